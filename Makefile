@@ -1,0 +1,62 @@
+# Every target is self-contained on a fresh machine with Python >= 3.11, git and make.
+SHELL := /bin/bash
+PYTHON ?= python3
+BIN := .venv/bin
+LOCKS := requirements/uv.txt requirements/dev.txt pyproject.toml
+export UV_LINK_MODE := copy
+
+.PHONY: help setup system check format test bench demo up docs lock clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+setup: .venv/.ready system  ## virtual environment in .venv, system packages when possible
+
+.venv/.ready: $(LOCKS)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "Astra needs Python 3.11 or newer; set PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv --clear .venv
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/uv.txt
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/dev.txt
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@if [ -d .git ]; then git config core.hooksPath scripts/hooks; fi
+	@touch $@
+
+system:
+	@bash scripts/system-packages
+
+check: setup  ## format, lint, types, layers, unit and contract tests
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/ruff check --quiet .
+	$(BIN)/basedpyright --level error
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/pytest -q -n 2 --dist loadgroup tests/unit tests/contract
+
+format: setup  ## rewrite files in the project's format
+	$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .
+
+test: setup  ## every test
+	$(BIN)/pytest -q -n 2 --dist loadgroup -m "not serial"
+	$(BIN)/pytest -q -m serial
+
+bench: setup  ## measure, and write benchmarks/RESULTS.md
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/bench.txt
+	$(BIN)/python benchmarks/run.py
+
+demo: setup  ## the guided story on a throwaway data root
+	$(BIN)/astra demo
+
+up: setup  ## run Astra in the foreground on ./agent-data
+	$(BIN)/astra up
+
+docs: setup  ## regenerate docs/reference from the code
+	$(BIN)/python scripts/reference.py
+
+lock: setup  ## refresh the hashed requirements files
+	$(BIN)/uv pip compile -q --upgrade --universal --generate-hashes --no-header requirements/uv.in -o requirements/uv.txt
+	$(BIN)/uv pip compile -q --upgrade --universal --generate-hashes --no-header pyproject.toml -o requirements/runtime.txt
+	$(BIN)/uv pip compile -q --upgrade --universal --generate-hashes --no-header pyproject.toml --group dev -o requirements/dev.txt
+	$(BIN)/uv pip compile -q --upgrade --universal --generate-hashes --no-header pyproject.toml --group bench -o requirements/bench.txt
+
+clean:  ## remove what the other targets made
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist build

@@ -1,0 +1,1 @@
+"""The world, one technology per module: files, SQLite, git, sandbox."""

@@ -1,0 +1,1 @@
+"""The doors: command line, daemon and HTTP. They parse, call and render."""

@@ -1,0 +1,1 @@
+"""The command line: a light client of the daemon."""

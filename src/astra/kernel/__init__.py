@@ -1,0 +1,1 @@
+"""Ids, clock, canonical JSON, signatures and errors: no I/O, imported by all, imports nothing."""

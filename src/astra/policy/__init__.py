@@ -1,0 +1,1 @@
+"""What may happen: flags, tiers, budgets, grants, and the one gate."""
