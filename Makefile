@@ -30,7 +30,7 @@ check: setup  ## format, lint, types, layers, unit and contract tests
 	$(BIN)/ruff check --quiet .
 	$(BIN)/basedpyright --level error
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/pytest -q -n 2 --dist loadgroup tests/unit tests/contract
+	$(BIN)/pytest -q -n 2 --dist loadgroup src tests/unit tests/contract
 
 format: setup  ## rewrite files in the project's format
 	$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .
