@@ -33,7 +33,7 @@ check: setup  ## format, lint, types, layers, unit and contract tests
 	$(BIN)/pytest -q -n 2 --dist loadgroup src tests/unit tests/contract
 
 format: setup  ## rewrite files in the project's format
-	$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .
+	$(BIN)/ruff format --quiet . && $(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .
 
 test: setup  ## every test
 	$(BIN)/pytest -q -n 2 --dist loadgroup -m "not serial"

@@ -1,1 +1,74 @@
-"""Fakes."""
+"""Fakes that keep the same contract suites as the adapters they stand for."""
+
+import threading
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from astra.adapters.sqlite_index import SqliteIndex
+from astra.kernel.clock import Clock, format_time
+from astra.ledger import chain
+from astra.ledger.expectations import Expectations
+from astra.ledger.projection import CORE, Projection
+from astra.ledger.record import EMPTY, Event, Head, Record
+
+
+class SetClock:
+    """A clock that stands still until it is told otherwise."""
+
+    def __init__(self, start: datetime = datetime(2026, 3, 1, 12, tzinfo=UTC)) -> None:
+        self._now = start
+
+    def now(self) -> datetime:
+        return self._now
+
+    def advance(self, **step: float) -> None:
+        self._now += timedelta(**step)
+
+    def set(self, moment: datetime) -> None:
+        self._now = moment
+
+
+class MemoryLedger:
+    """A ledger without a disk: the same chain, the same index, nothing durable."""
+
+    def __init__(
+        self, *, projections: Sequence[Projection] = CORE, clock: Clock | None = None
+    ) -> None:
+        self.lines: list[str] = []
+        self._clock = clock or SetClock()
+        self._index = SqliteIndex(None, projections)
+        self._head = EMPTY
+        self._changed = threading.Condition()
+
+    def append(
+        self,
+        events: Sequence[Event],
+        *,
+        expect: Mapping[str, int] | None = None,
+        lazy: bool = False,
+    ) -> list[Record]:
+        if not events:
+            return []
+        with self._changed:
+            now = max(format_time(self._clock.now()), self._head.time)
+            Expectations(self._index.query).check(events, expect or {}, lazy=lazy)
+            records = chain.link(events, after=self._head, time=now)
+            self._index.apply(records)
+            self.lines += [record.line for record in records]
+            self._head = Head(records[-1].sequence, records[-1].hash, now)
+            self._changed.notify_all()
+            return records
+
+    def head(self) -> Head:
+        return self._head
+
+    def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        return self._index.query(sql, parameters)
+
+    def wait(self, after: int, timeout: float) -> bool:
+        with self._changed:
+            return self._changed.wait_for(lambda: self._head.sequence > after, timeout)
+
+    def close(self) -> None:
+        self._index.close()

@@ -14,6 +14,9 @@ from astra.kernel.errors import BadInput
 
 LARGEST_INTEGER = 2**53
 DEEPEST_NESTING = 64
+_ENCODER = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+)
 
 
 class NotCanonical(BadInput):
@@ -30,9 +33,7 @@ def encode(value: Any) -> bytes:
 def encode_text(value: Any) -> str:
     _check(value, DEEPEST_NESTING)
     try:
-        return json.dumps(
-            value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-        )
+        return _ENCODER.encode(value)
     except (TypeError, ValueError) as error:
         _refuse(f"not a JSON value: {error}", "send numbers, text, lists and objects only")
 

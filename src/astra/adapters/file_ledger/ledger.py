@@ -1,0 +1,377 @@
+"""The ledger on local disk: one writer, many readers.
+
+The story of an append: callers queue up, and the first in line commits for all who wait. It
+checks what each expects, chains the records, writes them in one call, syncs once, applies them to
+the index, and only then does anybody get an answer. So what was acknowledged is on disk, and the
+index is never ahead of the disk.
+
+What failed leaves no trace: a write that did not fit is cut off again. Where even that is not
+possible (the disk fails, or a sync fails and nobody knows what was kept), the ledger refuses
+everything until it is opened anew, and the callers hear that the outcome is uncertain.
+"""
+
+import errno
+import os
+import sqlite3
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from astra.adapters import sqlite_index
+from astra.adapters.file_ledger import checkpoints, opening, segments
+from astra.adapters.file_ledger.keeper import Keeper
+from astra.adapters.file_ledger.owner_lock import OwnerLock
+from astra.adapters.file_ledger.places import LedgerPlaces
+from astra.adapters.sqlite_index import IndexCorrupt, SqliteIndex
+from astra.kernel.clock import Clock, SystemClock, format_time
+from astra.kernel.errors import AstraError, LedgerUnavailable
+from astra.kernel.signatures import KeyPair
+from astra.ledger import chain, checkpoint
+from astra.ledger.expectations import Expectations
+from astra.ledger.projection import CORE, Projection
+from astra.ledger.record import Event, Head, Record
+from astra.ledger.segments import segment_name
+
+
+@dataclass
+class _Pending:
+    """One caller's append while it waits."""
+
+    events: Sequence[Event]
+    expect: Mapping[str, int]
+    lazy: bool
+    records: list[Record] = field(default_factory=list[Record])
+    error: AstraError | None = None
+    _leads: bool = False
+    _turn: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self._turn.acquire()
+
+    def wait_for_turn(self) -> bool:
+        """Block until this append is settled (False) or is to commit for all who wait (True)."""
+        self._turn.acquire()
+        return self._leads
+
+    def wake(self, *, leads: bool) -> None:
+        self._leads = leads
+        self._turn.release()
+
+    def result(self) -> list[Record]:
+        if self.error:
+            raise self.error
+        return self.records
+
+
+class FileLedger:
+    def __init__(
+        self,
+        var: Path,
+        *,
+        projections: Sequence[Projection] = CORE,
+        key: KeyPair | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self.places = LedgerPlaces(var)
+        self._projections = projections
+        self._key = key
+        self._clock = clock or SystemClock()
+        self._queue: list[_Pending] = []
+        self._queue_lock = threading.Lock()
+        self._committing = False
+        self._commit_lock = threading.RLock()
+        self._compress_lock = threading.Lock()
+        self._applied = threading.Condition()
+        self._unapplied: list[Record] = []
+        self._broken: LedgerUnavailable | None = None
+        self._behind = False
+        self._segment, self._size, self._descriptor = "", 0, -1
+        self._keeper = Keeper(self)
+        try:
+            self.places.make()
+            self._lock = OwnerLock(self.places.lock)
+        except OSError as error:
+            raise _unavailable(error) from error
+        try:
+            self._open()
+        except OSError as error:
+            self._lock.release()
+            raise _unavailable(error) from error
+        except BaseException:
+            self._lock.release()
+            raise
+        self._keeper.start()
+
+    # Appending
+
+    def append(
+        self,
+        events: Sequence[Event],
+        *,
+        expect: Mapping[str, int] | None = None,
+        lazy: bool = False,
+    ) -> list[Record]:
+        if not events:
+            return []
+        pending = _Pending(events, expect or {}, lazy)
+        if self._enqueue(pending) or pending.wait_for_turn():
+            self._commit_queue()
+        return pending.result()
+
+    def _enqueue(self, pending: _Pending) -> bool:
+        """Queue up; tell whether nobody is committing, so that this caller does."""
+        with self._queue_lock:
+            self._queue.append(pending)
+            leads, self._committing = not self._committing, True
+        return leads
+
+    def _commit_queue(self) -> None:
+        """Commit for all who wait, wake them, and let the next in line commit what came since."""
+        with self._commit_lock:
+            with self._queue_lock:
+                group, self._queue = self._queue, []
+            try:
+                self._commit(group)
+            except AstraError as error:
+                _fail(group, error)
+            except BaseException as error:  # whatever it is, nobody may take it for success
+                _fail(group, _unavailable(OSError(0, repr(error)), uncertain=True))
+                raise
+            finally:
+                with self._queue_lock:
+                    self._committing = bool(self._queue)
+                    successor = self._queue[0] if self._queue else None
+                for pending in group:
+                    pending.wake(leads=False)
+                if successor:
+                    successor.wake(leads=True)
+
+    def _commit(self, group: list[_Pending]) -> None:
+        if self._broken:
+            raise self._broken
+        self._catch_up()
+        head = self._stage(group)
+        staged = [record for pending in group for record in pending.records]
+        if not staged:
+            return
+        self._write(staged)
+        self._head = head
+        self._unapplied += staged
+        if all(pending.lazy for pending in group if pending.records):
+            self._keeper.sync_soon()
+        else:
+            self._sync_and_apply()
+            self._keeper.checkpoint_soon()
+
+    def _stage(self, group: list[_Pending]) -> Head:
+        """Chain what may be appended; a caller whose expectations fail gets its error alone."""
+        head = self._head
+        now = max(format_time(self._clock.now()), head.time)
+        expectations = Expectations(self._index.query)
+        for pending in group:
+            try:
+                expectations.check(pending.events, pending.expect, lazy=pending.lazy)
+                pending.records = chain.link(pending.events, after=head, time=now)
+            except AstraError as error:
+                pending.error = error
+                continue
+            expectations.accept(pending.events)
+            last = pending.records[-1]
+            head = Head(last.sequence, last.hash, last.time)
+        return head
+
+    def _write(self, records: list[Record]) -> None:
+        data = "".join(f"{record.line}\n" for record in records).encode()
+        try:
+            self._enter_segment(segment_name(records[0].time))
+            self._write_all(data)
+        except OSError as error:
+            self._cut_back(error)
+            raise _unavailable(error) from error
+        self._size += len(data)
+
+    def _write_all(self, data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self._descriptor, view) :]
+
+    def _cut_back(self, cause: OSError) -> None:
+        """Remove what a failed write left behind, or refuse everything from here on."""
+        try:
+            if self._descriptor >= 0:
+                os.ftruncate(self._descriptor, self._size)
+        except OSError:
+            self._broken = _unavailable(cause, uncertain=True)
+
+    def _enter_segment(self, name: str) -> None:
+        if name == self._segment:
+            return
+        if self._descriptor >= 0:
+            os.fdatasync(self._descriptor)
+            os.close(self._descriptor)
+            self._descriptor, self._segment = -1, ""
+        path = self.places.chain / name
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+        self._descriptor = os.open(path, flags, 0o600)
+        self._segment, self._size = name, os.fstat(self._descriptor).st_size
+        segments.sync_folder(self.places.chain)
+        self._keeper.compress_soon()
+
+    def _sync_and_apply(self) -> None:
+        self._apply(self._sync())
+        with self._applied:
+            self._applied.notify_all()
+
+    def _sync(self) -> list[Record]:
+        """Make everything written so far durable; returns what the index has not seen of it."""
+        if self._unapplied:
+            try:
+                os.fdatasync(self._descriptor)
+            except OSError as error:
+                self._broken = _unavailable(error, uncertain=True)
+                raise self._broken from error
+        records, self._unapplied = self._unapplied, []
+        return records
+
+    def _apply(self, records: list[Record]) -> None:
+        """Bring the index up to date; the records are safe already, so failing is not fatal."""
+        try:
+            self._index.apply(records)
+        except IndexCorrupt:
+            self.rebuild()
+        except sqlite3.Error:
+            self._behind = True
+
+    def _catch_up(self) -> None:
+        if self._behind:
+            sequence, _ = self._index.position()
+            try:
+                self._index.apply(segments.records(self.places.chain, after=sequence))
+            except (sqlite3.Error, IndexCorrupt) as error:
+                raise LedgerUnavailable(
+                    f"the index cannot be written: {error}",
+                    next_step="free some disk space; nothing is lost, the chain is complete",
+                ) from error
+            self._behind = False
+
+    # Reading
+
+    def head(self) -> Head:
+        return self._head
+
+    def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        if self._behind:
+            with self._commit_lock:
+                self._catch_up()
+        try:
+            return self._index.query(sql, parameters)
+        except IndexCorrupt:
+            self.rebuild()
+            return self._index.query(sql, parameters)
+
+    def wait(self, after: int, timeout: float) -> bool:
+        def arrived() -> bool:
+            return self._index.position()[0] > after
+
+        with self._applied:
+            return self._applied.wait_for(arrived, timeout)
+
+    # Keeping
+
+    def rebuild(self) -> int:
+        """Build the index anew in a file of its own, then use it. Returns the number of records."""
+        with self._commit_lock:
+            self._sync()
+            old = self._index
+            _, generation = sqlite_index.newest(self.places.index, self._projections)
+            name = sqlite_index.index_file_name(self._projections, generation + 1)
+            self._index = self._build_index(self.places.index / name)
+            self._behind = False
+            old.close()
+            if old.path:
+                sqlite_index.remove(old.path)
+            return self._index.position()[0]
+
+    def compare_rebuilt(self) -> list[str]:
+        """Build an index beside the one in use and name what differs."""
+        with self._commit_lock:
+            self.sync()
+            path = self.places.index / f"check-{os.getpid()}.sqlite3"
+            sqlite_index.remove(path)
+            beside = self._build_index(path)
+            try:
+                return sqlite_index.differences(self._index, beside)
+            finally:
+                beside.close()
+                sqlite_index.remove(path)
+
+    def sync(self) -> None:
+        with self._commit_lock:
+            if self._unapplied and not self._broken:
+                self._sync_and_apply()
+
+    def write_checkpoint(self) -> None:
+        head = self._head
+        if self._key and not head.empty:
+            point = checkpoint.sign(head, time=format_time(self._clock.now()), key=self._key)
+            checkpoints.append(self.places.checkpoints, point)
+
+    def compress_finished(self) -> None:
+        with self._compress_lock:
+            for segment in segments.segments(self.places.chain):
+                if not segment.compressed and segment.month < self._head.time[:7]:
+                    segments.compress(self.places.chain, segment)
+
+    def close(self) -> None:
+        self._keeper.stop()
+        with self._commit_lock:
+            if self._descriptor >= 0:
+                self.sync()
+                self.write_checkpoint()
+                os.close(self._descriptor)
+                self._descriptor = -1
+            self._index.close()
+            self._lock.release()
+
+    def _open(self) -> None:
+        self._head, torn = opening.read_end(self.places.chain)
+        self._index = opening.open_index(self.places.index, self._projections)
+        try:
+            opening.refuse_if_cut(self.places, self._head, self._index)
+            for path, tail in torn:
+                opening.set_aside(self.places, path, tail)
+            self._index.apply(segments.records(self.places.chain, after=self._index.position()[0]))
+            self.append(list(opening.untold(self.places, self._index)))
+        except BaseException:
+            self._index.close()
+            raise
+        self._keeper.compress_soon()
+
+    def _build_index(self, path: Path) -> SqliteIndex:
+        index = SqliteIndex(path, self._projections)
+        index.apply(segments.records(self.places.chain))
+        return index
+
+
+def _fail(group: list[_Pending], error: AstraError) -> None:
+    for pending in group:
+        pending.error = pending.error or error
+
+
+def _unavailable(cause: OSError, *, uncertain: bool = False) -> LedgerUnavailable:
+    reason = {
+        errno.ENOSPC: "the disk is full",
+        errno.EDQUOT: "the disk quota is used up",
+        errno.EROFS: "the disk is read-only",
+    }.get(cause.errno or 0, f"the disk fails: {cause.strerror}")
+    if uncertain:
+        return LedgerUnavailable(
+            f"{reason}, and it is uncertain whether the last records were kept",
+            code="ledger_uncertain",
+            next_step="mend the disk, run `astra down`, then look with `astra ledger tail`",
+        )
+    return LedgerUnavailable(
+        f"{reason}; nothing was recorded", next_step="make room or mend the disk, then try again"
+    )

@@ -1,0 +1,103 @@
+"""How records become tables.
+
+A projection owns its tables and is a pure function from a record to statements on them. The index
+is nothing but the projections applied to the chain in order, so it can be thrown away and rebuilt.
+
+To add one, write its tables and its function, and name it in `bootstrap.PROJECTIONS`:
+
+    def apply(record: Record) -> Iterator[Statement]:
+        yield "INSERT INTO desire VALUES (?, ?)", (record.subject, record.data["text"])
+
+    DESIRES = Projection("desires", ("CREATE TABLE desire (id TEXT PRIMARY KEY, text TEXT)",),
+                         apply, types=frozenset({"desire_recorded"}))
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from astra.kernel.ids import ID
+from astra.ledger.record import Record
+
+Statement = tuple[str, tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class Projection:
+    name: str
+    tables: tuple[str, ...]
+    apply: Callable[[Record], Iterable[Statement]]
+    types: frozenset[str] | None = None
+    version: int = 1
+
+    def wants(self, record: Record) -> bool:
+        return self.types is None or record.type in self.types
+
+
+_ADVANCE = """
+    INSERT INTO subject VALUES (?, 1, ?)
+    ON CONFLICT (id) DO UPDATE SET version = version + 1, sequence = excluded.sequence
+"""
+_MENTION = re.compile(f'"({ID.pattern})"')
+
+
+def _apply_records(record: Record) -> Iterator[Statement]:
+    yield (
+        "INSERT INTO record VALUES (?, ?, ?, ?, ?, ?)",
+        (
+            record.sequence,
+            record.time,
+            record.type,
+            record.actor,
+            record.correlation,
+            record.line,
+        ),
+    )
+
+
+def _apply_mentions(record: Record) -> Iterator[Statement]:
+    for identifier in set(_MENTION.findall(record.line)):
+        yield "INSERT INTO mention VALUES (?, ?)", (identifier, record.sequence)
+
+
+def _apply_subjects(record: Record) -> Iterator[Statement]:
+    if record.subject is not None:
+        yield (
+            _ADVANCE,
+            (record.subject, record.sequence),
+        )
+    if record.key is not None:
+        yield "INSERT INTO unique_key VALUES (?, ?)", (record.key, record.sequence)
+
+
+RECORDS = Projection(
+    "records",
+    (
+        """CREATE TABLE record (
+            sequence INTEGER PRIMARY KEY,
+            time TEXT, type TEXT, actor TEXT, correlation TEXT, line TEXT
+        )""",
+        "CREATE INDEX record_type ON record (type, sequence)",
+    ),
+    _apply_records,
+)
+
+MENTIONS = Projection(
+    "mentions",
+    ("CREATE TABLE mention (id TEXT, sequence INTEGER, PRIMARY KEY (id, sequence)) WITHOUT ROWID",),
+    _apply_mentions,
+)
+
+SUBJECTS = Projection(
+    "subjects",
+    (
+        """CREATE TABLE subject (
+            id TEXT PRIMARY KEY, version INTEGER, sequence INTEGER
+        ) WITHOUT ROWID""",
+        "CREATE TABLE unique_key (key TEXT PRIMARY KEY, sequence INTEGER) WITHOUT ROWID",
+    ),
+    _apply_subjects,
+)
+
+CORE = (RECORDS, MENTIONS, SUBJECTS)

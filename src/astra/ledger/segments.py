@@ -1,0 +1,39 @@
+"""Which file a record lives in: one segment a UTC month, picked by the record's own time.
+
+>>> segment_name("2026-11-15T08:00:00.000000Z")
+'2026-11.ndjson'
+>>> [s.month for s in ordered(["2026-02.ndjson.gz", "2026-03.ndjson", "notes.txt"])]
+['2026-02', '2026-03']
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_NAME = re.compile(r"(\d{4}-(?:0[1-9]|1[0-2]))\.ndjson(\.gz)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    month: str
+    name: str
+    compressed: bool
+
+
+def segment_name(time: str) -> str:
+    return f"{time[:7]}.ndjson"
+
+
+def ordered(names: Iterable[str]) -> list[Segment]:
+    """List the segments among file names, oldest first.
+
+    A crash while compressing can leave both forms of a month: the uncompressed one is complete and
+    wins.
+    """
+    found: dict[str, Segment] = {}
+    for name in sorted(names):
+        if match := _NAME.fullmatch(name):
+            segment = Segment(match[1], name, compressed=match[2] is not None)
+            if segment.month not in found or not segment.compressed:
+                found[segment.month] = segment
+    return [found[month] for month in sorted(found)]
