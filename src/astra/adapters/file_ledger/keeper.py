@@ -60,6 +60,7 @@ class Keeper:
         while chore := self._next():
             try:
                 self._do(chore)
+                self.trouble = ""
             except (OSError, AstraError) as error:
                 self.trouble = f"{chore}: {error}"
                 self._schedule(chore, time.monotonic() + CHECKPOINT_SECONDS)

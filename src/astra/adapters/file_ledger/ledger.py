@@ -278,6 +278,11 @@ class FileLedger:
         with self._applied:
             return self._applied.wait_for(arrived, timeout)
 
+    @property
+    def trouble(self) -> str:
+        """Say what currently fails beside the appends (a checkpoint, a compression), or nothing."""
+        return self._broken.detail if self._broken else self._keeper.trouble
+
     # Keeping
 
     def rebuild(self) -> int:

@@ -1,0 +1,198 @@
+"""The command line's way to the daemon: HTTP over its socket, starting it when there is none."""
+
+import http.client
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from astra.interfaces import socket_path
+from astra.kernel.errors import AstraError, BadInput, DaemonUnavailable, LedgerLocked
+from astra.settings import environment
+
+_TIMEOUT = 600.0
+_START_SECONDS = 15.0
+_KEPT_VARIABLES = frozenset({"HOME", "PATH", "LANG", "TZ", "TMPDIR", "XDG_CONFIG_HOME"})
+_NEVER_PASSED = "ASTRA_OPERATOR_PASSPHRASE"
+
+
+class ReportedError(AstraError):
+    """An error the daemon reported: the same words, the same exit code."""
+
+    def __init__(self, body: dict[str, Any]) -> None:
+        facts = {
+            name: value
+            for name, value in body.items()
+            if name not in {"code", "detail", "next_step", "title", "status"}
+        }
+        super().__init__(
+            str(body.get("detail", "the daemon answered with an error")),
+            next_step=str(body.get("next_step", "look at logs/daemon.log in the data root")),
+            code=str(body.get("code", "failed")),
+            **facts,
+        )
+        self.status = int(body.get("status", 500))
+
+
+def exit_code_of(error: AstraError) -> int:
+    if isinstance(error, ReportedError):
+        return {400: 2, 422: 2, 202: 3}.get(error.status, 1)
+    return error.exit_code
+
+
+class Client:
+    def __init__(self, data_root: Path, *, off: frozenset[str] = frozenset()) -> None:
+        self.data_root = data_root
+        self._run = data_root / "var" / "run"
+        self._headers = {"Host": "localhost", "Astra-Off": ",".join(sorted(off))}
+
+    def get(self, path: str, **query: Any) -> dict[str, Any]:
+        return self._call("GET", path, query, None)
+
+    def post(self, path: str, body: dict[str, Any] | None = None, **query: Any) -> dict[str, Any]:
+        return self._call("POST", path, query, body or {})
+
+    def events(self, after: int | None) -> Iterator[dict[str, Any]]:
+        """Follow the ledger; ends when the daemon leaves."""
+        query = {} if after is None else {"after": after}
+        _, response = self._send("GET", _target("/api/events", query), None)
+        while line := response.readline():
+            if line.startswith(b"data: "):
+                yield json.loads(line[6:])
+
+    def running(self) -> bool:
+        try:
+            socket_path.connect(self._run).close()
+        except OSError:
+            return False
+        return True
+
+    def _call(
+        self, method: str, path: str, query: dict[str, Any], body: dict[str, Any] | None
+    ) -> dict[str, Any]:
+        connection, response = self._send(method, _target(path, query), body)
+        try:
+            answer = json.loads(response.read() or b"{}")
+        except (ValueError, OSError, http.client.HTTPException):
+            raise _lost(method) from None
+        finally:
+            connection.close()
+        if response.status >= http.client.BAD_REQUEST or "next_step" in answer:
+            raise ReportedError(_problem(answer, response.status))
+        return answer
+
+    def _send(
+        self, method: str, target: str, body: dict[str, Any] | None
+    ) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
+        connection = self._connect()
+        payload = None if body is None else json.dumps(body).encode()
+        headers = {**self._headers, "Content-Type": "application/json"}
+        try:
+            connection.request(method, target, payload, headers)
+            return connection, connection.getresponse()
+        except (OSError, http.client.HTTPException):
+            connection.close()
+            raise _lost(method) from None
+
+    def _connect(self) -> http.client.HTTPConnection:
+        """Connect, starting a daemon if need be; others may start or end one at the same time."""
+        connection = http.client.HTTPConnection("localhost", timeout=_TIMEOUT)
+        deadline = time.monotonic() + _START_SECONDS
+        while True:
+            try:
+                connection.sock = socket_path.connect(self._run, _TIMEOUT)
+            except OSError:
+                owner = start_daemon(self.data_root)
+            else:
+                return connection
+            if owner and time.monotonic() > deadline:
+                raise DaemonUnavailable(
+                    f"process {owner} owns this data root and does not answer",
+                    next_step=f"look at {self.data_root / 'logs' / 'daemon.log'}",
+                    pid=owner,
+                )
+            time.sleep(0.02 if owner else 0)
+
+
+def start_daemon(data_root: Path) -> int:
+    """Start a daemon in the background and wait until it serves or says why it cannot.
+
+    Gives 0, or the process that owns the data root already and may be starting or leaving.
+    """
+    reading, writing = os.pipe()
+    command = [sys.executable, "-I", "-m", "astra.interfaces.daemon.server"]
+    command += ["--data-root", str(data_root), "--ready", str(writing)]
+    try:
+        log = (data_root / "logs" / "daemon.log").open("ab")
+    except OSError as error:
+        raise DaemonUnavailable(
+            f"there is no Astra data root at {data_root}: {error.strerror}",
+            code="no_data_root",
+            next_step="astra init, or name another one with --data-root",
+        ) from None
+    with log:
+        subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd="/",
+            env=_daemon_environment(),
+            pass_fds=(writing,),
+            start_new_session=True,
+        )
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        message = json.loads(pipe.readline() or "{}")
+    if not message:
+        raise DaemonUnavailable(
+            "the daemon did not start", next_step=f"look at {data_root / 'logs' / 'daemon.log'}"
+        )
+    error = message.get("error", {})
+    if error.get("code") == LedgerLocked.code:
+        return int(error.get("pid") or -1)
+    if error:
+        status = 400 if message["exit_code"] == BadInput.exit_code else 500
+        raise ReportedError({"status": status, **error})
+    return 0
+
+
+def _daemon_environment() -> dict[str, str]:
+    """Hand on settings and the basics; nothing that changes what Python or the linker loads."""
+    kept = (_KEPT_VARIABLES | environment.names()) - {_NEVER_PASSED}
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name in kept or (name.startswith(("LC_", "ASTRA_")) and name != _NEVER_PASSED)
+    }
+
+
+def _target(path: str, query: dict[str, Any]) -> str:
+    given = {name: value for name, value in query.items() if value is not None}
+    return quote(path) + (f"?{urlencode(given)}" if given else "")
+
+
+def _problem(answer: dict[str, Any], status: int) -> dict[str, Any]:
+    if isinstance(answer.get("detail"), str):
+        return {"status": status, **answer}
+    return {
+        "status": status,
+        "code": "bad_input",
+        "detail": f"the daemon refused the request: {answer.get('detail')}",
+        "next_step": "astra --help",
+    }
+
+
+def _lost(method: str) -> DaemonUnavailable:
+    if method == "GET":
+        return DaemonUnavailable("the daemon went away", next_step="try again")
+    return DaemonUnavailable(
+        "the daemon went away before it answered; whether this was done is uncertain",
+        code="uncertain",
+        next_step="look with `astra ledger tail` before you try again",
+    )

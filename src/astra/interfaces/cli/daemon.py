@@ -1,0 +1,48 @@
+"""`astra up` and `astra down`."""
+
+import argparse
+import os
+import sys
+
+from astra.interfaces.cli.main import Context
+
+
+def configure(parser: argparse.ArgumentParser, command: str) -> None:
+    parser.set_defaults(run=up if command == "up" else down)
+
+
+def up(context: Context) -> None:
+    """Become the daemon: the same process, so that Ctrl-C and a service manager reach it."""
+    from astra.adapters.data_root import DataRoot
+
+    root = context.settings.data_root
+    DataRoot(root).require()
+    context.console.note(f"Astra owns {root}; Ctrl-C ends it")
+    command = [sys.executable, "-I", "-m", "astra.interfaces.daemon.server"]
+    sys.stdout.flush()
+    os.execv(sys.executable, [*command, "--data-root", str(root), "--stay"])  # noqa: S606 - ourselves
+
+
+def down(context: Context) -> None:
+    client = context.client()
+    if not client.running():
+        context.console.result({"ended": False}, "no daemon was running")
+        return
+    pid = client.get("/api/status")["daemon"]["pid"]
+    client.post("/api/down")
+    _wait_for(pid)
+    context.console.result({"ended": True, "pid": pid}, f"ended daemon {pid}")
+
+
+def _wait_for(pid: int) -> None:
+    """Wait until the process is gone; it finishes what it has begun."""
+    import select
+
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    try:
+        select.select([descriptor], [], [], 30)
+    finally:
+        os.close(descriptor)

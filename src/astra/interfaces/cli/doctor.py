@@ -1,0 +1,139 @@
+"""`astra doctor`: check this machine and this data root; each line says how to mend it."""
+
+import argparse
+import os
+import shutil
+import sqlite3
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from astra.interfaces.cli.main import Context
+from astra.kernel.errors import AstraError
+
+_LITTLE_SPACE = 1 << 30
+_COLOURS = {"ok": "green", "warning": "yellow", "broken": "red"}
+
+
+class Check(NamedTuple):
+    name: str
+    state: str
+    detail: str
+    fix: str = ""
+
+
+def configure(parser: argparse.ArgumentParser, _command: str) -> None:
+    parser.set_defaults(run=examine)
+
+
+def examine(context: Context) -> int:
+    checks = [*_machine(), *_data_root(context)]
+    document: dict[str, Any] = {
+        "ok": all(check.state != "broken" for check in checks),
+        "items": [check._asdict() for check in checks],
+        "next": None,
+    }
+    context.console.result(document, *(_line(context, check) for check in checks))
+    return 0 if document["ok"] else 1
+
+
+def _machine() -> Iterator[Check]:
+    version = ".".join(map(str, sys.version_info[:3]))
+    yield Check("python", "ok", version)
+    for program, need, fix in (
+        ("git", "broken", "install git"),
+        ("bwrap", "warning", "install bubblewrap: agent code runs only in its sandbox"),
+    ):
+        path = shutil.which(program)
+        yield Check(program, "ok", path) if path else Check(program, need, "not found", fix)
+    yield Check("sqlite", "ok", sqlite3.sqlite_version)
+
+
+def _data_root(context: Context) -> Iterator[Check]:
+    from astra.adapters.data_root import DataRoot
+
+    try:
+        root = DataRoot(context.settings.data_root)
+        first = root.require()
+    except AstraError as error:
+        yield Check("data root", "broken", error.detail, error.next_step)
+        return
+    made_for = first.data["target"] or "no target"
+    yield Check("data root", "ok", f"{root.path}, made for {made_for}")
+    if first.data["throwaway"]:
+        fix = "use it for tests and demos only"
+        yield Check("kind", "warning", "throwaway: the passphrase may be in the environment", fix)
+    yield _private("var", root.var)
+    yield _private("ledger key", root.ledger_key_file)
+    yield from _operator_key(first.data["root_id"], root)
+    yield from _ledger(root)
+    yield _space(root.path)
+    yield _daemon(context)
+
+
+def _private(name: str, path: Path) -> Check:
+    try:
+        mode = stat.S_IMODE(path.stat().st_mode)
+    except OSError as error:
+        return Check(name, "broken", f"{path}: {error.strerror}", "restore it from a backup")
+    if mode & 0o077:
+        return Check(name, "broken", f"{path} is open to others ({mode:o})", f"chmod go= {path}")
+    return Check(name, "ok", f"{path} ({mode:o})")
+
+
+def _operator_key(root_id: str, root: Any) -> Iterator[Check]:
+    from astra.adapters import operator_key
+
+    path = operator_key.key_path(root_id)
+    if not path.exists():
+        fix = "sign on the machine that has it, or `astra operator rotate --recovery`"
+        yield Check("operator key", "warning", f"{path} is not here", fix)
+        return
+    yield _private("operator key", path)
+    if path.is_relative_to(root.path):
+        fix = "set XDG_CONFIG_HOME to a folder outside the data root and move it"
+        yield Check("operator key", "broken", "it lies inside the data root", fix)
+
+
+def _ledger(root: Any) -> Iterator[Check]:
+    from astra.adapters.file_ledger.check import check_files
+
+    report = check_files(root.var, public_key=root.ledger_key().public)
+    if report.ok:
+        yield Check("ledger", "ok", f"{report.records} records, verified")
+    for problem in report.problems:
+        fix = "keep the data root as it is; compare with a backup or an export"
+        yield Check("ledger", "broken", f"{problem.kind}: {problem.detail}", fix)
+    set_aside = sorted((root.var / "set-aside").glob("*.bin"))
+    if set_aside:
+        fix = "nothing: a crash tore them, and the chain tells of it"
+        yield Check("set aside", "warning", f"{len(set_aside)} torn ends", fix)
+
+
+def _space(path: Path) -> Check:
+    free = shutil.disk_usage(path).free
+    size = f"{free >> 20:,} MiB free"
+    if free < _LITTLE_SPACE:
+        return Check("disk", "warning", size, "make room: a full disk stops every effect")
+    return Check("disk", "ok", size)
+
+
+def _daemon(context: Context) -> Check:
+    from astra.adapters.file_ledger.owner_lock import holder
+
+    pid = holder(context.settings.data_root / "var" / "run" / "owner.lock")
+    if pid is None:
+        return Check("daemon", "ok", "not running; commands start it")
+    if context.client().running():
+        return Check("daemon", "ok", f"pid {pid}")
+    alive = Path(f"/proc/{pid}").exists() and pid != os.getpid()
+    fix = f"look at logs/daemon.log; end process {pid} if it hangs"
+    return Check("daemon", "broken", f"pid {pid} does not answer", fix if alive else "try again")
+
+
+def _line(context: Context, check: Check) -> str:
+    state = context.console.paint(f"{check.state:8}", _COLOURS[check.state])
+    line = f"{state} {check.name:13} {context.console.paint(check.detail, 'dim')}"
+    return f"{line}\n{'':9}{'fix:':>13} {check.fix}" if check.fix else line

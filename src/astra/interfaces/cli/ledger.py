@@ -1,0 +1,139 @@
+"""`astra ledger tail|story|verify|rebuild|export`."""
+
+import argparse
+import json
+from typing import Any
+
+from astra.interfaces.cli.main import Context
+from astra.kernel.errors import BadInput
+from astra.kernel.text import one_line, printable
+
+
+def configure(parser: argparse.ArgumentParser, _command: str) -> None:
+    actions = parser.add_subparsers(metavar="ACTION", required=True)
+    tail = actions.add_parser("tail", help="the newest records")
+    tail.add_argument("--count", type=int, default=20, metavar="N", help="how many (20)")
+    tail.add_argument("--type", default="", metavar="NAME", help="only records of this type")
+    tail.add_argument("--follow", action="store_true", help="go on with what is appended")
+    tail.set_defaults(run=show_tail)
+    story = actions.add_parser("story", help="everything that belongs to an id")
+    story.add_argument("id", metavar="ID")
+    story.set_defaults(run=show_story)
+    actions.add_parser(
+        "verify", help="check the chain, its checkpoints and its index"
+    ).set_defaults(run=verify)
+    rebuild = actions.add_parser("rebuild", help="build the index anew from the chain")
+    rebuild.add_argument("--check", action="store_true", help="build it beside and compare")
+    rebuild.set_defaults(run=rebuild_index)
+    export = actions.add_parser("export", help="print records as NDJSON, byte for byte")
+    export.add_argument("--from", dest="first", type=int, default=1, metavar="N")
+    export.add_argument("--to", dest="last", type=int, default=None, metavar="M")
+    export.set_defaults(run=export_records)
+
+
+def show_tail(context: Context) -> None:
+    arguments = context.arguments
+    if not 1 <= arguments.count <= 1000:  # noqa: PLR2004 - a page
+        raise BadInput("--count is a number from 1 to 1000", next_step="astra ledger tail --help")
+    client = context.client()
+    listed = client.get("/api/ledger", last=arguments.count, type=arguments.type)
+    if not arguments.follow:
+        context.console.result(listed, *map(record_line, listed["items"]))
+        return
+    for record in listed["items"]:
+        _print_one(context, record)
+    after = listed["items"][-1]["sequence"] if listed["items"] else None
+    for record in client.events(after):
+        if arguments.type in ("", record["type"]):
+            _print_one(context, record)
+
+
+def show_story(context: Context) -> None:
+    listed = context.client().get(f"/api/ledger/story/{context.arguments.id}")
+    lines = [record_line(record) for record in listed["items"]]
+    context.console.result(listed, *(lines or [f"nothing mentions {context.arguments.id}"]))
+
+
+def verify(context: Context) -> int:
+    """Check the files themselves; this needs no daemon and trusts none."""
+    from astra.adapters.data_root import DataRoot
+    from astra.adapters.file_ledger.check import check_files
+
+    root = DataRoot(context.settings.data_root)
+    report = check_files(root.var, public_key=_ledger_public_key(root))
+    problems = [problem.as_dict() for problem in report.problems]
+    document = {
+        "ok": report.ok,
+        "records": report.records,
+        "head": report.head,
+        "problems": problems,
+    }
+    paint = context.console.paint
+    lines = [f"{paint('ok', 'green')}: {report.records} records, head {report.head}"]
+    if problems:
+        lines = [
+            f"{paint(problem['kind'], 'red')} at record {problem['sequence']}:"
+            f" {printable(problem['detail'])}"
+            for problem in problems
+        ]
+        lines.append("next: keep the data root as it is, and compare with a backup or an export")
+    context.console.result(document, *lines)
+    return 0 if report.ok else 1
+
+
+def rebuild_index(context: Context) -> int:
+    if context.arguments.check:
+        found = context.client().post("/api/ledger/rebuild", check=True)
+        lines = [f"differs: {name}" for name in found["differences"]]
+        context.console.result(found, *(lines or ["the index is what the chain says"]))
+        return 0 if found["same"] else 1
+    done = context.client().post("/api/ledger/rebuild")
+    context.console.result(done, f"rebuilt from {done['records']} records")
+    return 0
+
+
+def export_records(context: Context) -> None:
+    """Print lines exactly as they are in the chain, so that others can verify them."""
+    from astra.adapters.data_root import DataRoot
+    from astra.adapters.file_ledger import LedgerPlaces, segments
+
+    first, last = context.arguments.first, context.arguments.last
+    if first < 1 or (last is not None and last < first):
+        raise BadInput(
+            "--from and --to are sequences, --from first", next_step="astra ledger export --help"
+        )
+    root = DataRoot(context.settings.data_root)
+    root.require()
+    for number, line in enumerate(
+        segments.lines(LedgerPlaces(root.var).chain, after=first - 1), start=first
+    ):
+        if last is not None and number > last:
+            break
+        context.console.say(line)
+
+
+def record_line(record: dict[str, Any]) -> str:
+    """Show a record in one line: when, what, who, and the start of its content."""
+    data = {name: value for name, value in record["data"].items() if name != "authority"}
+    content = one_line(json.dumps(data, ensure_ascii=False), 120)
+    subject = f" {record['subject']}" if record["subject"] else ""
+    return (
+        f"{record['sequence']:>6}  {record['time'][:19]}Z  {record['type']:28}"
+        f" {one_line(record['actor'], 24)}{one_line(subject)}  {content}"
+    )
+
+
+def _print_one(context: Context, record: dict[str, Any]) -> None:
+    console = context.console
+    console.say(json.dumps(record, ensure_ascii=False) if console.as_json else record_line(record))
+
+
+def _ledger_public_key(root: Any) -> str | None:
+    """Take the key from the first record, or from the key file where that record is damaged."""
+    first = root.first_record()
+    if first is not None and "ledger_key" in first.data:
+        return str(first.data["ledger_key"])
+    try:
+        return root.ledger_key().public
+    except OSError:
+        return None

@@ -1,0 +1,115 @@
+"""`astra`: find the command, import only its module, run it, and turn errors into exit codes.
+
+Exit codes: 0 done, 1 refused or failed, 2 bad usage, 3 needs approval.
+"""
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+from astra.interfaces.cli.client import Client, exit_code_of
+from astra.interfaces.cli.console import Console
+from astra.kernel.errors import AstraError, BadInput
+from astra.settings import environment
+from astra.settings.environment import Settings
+
+COMMANDS = {
+    "init": ("root", "make a data root for an agent's repository"),
+    "status": ("root", "what is on, what waits, what is wrong"),
+    "doctor": ("doctor", "check this machine and this data root, and say how to mend them"),
+    "up": ("daemon", "run the daemon in the foreground"),
+    "down": ("daemon", "end the daemon"),
+    "flags": ("flags", "show the kill switches, or set one"),
+    "config": ("operator", "show or sign astra.toml"),
+    "operator": ("operator", "show or rotate the operator's key"),
+    "ledger": ("ledger", "read, verify, rebuild and export the record"),
+    "demo": ("demo", "a guided story on a throwaway data root"),
+}
+
+
+@dataclass
+class Context:
+    """What every command gets: its arguments, a console, and lazily the settings and the daemon."""
+
+    arguments: argparse.Namespace
+    console: Console
+    _settings: Settings | None = field(default=None)
+
+    @property
+    def settings(self) -> Settings:
+        if self._settings is None:
+            self._settings = load_settings(self.arguments.data_root)
+        return self._settings
+
+    def client(self) -> Client:
+        return Client(self.settings.data_root, off=self.settings.flags_off)
+
+
+Run = Callable[[Context], int | None]
+
+
+def main(argv: list[str] | None = None) -> int:
+    words = sys.argv[1:] if argv is None else argv
+    console = Console(as_json="--json" in words)
+    try:
+        arguments = parse(words)
+        run: Run = arguments.run
+        return run(Context(arguments, console)) or 0
+    except AstraError as error:
+        console.error(error)
+        return exit_code_of(error)
+    except KeyboardInterrupt:
+        console.note("interrupted")
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 1
+
+
+def parse(words: list[str]) -> argparse.Namespace:
+    name = next((word for word in words if word in COMMANDS), None)
+    parser = Parser(
+        prog="astra", description="An agent's code, under a contract a human signed.", top=True
+    )
+    groups = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command, (module, about) in COMMANDS.items():
+        child = groups.add_parser(command, help=about, description=about)
+        if command == name:
+            configure(child, command, module)
+    return parser.parse_args(words)
+
+
+def configure(parser: argparse.ArgumentParser, command: str, module: str) -> None:
+    implementation = importlib.import_module(f"astra.interfaces.cli.{module}")
+    implementation.configure(parser, command)
+
+
+def load_settings(data_root: str | None) -> Settings:
+    environ = dict(os.environ)
+    root = Path(data_root or environ.get("AGENT_DATA_ROOT") or "agent-data").absolute()
+    environ["AGENT_DATA_ROOT"] = str(root)
+    dotenv = root / ".env"
+    text = dotenv.read_text() if dotenv.is_file() else ""
+    return environment.load(environ, text)
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are Astra's, and that takes the common options anywhere."""
+
+    def __init__(self, *, top: bool = False, **options: Any) -> None:
+        super().__init__(**options)
+        unset: dict[str, Any] = {} if top else {"default": argparse.SUPPRESS}
+        self.add_argument("--data-root", metavar="FOLDER", help="the data root", **unset)
+        self.add_argument("--json", action="store_true", help="print one JSON document", **unset)
+
+    def error(self, message: str) -> NoReturn:
+        raise BadInput(message, code="bad_usage", next_step=f"{self.prog} --help")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+"""`astra config show|sign` and `astra operator show|rotate`."""
+
+import argparse
+
+from astra.interfaces.cli.main import Context
+from astra.kernel.errors import NotFound
+from astra.kernel.text import printable
+
+
+def configure(parser: argparse.ArgumentParser, command: str) -> None:
+    actions = parser.add_subparsers(metavar="ACTION", required=True)
+    if command == "config":
+        actions.add_parser("show", help="the configuration in force").set_defaults(run=show_config)
+        actions.add_parser("sign", help="sign astra.toml as it is now").set_defaults(
+            run=sign_config
+        )
+        return
+    actions.add_parser("show", help="the key in force").set_defaults(run=show_operator)
+    rotate = actions.add_parser("rotate", help="make a new key; the old one signs it")
+    rotate.add_argument(
+        "--recovery", action="store_true", help="sign with the recovery key instead of the old key"
+    )
+    rotate.set_defaults(run=rotate_operator)
+
+
+def show_config(context: Context) -> None:
+    found = context.client().get("/api/config")
+    context.console.result(found, printable(found["text"]), f"# {found['file']}: {found['state']}")
+
+
+def sign_config(context: Context) -> None:
+    from astra.adapters.data_root import DataRoot
+    from astra.interfaces.cli.signing import signed
+    from astra.policy import contract
+    from astra.settings import configuration
+
+    path = DataRoot(context.settings.data_root).configuration
+    try:
+        text = path.read_text()
+    except FileNotFoundError:
+        raise NotFound(f"there is no {path}", next_step="write it, then sign it") from None
+    configuration.parse(text)
+    authority = signed(context, contract.CONFIG_SIGNED, contract.content(text))
+    done = context.client().post("/api/config", {"text": text, "authority": authority})
+    context.console.result(done, f"signed, as record {done['sequence']}")
+
+
+def show_operator(context: Context) -> None:
+    from astra.adapters import operator_key
+
+    found = context.client().get("/api/operator")
+    path = operator_key.key_path(found["root_id"])
+    document = {**found, "operator_key": str(path), "present": path.exists()}
+    context.console.result(document, *(f"{name:13} {value}" for name, value in document.items()))
+
+
+def rotate_operator(context: Context) -> None:
+    """Write the new key first: a crash then leaves the old one in force and a spare file."""
+    from astra.adapters import operator_key
+    from astra.interfaces.cli import signing
+    from astra.kernel import signatures
+    from astra.kernel.signatures import KeyPair
+    from astra.policy import authority as authorities
+
+    root = context.client().get("/api/operator")
+    throwaway = bool(root["throwaway"])
+    signer = (
+        KeyPair.from_seed(signatures.recovery_seed(context.console.passphrase("recovery key: ")))
+        if context.arguments.recovery
+        else signing.operator_pair(context)
+    )
+    context.console.note("The new key gets a passphrase of its own.")
+    passphrase = signing.passphrase(context, throwaway=throwaway)
+    pair = KeyPair.generate()
+    content = {"new_key": pair.public}
+    authority = signing.sign_with(context, signer, authorities.KEY_ROTATED, content)
+    spare = operator_key.write_spare(root["root_id"], pair, passphrase)
+    done = context.client().post("/api/operator", {**content, "authority": authority})
+    path = operator_key.promote_spare(spare)
+    document = {**done, "operator_key": str(path)}
+    context.console.result(document, f"new key in force, as record {done['sequence']}: {path}")

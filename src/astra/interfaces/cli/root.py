@@ -1,0 +1,130 @@
+"""`astra init` and `astra status`."""
+
+import argparse
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from astra.interfaces.cli.main import Context
+from astra.kernel.errors import BadInput
+from astra.kernel.text import printable
+
+if TYPE_CHECKING:
+    from astra.bootstrap.initialise import Made
+
+_SHORTEST_PASSPHRASE = 8
+
+
+def configure(parser: argparse.ArgumentParser, command: str) -> None:
+    if command == "status":
+        parser.set_defaults(run=show_status)
+        return
+    parser.add_argument("target", nargs="?", metavar="TARGET", help="the agent's git repository")
+    parser.add_argument(
+        "--throwaway",
+        action="store_true",
+        help="for tests and demos: the passphrase may come from ASTRA_OPERATOR_PASSPHRASE",
+    )
+    parser.set_defaults(run=init)
+
+
+def init(context: Context) -> None:
+    from astra.bootstrap.initialise import existing, initialise
+
+    target = _target(context.arguments.target)
+    made = existing(context.settings, target)
+    if made is None:
+        passphrase, generated = _new_passphrase(context)
+        made = initialise(
+            context.settings,
+            target,
+            passphrase=passphrase,
+            throwaway=context.arguments.throwaway,
+        )
+        _report(context, made, passphrase if generated else "")
+        return
+    _report(context, made, "")
+
+
+def show_status(context: Context) -> None:
+    status = context.client().get("/api/status")
+    context.console.result(status, *_status_lines(context, status))
+
+
+def _target(given: str | None) -> Path | None:
+    """Take the folder that was named, or else the repository this command runs in."""
+    if given is not None:
+        return Path(given).absolute().resolve()
+    here = Path.cwd()
+    return next((path for path in (here, *here.parents) if (path / ".git").exists()), None)
+
+
+def _new_passphrase(context: Context) -> tuple[str, bool]:
+    from astra.bootstrap.initialise import generated_passphrase
+
+    if context.arguments.throwaway:
+        given = os.environ.get("ASTRA_OPERATOR_PASSPHRASE")
+        return (given, False) if given else (generated_passphrase(), True)
+    console = context.console
+    console.note("The operator's passphrase protects the key that signs approvals.")
+    first = console.passphrase("new passphrase: ")
+    if len(first) < _SHORTEST_PASSPHRASE:
+        raise BadInput(
+            f"a passphrase has at least {_SHORTEST_PASSPHRASE} characters",
+            next_step="run `astra init` again with a longer one",
+        )
+    if console.passphrase("once more: ") != first:
+        raise BadInput("the two did not match", next_step="run `astra init` again")
+    return first, False
+
+
+def _report(context: Context, made: "Made", passphrase: str) -> None:
+    document: dict[str, Any] = {
+        "data_root": str(made.data_root),
+        "code_repo": str(made.code_repo),
+        "operator_key": str(made.operator_key),
+        "created": made.created,
+    }
+    lines = [f"{name:13} {printable(str(value))}" for name, value in document.items()]
+    if not made.created:
+        lines = [f"nothing to do: {printable(str(made.data_root))} is a data root already"]
+    if made.recovery_key:
+        document["recovery_key"] = made.recovery_key
+        lines += [
+            "",
+            "Recovery key, shown this once. Write it down and keep it away from this machine:",
+            f"  {made.recovery_key}",
+        ]
+    if passphrase:
+        document["passphrase"] = passphrase
+        lines += ["", f"Passphrase of this throwaway root: {passphrase}"]
+    if made.created:
+        lines += ["", "Next: astra status"]
+    context.console.result(document, *lines)
+
+
+def _status_lines(context: Context, status: dict[str, Any]) -> list[str]:
+    paint = context.console.paint
+    lines = [f"Astra {status['version']}  {printable(status['data_root'])}"]
+    if status["throwaway"]:
+        lines.append(paint("THROWAWAY data root: its passphrase may be in the environment", "red"))
+    daemon, ledger = status["daemon"], status["ledger"]
+    lines += [
+        f"  daemon       pid {daemon['pid']}, since {daemon['started_at']}",
+        f"  ledger       {ledger['records']} records, head {ledger['head'][:16]}…",
+        f"  code access  {status['code_access']}",
+        f"  astra.toml   {status['configuration']}",
+    ]
+    if ledger["trouble"]:
+        lines.append(paint(f"  trouble      {ledger['trouble']}", "red"))
+    if status["configuration"] != "signed":
+        lines.append("               only the signed text counts; to sign it: astra config sign")
+    lines.append("  flags")
+    lines += [flag_line(context, flag) for flag in status["flags"].values()]
+    return lines
+
+
+def flag_line(context: Context, flag: dict[str, Any]) -> str:
+    state = context.console.paint("on ", "green") if flag["on"] else "off"
+    why = f"{flag['source']}; {flag['note']}" if flag["note"] else flag["source"]
+    return f"    {state} {flag['name']:30} {context.console.paint(why, 'dim')}"

@@ -1,0 +1,48 @@
+"""Signing on the operator's terminal. The passphrase and the key never leave this process."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from astra.interfaces.cli.main import Context
+from astra.kernel.clock import SystemClock
+from astra.kernel.signatures import KeyPair
+from astra.ledger.record import Head
+from astra.policy import authority
+
+
+def signed(context: Context, action: str, content: Mapping[str, Any]) -> dict[str, Any]:
+    """Have the operator sign an action with exactly this content, for the ledger as it is now."""
+    return sign_with(context, operator_pair(context), action, content)
+
+
+def sign_with(
+    context: Context, pair: KeyPair, action: str, content: Mapping[str, Any]
+) -> dict[str, Any]:
+    head = context.client().get("/api/ledger/head")
+    statement = authority.draft(
+        action,
+        content,
+        root_id=context.client().get("/api/operator")["root_id"],
+        head=Head(head["sequence"], head["hash"], head["time"]),
+        now=SystemClock().now(),
+    )
+    return authority.sign(statement, pair).as_dict()
+
+
+def operator_pair(context: Context) -> KeyPair:
+    from astra.adapters import operator_key
+
+    root = context.client().get("/api/operator")
+    operator_key.read(root["root_id"])
+    return operator_key.unlock(
+        root["root_id"], passphrase(context, throwaway=bool(root["throwaway"]))
+    )
+
+
+def passphrase(context: Context, *, throwaway: bool) -> str:
+    """Ask on the terminal; only throwaway roots may take the answer from the environment."""
+    given = os.environ.get("ASTRA_OPERATOR_PASSPHRASE")
+    if throwaway and given:
+        return given
+    return context.console.passphrase("operator's passphrase: ")

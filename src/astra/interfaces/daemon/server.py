@@ -1,0 +1,136 @@
+"""The daemon process: it owns the data root, serves the socket, and leaves when nobody needs it.
+
+Whoever starts it in the background passes a descriptor to `--ready`; one line of JSON on it says
+`{"ready": pid}`, or the error that kept it from starting.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import signal
+import struct
+import sys
+from collections.abc import Generator
+from pathlib import Path
+from socket import SO_PEERCRED, SOL_SOCKET, socket
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from astra.adapters.data_root import DataRoot
+from astra.bootstrap import runtime as running
+from astra.bootstrap.runtime import Runtime
+from astra.interfaces import socket_path
+from astra.interfaces.daemon import app as api
+from astra.interfaces.daemon.activity import Activity
+from astra.kernel.errors import AstraError
+from astra.settings import environment
+
+_IDLE_CHECK_SECONDS = 1.0
+_log = logging.getLogger("astra.daemon")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = _parse(arguments)
+    ready = os.fdopen(options.ready, "w") if options.ready is not None else None
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO)
+    try:
+        runtime = open_runtime(options.data_root)
+    except AstraError as error:
+        _tell(ready, {"error": error.as_dict(), "exit_code": error.exit_code})
+        _log.error("%s", error)
+        return error.exit_code
+    try:
+        asyncio.run(serve(runtime, idle=not options.stay, ready=ready))
+    finally:
+        runtime.close()
+    _log.info("left")
+    return 0
+
+
+def open_runtime(data_root: Path) -> Runtime:
+    environ = {**os.environ, "AGENT_DATA_ROOT": str(data_root)}
+    return running.start(environment.load(environ, DataRoot(data_root).dotenv()))
+
+
+async def serve(runtime: Runtime, *, idle: bool, ready: Any = None) -> None:
+    """Serve until asked to leave (or, with `idle`, until nobody has come for long enough)."""
+    activity = Activity()
+    leaving = asyncio.Event()
+    listener = socket_path.listen(runtime.root.run)
+    server = _Server(
+        uvicorn.Config(
+            api.build(runtime, activity, leaving.set),
+            http=PeerProtocol,
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=5,
+        )
+    )
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, leaving.set)
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    watching = asyncio.create_task(_watch(runtime, activity, leaving)) if idle else None
+    _log.info("serving %s", runtime.root.path)
+    _tell(ready, {"ready": os.getpid()})
+    await leaving.wait()
+    activity.leaving = True
+    (runtime.root.run / socket_path.NAME).unlink(missing_ok=True)
+    server.should_exit = True
+    await serving
+    if watching:
+        watching.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await watching
+
+
+async def _watch(runtime: Runtime, activity: Activity, leaving: asyncio.Event) -> None:
+    limit = runtime.settings.idle_minutes * 60
+    while activity.idle_seconds() < limit:  # noqa: ASYNC110 - idleness is a lack of events
+        await asyncio.sleep(min(_IDLE_CHECK_SECONDS, limit))
+    _log.info("nobody came for %s minutes", runtime.settings.idle_minutes)
+    leaving.set()
+
+
+class _Server(uvicorn.Server):
+    """Uvicorn without its own signal handling: the daemon decides when to leave."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        yield
+
+
+class PeerProtocol(H11Protocol):
+    """HTTP on a unix socket, with the peer's OS user and process as the client's address."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        peer: socket | None = transport.get_extra_info("socket")
+        if peer is not None:
+            pid, uid, _ = struct.unpack("3i", peer.getsockopt(SOL_SOCKET, SO_PEERCRED, 12))
+            self.client = (f"user:{uid}", pid)
+
+
+def _parse(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="astra-daemon", description=__doc__)
+    parser.add_argument("--data-root", type=Path, required=True)
+    parser.add_argument("--ready", type=int, help="descriptor to tell when ready")
+    parser.add_argument("--stay", action="store_true", help="never leave for want of clients")
+    return parser.parse_args(arguments)
+
+
+def _tell(ready: Any, message: dict[str, Any]) -> None:
+    if ready is not None:
+        with contextlib.suppress(BrokenPipeError):
+            ready.write(json.dumps(message, default=str) + "\n")
+            ready.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

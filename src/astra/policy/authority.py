@@ -1,0 +1,210 @@
+"""Who may loosen: the operator, by a signature over exactly what was decided.
+
+A statement names the action, its content, the data root and a record of its ledger, a nonce and an
+expiry. It is accepted once (the nonce is a unique key of the ledger) and is checked again by
+whoever relies on the record later: that a record is there, or says `operator`, proves nothing.
+
+The operator's public key stands in the first record of the ledger. A new key is introduced by a
+statement of the old one, or of the recovery key that `astra init` printed once.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, cast
+
+from astra.kernel import canonical, signatures
+from astra.kernel.clock import format_time
+from astra.kernel.errors import SignatureRejected
+from astra.kernel.ids import random_id
+from astra.ledger import views
+from astra.ledger.ports import Ledger
+from astra.ledger.record import Event, Head, Record
+
+ROOT_CREATED, KEY_ROTATED = "data_root_created", "operator_key_rotated"
+LIFETIME = timedelta(minutes=10)
+_PUBLIC_KEY = re.compile(r"[0-9a-f]{64}")
+_MEMBERS = frozenset({"action", "content", "data_root", "head", "nonce", "expires_at"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Signed:
+    """A statement and the signature under it, as they travel and as they are recorded."""
+
+    statement: dict[str, Any]
+    signature: str
+    key: str
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"statement": self.statement, "signature": self.signature, "key": self.key}
+
+    @staticmethod
+    def read(value: Any) -> "Signed":
+        try:
+            return Signed(
+                statement=dict(value["statement"]),
+                signature=str(value["signature"]),
+                key=str(value["key"]),
+            )
+        except (TypeError, KeyError, ValueError):
+            raise _rejected("there is no signature") from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keys:
+    """The data root's id, and the keys that may speak for its operator."""
+
+    root_id: str
+    operator: str
+    recovery: str
+    throwaway: bool
+
+
+def draft(
+    action: str, content: Mapping[str, Any], *, root_id: str, head: Head, now: datetime
+) -> dict[str, Any]:
+    """Write the statement that a person is about to sign."""
+    return {
+        "action": action,
+        "content": dict(content),
+        "data_root": root_id,
+        "head": {"sequence": head.sequence, "hash": head.hash},
+        "nonce": random_id("nonce"),
+        "expires_at": format_time(now + LIFETIME),
+    }
+
+
+def sign(statement: dict[str, Any], key: signatures.KeyPair) -> Signed:
+    signature = key.sign(signatures.statement_bytes(statement))
+    return Signed(statement=statement, signature=signature, key=key.public)
+
+
+def signed_event(
+    ledger: Ledger, event: Event, signed: Signed, *, now: datetime, allow_recovery: bool = False
+) -> Event:
+    """Give the event that records a signed decision, once its signature is checked.
+
+    The event's data is the content that must have been signed, word for word.
+    """
+    _check(
+        ledger,
+        signed,
+        action=event.type,
+        content=event.data,
+        keys=keys(ledger),
+        time=format_time(now),
+        before=ledger.head().sequence + 1,
+        allow_recovery=allow_recovery,
+    )
+    return Event(
+        type=event.type,
+        actor="operator",
+        data={**event.data, "authority": signed.as_dict()},
+        correlation=event.correlation,
+        subject=event.subject,
+        key=f"nonce:{signed.statement['nonce']}",
+    )
+
+
+def rotation(ledger: Ledger, new_key: str, signed: Signed, *, now: datetime) -> Event:
+    """Introduce a new operator key, by the word of the old one or of the recovery key."""
+    if not _PUBLIC_KEY.fullmatch(new_key):
+        raise _rejected("the new key is not a public key")
+    event = Event(type=KEY_ROTATED, actor="operator", data={"new_key": new_key})
+    return signed_event(ledger, event, signed, now=now, allow_recovery=True)
+
+
+def holds(ledger: Ledger, record: Record) -> bool:
+    """Tell whether a record carries the operator's signature over its own content."""
+    content = {name: value for name, value in record.data.items() if name != "authority"}
+    try:
+        _check(
+            ledger,
+            Signed.read(record.data.get("authority")),
+            action=record.type,
+            content=content,
+            keys=keys(ledger, before=record.sequence),
+            time=record.time,
+            before=record.sequence,
+            allow_recovery=record.type == KEY_ROTATED,
+        )
+    except SignatureRejected:
+        return False
+    return True
+
+
+def keys(ledger: Ledger, *, before: int | None = None) -> Keys:
+    """Read the keys in force, following each rotation that is properly signed."""
+    (created,) = views.records(ledger, type_=ROOT_CREATED, limit=1) or (None,)
+    if created is None or created.sequence != 1:
+        raise _rejected("this ledger does not start with the creation of a data root")
+    data = created.data
+    operator = data["operator_key"]
+    for rotation in views.records(ledger, type_=KEY_ROTATED, limit=1000):
+        if before is None or rotation.sequence < before:
+            signed = Signed.read(rotation.data.get("authority"))
+            trusted = signed.key in (operator, data["recovery_key"])
+            if trusted and _signature_holds(signed):
+                operator = rotation.data["new_key"]
+    return Keys(
+        root_id=data["root_id"],
+        operator=operator,
+        recovery=data["recovery_key"],
+        throwaway=bool(data["throwaway"]),
+    )
+
+
+def _check(
+    ledger: Ledger,
+    signed: Signed,
+    *,
+    action: str,
+    content: Mapping[str, Any],
+    keys: Keys,
+    time: str,
+    before: int,
+    allow_recovery: bool,
+) -> None:
+    said = signed.statement
+    if said.keys() != _MEMBERS:
+        raise _rejected("the statement has missing or unknown parts")
+    if said["data_root"] != keys.root_id:
+        raise _rejected("it was signed for another data root")
+    if said["action"] != action or not _same(said["content"], content):
+        raise _rejected("it was signed for something else")
+    if str(said["expires_at"]) < time:
+        raise _rejected("it has expired")
+    if signed.key not in ((keys.operator, keys.recovery) if allow_recovery else (keys.operator,)):
+        raise _rejected("it was not signed with the operator's key")
+    if not _signature_holds(signed):
+        raise _rejected("the signature does not fit the statement")
+    if not _knows_head(ledger, said["head"], before):
+        raise _rejected("it was signed for another state of the ledger")
+
+
+def _same(left: Any, right: Mapping[str, Any]) -> bool:
+    return canonical.encode(left) == canonical.encode(dict(right))
+
+
+def _signature_holds(signed: Signed) -> bool:
+    message = signatures.statement_bytes(signed.statement)
+    return signatures.verify(signed.key, message, signed.signature)
+
+
+def _knows_head(ledger: Ledger, head: Any, before: int) -> bool:
+    if not isinstance(head, dict):
+        return False
+    named = cast("dict[str, Any]", head)
+    sequence = named.get("sequence")
+    if not isinstance(sequence, int) or not 0 < sequence < before:
+        return False
+    found = views.records(ledger, after=sequence - 1, limit=1)
+    return bool(found) and found[0].hash == named.get("hash")
+
+
+def _rejected(why: str) -> SignatureRejected:
+    return SignatureRejected(
+        f"the signature does not count: {why}",
+        next_step="ask the operator to run the command again in a terminal",
+    )

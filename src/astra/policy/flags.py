@@ -1,0 +1,100 @@
+"""Kill switches. Off wins.
+
+- The environment can only turn a flag off.
+- An operator's off is free; an operator's on is a signed record, checked whenever it is read.
+- Without either, the default of the flag.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from astra.kernel.errors import BadInput
+from astra.ledger import chain
+from astra.ledger.ports import Ledger
+from astra.ledger.projection import Projection, Statement
+from astra.ledger.record import Event, Record
+from astra.policy import authority
+from astra.policy.authority import Signed
+from astra.settings.environment import FLAGS
+
+FLAG_SET = "flag_set"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flag:
+    name: str
+    on: bool
+    source: str
+    note: str
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"name": self.name, "on": self.on, "source": self.source, "note": self.note}
+
+
+def effective(
+    ledger: Ledger,
+    *,
+    off: frozenset[str] = frozenset(),
+    asked_on: frozenset[str] = frozenset(),
+) -> dict[str, Flag]:
+    """Work out every flag: `off` and `asked_on` are what the environment says."""
+    latest = {
+        name: chain.parse(line)
+        for name, line in ledger.query("SELECT name, line FROM flag JOIN record USING (sequence)")
+    }
+    return {
+        name: _resolve(ledger, name, latest.get(name), off=name in off, asked=name in asked_on)
+        for name in FLAGS
+    }
+
+
+def turn_off(name: str, *, actor: str) -> Event:
+    return Event(type=FLAG_SET, actor=actor, data=content(name, on=False))
+
+
+def turn_on(ledger: Ledger, name: str, signed: Signed, *, now: datetime) -> Event:
+    event = Event(type=FLAG_SET, actor="operator", data=content(name, on=True))
+    return authority.signed_event(ledger, event, signed, now=now)
+
+
+def content(name: str, *, on: bool) -> dict[str, Any]:
+    """Give what an operator signs to set a flag."""
+    if name not in FLAGS:
+        raise BadInput(f"{name} is not a flag", next_step=f"one of: {', '.join(FLAGS)}")
+    return {"flag": name, "on": on}
+
+
+def _resolve(ledger: Ledger, name: str, record: Record | None, *, off: bool, asked: bool) -> Flag:
+    default, _ = FLAGS[name]
+    command = f"astra flags set {name} on"
+    if off:
+        return Flag(name=name, on=False, source="environment", note=f"{name} is off there")
+    if record is None:
+        note = f"the environment cannot turn it on; `{command}` does" if asked else ""
+        return Flag(name=name, on=default, source="default", note=note)
+    if not record.data["on"]:
+        return Flag(name=name, on=False, source="record", note=f"record {record.sequence}")
+    if authority.holds(ledger, record):
+        return Flag(name=name, on=True, source="operator", note=f"record {record.sequence}")
+    note = f"record {record.sequence} turns it on without a valid signature"
+    return Flag(name=name, on=False, source="forged", note=note)
+
+
+def _apply(record: Record) -> Iterator[Statement]:
+    yield (
+        (
+            "INSERT INTO flag VALUES (?, ?)"
+            " ON CONFLICT (name) DO UPDATE SET sequence = excluded.sequence"
+        ),
+        (record.data["flag"], record.sequence),
+    )
+
+
+PROJECTION = Projection(
+    "flags",
+    ("CREATE TABLE flag (name TEXT PRIMARY KEY, sequence INTEGER) WITHOUT ROWID",),
+    _apply,
+    types=frozenset({FLAG_SET}),
+)

@@ -1,0 +1,1 @@
+"""What people can set: the environment (and `.env`), and the operator's signed `astra.toml`."""
