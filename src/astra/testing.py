@@ -2,15 +2,20 @@
 
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from astra.adapters.sqlite_index import SqliteIndex
+from astra.bootstrap import PROJECTIONS
 from astra.kernel.clock import Clock, format_time
+from astra.kernel.signatures import KeyPair
 from astra.ledger import chain
 from astra.ledger.expectations import Expectations
 from astra.ledger.projection import CORE, Projection
 from astra.ledger.record import EMPTY, Event, Head, Record
+from astra.policy import authority
+from astra.policy.authority import Signed
 
 
 class SetClock:
@@ -72,3 +77,31 @@ class MemoryLedger:
 
     def close(self) -> None:
         self._index.close()
+
+
+@dataclass
+class RootInMemory:
+    """A data root in memory: its operator's keys, and a ledger that starts as every one does."""
+
+    clock: SetClock = field(default_factory=SetClock)
+    operator: KeyPair = field(default_factory=KeyPair.generate)
+    recovery: KeyPair = field(default_factory=KeyPair.generate)
+    root_id: str = "root_0000000000000001"
+
+    def __post_init__(self) -> None:
+        self.ledger = MemoryLedger(projections=PROJECTIONS, clock=self.clock)
+        created = {
+            "root_id": self.root_id,
+            "throwaway": True,
+            "operator_key": self.operator.public,
+            "recovery_key": self.recovery.public,
+        }
+        self.ledger.append([Event(type=authority.ROOT_CREATED, actor="operator", data=created)])
+
+    def statement(self, action: str, content: dict[str, Any]) -> dict[str, Any]:
+        return authority.draft(
+            action, content, root_id=self.root_id, head=self.ledger.head(), now=self.clock.now()
+        )
+
+    def sign(self, action: str, content: dict[str, Any], key: KeyPair | None = None) -> Signed:
+        return authority.sign(self.statement(action, content), key or self.operator)

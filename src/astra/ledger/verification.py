@@ -157,7 +157,7 @@ def _explain(segments: Segments, wanted: set[int]) -> tuple[_Walk, list[Problem]
     problems += _misplaced(lines)
     problems += _unlinked(lines)
     walk = _Walk(wanted, count=len(lines), head=lines[-1].hash if lines else GENESIS)
-    walk.hashes = {line.sequence: line.hash for line in lines}
+    walk.hashes = {line.sequence: line.hash for line in lines if line.sound}
     return walk, problems
 
 
@@ -192,7 +192,7 @@ def _misplaced(lines: list[_Line]) -> Iterator[Problem]:
     for sequence, times in seen.items():
         if times > 1:
             yield Problem("inserted", sequence, f"record {sequence} is there {times} times")
-    for before, after in pairwise(lines):
+    for before, after in pairwise(line for line in lines if line.sound):
         if after.sequence < before.sequence or after.time < before.time:
             detail = f"record {after.sequence} ({after.place}) comes after record {before.sequence}"
             yield Problem("reordered", after.sequence, detail)

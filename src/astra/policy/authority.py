@@ -10,7 +10,7 @@ statement of the old one, or of the recovery key that `astra init` printed once.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, cast
 
@@ -117,6 +117,10 @@ def rotation(ledger: Ledger, new_key: str, signed: Signed, *, now: datetime) -> 
 
 def holds(ledger: Ledger, record: Record) -> bool:
     """Tell whether a record carries the operator's signature over its own content."""
+    return _spoken(ledger, record, keys(ledger, before=record.sequence))
+
+
+def _spoken(ledger: Ledger, record: Record, trusted: Keys) -> bool:
     content = {name: value for name, value in record.data.items() if name != "authority"}
     try:
         _check(
@@ -124,7 +128,7 @@ def holds(ledger: Ledger, record: Record) -> bool:
             Signed.read(record.data.get("authority")),
             action=record.type,
             content=content,
-            keys=keys(ledger, before=record.sequence),
+            keys=trusted,
             time=record.time,
             before=record.sequence,
             allow_recovery=record.type == KEY_ROTATED,
@@ -139,20 +143,16 @@ def keys(ledger: Ledger, *, before: int | None = None) -> Keys:
     (created,) = views.records(ledger, type_=ROOT_CREATED, limit=1) or (None,)
     if created is None or created.sequence != 1:
         raise _rejected("this ledger does not start with the creation of a data root")
-    data = created.data
-    operator = data["operator_key"]
-    for rotation in views.records(ledger, type_=KEY_ROTATED, limit=1000):
-        if before is None or rotation.sequence < before:
-            signed = Signed.read(rotation.data.get("authority"))
-            trusted = signed.key in (operator, data["recovery_key"])
-            if trusted and _signature_holds(signed):
-                operator = rotation.data["new_key"]
-    return Keys(
-        root_id=data["root_id"],
-        operator=operator,
-        recovery=data["recovery_key"],
-        throwaway=bool(data["throwaway"]),
+    found = Keys(
+        root_id=created.data["root_id"],
+        operator=created.data["operator_key"],
+        recovery=created.data["recovery_key"],
+        throwaway=bool(created.data["throwaway"]),
     )
+    for rotation in views.records(ledger, type_=KEY_ROTATED, limit=1000):
+        if (before is None or rotation.sequence < before) and _spoken(ledger, rotation, found):
+            found = replace(found, operator=rotation.data["new_key"])
+    return found
 
 
 def _check(

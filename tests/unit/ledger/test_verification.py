@@ -94,6 +94,15 @@ def test_any_changed_byte_is_noticed_and_the_record_is_named(
     assert place + 1 in [problem.sequence for problem in report.problems]
 
 
+def test_a_line_that_is_no_json_any_more_is_one_problem_not_three() -> None:
+    records = make_chain()
+    segments = as_segments(records)
+    lines = segments["2026-01.ndjson"]
+    lines[2] = lines[2].replace(b'"n":3', b'"n":x')
+    report = check(segments, checkpoints=[(1, point(records[2]))], public_key=KEY.public)
+    assert kinds(report) == [("edited", 3)]
+
+
 @pytest.mark.parametrize("place", range(1, 9))
 def test_a_record_rewritten_with_a_fresh_hash_is_named(place: int) -> None:
     segments = as_segments(make_chain())
