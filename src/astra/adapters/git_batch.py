@@ -1,0 +1,168 @@
+"""A standing `git cat-file --batch`: objects of a trusted bare repository, one short exchange each.
+
+Only names this module can vouch for are sent: object ids in hex and full ref names, each with a
+peeling suffix of ours. Objects come raw: no filter, text conversion or attribute takes part.
+A repository that borrows objects from elsewhere (alternates) is refused, since any commit of the
+lender could then be read by its id. One exchange at a time, under a lock; a process that died or
+ran late is replaced, and nothing is ever answered from half an exchange.
+"""
+
+import os
+import re
+import select
+import subprocess
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from astra.adapters.bounded_process import end, start_bounded
+from astra.adapters.git_command import GitCommand, GitFailed
+from astra.kernel.errors import Refused
+
+_NAME = re.compile(r"(?:[0-9a-f]{7,64}|refs/heads/[A-Za-z0-9][A-Za-z0-9._/-]*)(?:\^\{commit\})?")
+_HEADER = re.compile(rb"([0-9a-f]{40,64}) ([a-z]+) ([0-9]+)\n")
+_LONGEST_HEADER = 4096
+_CHUNK = 65536
+_BORROWING = ("objects/info/alternates", "objects/info/http-alternates", "commondir")
+
+
+class BorrowedObjects(Refused):
+    code = "borrowed_objects"
+
+
+class ObjectTooLarge(Refused):
+    code = "object_too_large"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GitObject:
+    oid: str
+    kind: str
+    data: bytes
+
+
+class ObjectReader:
+    def __init__(
+        self, repository: Path, *, largest: int = 32 * 1024 * 1024, timeout: float = 20.0
+    ) -> None:
+        self._repository = repository
+        self._largest = largest
+        self._timeout = timeout
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def read(self, name: str) -> GitObject | None:
+        """Return the object with this id or ref name, or None when there is none."""
+        if not _NAME.fullmatch(name):
+            raise GitFailed(
+                f"{name!a} is not an object id or a branch",
+                next_step="give a branch, a commit id or a change id",
+            )
+        with self._lock:
+            try:
+                return self._exchange(name)
+            except BaseException:
+                self._end()
+                raise
+
+    def close(self) -> None:
+        with self._lock:
+            self._end()
+
+    def _exchange(self, name: str) -> GitObject | None:
+        process = self._running()
+        if process.stdin is None or process.stdout is None:
+            raise RuntimeError("a batch process always has its pipes")
+        answers = _Answers(process.stdout.fileno(), time.monotonic() + self._timeout)
+        try:
+            os.write(process.stdin.fileno(), f"{name}\n".encode())
+        except BrokenPipeError:
+            raise _died() from None
+        header = answers.line()
+        found = _HEADER.fullmatch(header)
+        if found is None:
+            return (
+                None if header.endswith((b" missing\n", b" ambiguous\n")) else _unexpected(header)
+            )
+        oid, kind, size = found[1].decode(), found[2].decode(), int(found[3])
+        if size > self._largest:
+            raise ObjectTooLarge(
+                f"the object {oid} has {size} bytes, more than {self._largest}",
+                next_step="read it with another tool; the source view does not load it",
+                size=size,
+            )
+        return GitObject(oid=oid, kind=kind, data=answers.exactly(size + 1)[:-1])
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        refuse_borrowed_objects(self._repository)
+        if self._process is None or self._process.poll() is not None:
+            self._end()
+            command = GitCommand(repository=self._repository, arguments=("cat-file", "--batch"))
+            self._process = start_bounded(command.bounded(), complaints=subprocess.DEVNULL)
+        return self._process
+
+    def _end(self) -> None:
+        if self._process is not None:
+            end(self._process)
+            self._process = None
+
+
+def refuse_borrowed_objects(repository: Path) -> None:
+    for name in _BORROWING:
+        if os.path.lexists(repository / name):
+            raise BorrowedObjects(
+                f"the trusted repository borrows objects from elsewhere ({name})",
+                next_step="find out who planted that file and remove it; Astra never makes one",
+            )
+
+
+class _Answers:
+    """What the process prints, read up to a deadline and never past one answer."""
+
+    def __init__(self, descriptor: int, deadline: float) -> None:
+        self._descriptor = descriptor
+        self._deadline = deadline
+        self._buffer = bytearray()
+
+    def line(self) -> bytes:
+        while b"\n" not in self._buffer:
+            if len(self._buffer) > _LONGEST_HEADER:
+                _unexpected(bytes(self._buffer))
+            self._fill()
+        cut = self._buffer.index(b"\n") + 1
+        line = bytes(self._buffer[:cut])
+        del self._buffer[:cut]
+        return line
+
+    def exactly(self, count: int) -> bytes:
+        while len(self._buffer) < count:
+            self._fill()
+        if len(self._buffer) != count:
+            _unexpected(bytes(self._buffer[count:]))
+        return bytes(self._buffer)
+
+    def _fill(self) -> None:
+        remaining = self._deadline - time.monotonic()
+        ready = select.select([self._descriptor], [], [], max(remaining, 0))[0]
+        if not ready:
+            raise GitFailed("git took too long to answer and was ended", next_step="try again")
+        chunk = os.read(self._descriptor, _CHUNK)
+        if not chunk:
+            raise _died()
+        self._buffer += chunk
+
+
+def _died() -> GitFailed:
+    return GitFailed(
+        "git ended in the middle of an answer",
+        next_step="run `astra doctor`; it checks the trusted repository",
+    )
+
+
+def _unexpected(words: bytes) -> NoReturn:
+    raise GitFailed(
+        f"git answered something unexpected: {words[:120]!r}",
+        next_step="run `astra doctor`; it checks the trusted repository",
+    )
