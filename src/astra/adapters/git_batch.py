@@ -13,6 +13,7 @@ import select
 import subprocess
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -25,6 +26,7 @@ _NAME = re.compile(r"(?:[0-9a-f]{7,64}|refs/heads/[A-Za-z0-9][A-Za-z0-9._/-]*)(?
 _HEADER = re.compile(rb"([0-9a-f]{40,64}) ([a-z]+) ([0-9]+)\n")
 _LONGEST_HEADER = 4096
 _CHUNK = 65536
+_ASKED_AT_ONCE = 32  # their names fit into a pipe, so asking never blocks
 _BORROWING = ("objects/info/alternates", "objects/info/http-alternates", "commondir")
 
 
@@ -55,31 +57,40 @@ class ObjectReader:
 
     def read(self, name: str) -> GitObject | None:
         """Return the object with this id or ref name, or None when there is none."""
-        if not _NAME.fullmatch(name):
-            raise GitFailed(
-                f"{name!a} is not an object id or a branch",
-                next_step="give a branch, a commit id or a change id",
-            )
+        return self.read_many([name])[0]
+
+    def read_many(self, names: Sequence[str]) -> list[GitObject | None]:
+        """Return one answer for each name, in their order, asking for several at a time."""
+        for name in names:
+            _check_name(name)
+        found: list[GitObject | None] = []
         with self._lock:
             try:
-                return self._exchange(name)
+                for start in range(0, len(names), _ASKED_AT_ONCE):
+                    found += self._exchange(names[start : start + _ASKED_AT_ONCE])
             except BaseException:
                 self._end()
                 raise
+        return found
 
     def close(self) -> None:
         with self._lock:
             self._end()
 
-    def _exchange(self, name: str) -> GitObject | None:
+    def _exchange(self, names: Sequence[str]) -> list[GitObject | None]:
         process = self._running()
         if process.stdin is None or process.stdout is None:
             raise RuntimeError("a batch process always has its pipes")
         answers = _Answers(process.stdout.fileno(), time.monotonic() + self._timeout)
         try:
-            os.write(process.stdin.fileno(), f"{name}\n".encode())
+            os.write(process.stdin.fileno(), "".join(f"{name}\n" for name in names).encode())
         except BrokenPipeError:
             raise _died() from None
+        found = [self._answer(answers) for _ in names]
+        answers.finish()
+        return found
+
+    def _answer(self, answers: "_Answers") -> GitObject | None:
         header = answers.line()
         found = _HEADER.fullmatch(header)
         if found is None:
@@ -93,7 +104,7 @@ class ObjectReader:
                 next_step="read it with another tool; the source view does not load it",
                 size=size,
             )
-        return GitObject(oid=oid, kind=kind, data=answers.exactly(size + 1)[:-1])
+        return GitObject(oid=oid, kind=kind, data=answers.take(size + 1)[:-1])
 
     def _running(self) -> subprocess.Popen[bytes]:
         refuse_borrowed_objects(self._repository)
@@ -109,6 +120,14 @@ class ObjectReader:
             self._process = None
 
 
+def _check_name(name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise GitFailed(
+            f"{name!a} is not an object id or a branch",
+            next_step="give a branch, a commit id or a change id",
+        )
+
+
 def refuse_borrowed_objects(repository: Path) -> None:
     for name in _BORROWING:
         if os.path.lexists(repository / name):
@@ -119,7 +138,7 @@ def refuse_borrowed_objects(repository: Path) -> None:
 
 
 class _Answers:
-    """What the process prints, read up to a deadline and never past one answer."""
+    """What the process prints, read up to a deadline; nothing may be left at the end."""
 
     def __init__(self, descriptor: int, deadline: float) -> None:
         self._descriptor = descriptor
@@ -136,12 +155,16 @@ class _Answers:
         del self._buffer[:cut]
         return line
 
-    def exactly(self, count: int) -> bytes:
+    def take(self, count: int) -> bytes:
         while len(self._buffer) < count:
             self._fill()
-        if len(self._buffer) != count:
-            _unexpected(bytes(self._buffer[count:]))
-        return bytes(self._buffer)
+        taken = bytes(self._buffer[:count])
+        del self._buffer[:count]
+        return taken
+
+    def finish(self) -> None:
+        if self._buffer:
+            _unexpected(bytes(self._buffer))
 
     def _fill(self) -> None:
         remaining = self._deadline - time.monotonic()

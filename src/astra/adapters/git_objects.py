@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import NoReturn, Self
 
 from astra.adapters import source_listing, source_reading, source_search, text_view
-from astra.adapters.git_batch import ObjectReader, refuse_borrowed_objects
+from astra.adapters.git_batch import GitObject, ObjectReader, refuse_borrowed_objects
 from astra.adapters.git_command import run_git
 from astra.adapters.git_tree import (
     Entry,
@@ -220,28 +220,24 @@ class SourceView:
                 next_step="search for the part you need in smaller files",
                 size=entry.size,
             )
-        return self._texts.get(entry.oid, lambda: self._blob(entry))
+        return self._texts.get([entry.oid], self._blobs)[entry.oid]
 
-    def _blob(self, entry: Entry) -> bytes:
-        found = self._objects.read(entry.oid)
-        if found is None:
-            raise NotFound(
-                f"the object of {quote(entry.path)} is missing from the trusted repository",
-                next_step="run `astra doctor`; it checks the trusted repository",
-            )
-        return found.data
+    def _blobs(self, oids: Sequence[str]) -> Sequence[bytes]:
+        found = self._objects.read_many(oids)
+        return [_data(oid, blob) for oid, blob in zip(oids, found, strict=True)]
 
     def _documents(self, entries: Sequence[Entry]) -> Iterator[Document]:
         """Yield what can be searched; links, submodules, binary and huge files are skipped."""
         left = self._limits.searched_bytes
+        searched: list[Entry] = []
         for entry in entries:
-            if entry.kind is not EntryKind.FILE or entry.size is None:
-                continue
-            if entry.size > min(left, self._limits.searched_file_bytes):
-                continue
-            left -= entry.size
-            shown = self._shown(entry)
-            if shown is not None:
+            size = entry.size if entry.kind is EntryKind.FILE else None
+            if size is not None and size <= min(left, self._limits.searched_file_bytes):
+                left -= size
+                searched.append(entry)
+        texts = self._texts.get([entry.oid for entry in searched], self._blobs)
+        for entry in searched:
+            if shown := texts[entry.oid]:
                 yield Document(path=entry.path, text=shown.text)
 
     def _ask_for_range(self, entry: Entry, shown: ShownText) -> NoReturn:
@@ -253,6 +249,15 @@ class SourceView:
             size=entry.size,
             total_lines=total,
         )
+
+
+def _data(oid: str, found: GitObject | None) -> bytes:
+    if found is None:
+        raise NotFound(
+            f"the object {oid} is missing from the trusted repository",
+            next_step="run `astra doctor`; it checks the trusted repository",
+        )
+    return found.data
 
 
 def _within(asked: int | None, most: int) -> int:

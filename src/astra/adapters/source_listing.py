@@ -129,7 +129,7 @@ def select(snapshot: Snapshot, folder: str, glob: str | None) -> list[Entry]:
     entries = list(snapshot.entries[first:last])
     if glob is None:
         return entries
-    pattern = globs.parse_glob(glob if "/" in glob else f"**/{glob}")
+    pattern = globs.parse_relative_glob(glob)
     return [entry for entry in entries if pattern.matches(entry.path[len(below) :])]
 
 

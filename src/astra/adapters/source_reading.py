@@ -7,7 +7,7 @@ from the marks that give it away. Shown texts are kept by object id, which never
 import difflib
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -20,6 +20,7 @@ from astra.policy.paths import RelativePath, fold, quote
 from astra.policy.secrets import mask
 
 MOST_SUGGESTIONS = 5
+Load = Callable[[Sequence[str]], Sequence[bytes]]
 _MOST_COMPARED = 20_000
 
 
@@ -82,15 +83,18 @@ class ShownTexts:
         self._characters = 0
         self._lock = threading.Lock()
 
-    def get(self, oid: str, load: Callable[[], bytes]) -> ShownText | None:
+    def get(self, oids: Sequence[str], load: Load) -> dict[str, ShownText | None]:
+        """Return the text of every object, loading those that are not kept."""
         with self._lock:
-            if oid in self._kept:
+            known = {oid: self._kept[oid] for oid in oids if oid in self._kept}
+            for oid in known:
                 self._kept.move_to_end(oid)
-                return self._kept[oid]
-        shown = show(load())
+        missing = [oid for oid in dict.fromkeys(oids) if oid not in known]
+        loaded = {oid: show(raw) for oid, raw in zip(missing, load(missing), strict=True)}
         with self._lock:
-            self._keep(oid, shown)
-        return shown
+            for oid, shown in loaded.items():
+                self._keep(oid, shown)
+        return {**known, **loaded}
 
     def _keep(self, oid: str, shown: ShownText | None) -> None:
         if oid not in self._kept:

@@ -68,6 +68,13 @@ def has_wildcard(text: str) -> bool:
     return "*" in text or "?" in text
 
 
+def parse_relative_glob(text: str) -> Glob:
+    """Read a glob below some folder; one without a slash speaks of names at any depth."""
+    if text.startswith("/"):
+        paths.parse_relative(text)
+    return parse_glob(text if "/" in text else f"**/{text}")
+
+
 def parse_glob(text: str) -> Glob:
     absolute = text.startswith("/")
     sample = re.sub(r"[*?]+", "x", text)

@@ -17,7 +17,7 @@ from typing import NoReturn
 
 from astra.kernel.errors import Refused
 from astra.policy.grants import PathGrants
-from astra.policy.paths import AbsolutePath, quote
+from astra.policy.paths import AbsolutePath, parse_absolute, quote
 from astra.policy.protected import ProtectedPlaces
 from astra.policy.secrets import SecretRules
 
@@ -56,19 +56,25 @@ class ReadBoundary:
     grants: PathGrants | None = None
     secrets: SecretRules = field(default_factory=SecretRules)
 
-    def check(self, path: AbsolutePath) -> None:
+    def check(self, path: AbsolutePath, *, shown_as: AbsolutePath | None = None) -> None:
         """Return when the resolved path may be read, raise `ReadRefused` in every other case."""
+        shown = shown_as or path
+        self.refuse_closed(path, shown_as=shown)
+        if self._below_own_folder(path) is None and not self._is_in_scope(path):
+            self.refuse_outside(shown)
+
+    def refuse_closed(self, path: AbsolutePath, *, shown_as: AbsolutePath | None = None) -> None:
+        """Refuse what no scope opens: a secret by its name, and protected places."""
+        shown = shown_as or path
         own = self._below_own_folder(path)
         if rule := self.secrets.rule_for(path.text if own is None else own):
-            refuse_secret(path.text, rule)
+            refuse_secret(shown.text, rule)
         if place := self.protected.place_of(path.text, write=False):
             raise ReadRefused(
                 ReadProblem.PROTECTED,
-                f"{quote(path.text)} lies in {place}, which no agent reads",
+                f"{quote(shown.text)} lies in {place}, which no agent reads",
                 next_step="ask the operator for what you need from it",
             )
-        if own is None and not self._is_in_scope(path):
-            self._refuse_outside(path)
 
     def _below_own_folder(self, path: AbsolutePath) -> str | None:
         for folder in self.folders:
@@ -83,13 +89,22 @@ class ReadBoundary:
             return False
         return self.grants.allows(path)
 
-    def _refuse_outside(self, path: AbsolutePath) -> NoReturn:
+    def refuse_outside(self, path: AbsolutePath) -> NoReturn:
         names = ", ".join(folder.text.rpartition("/")[2] for folder in self.folders)
         raise ReadRefused(
             ReadProblem.OUTSIDE,
             f"{quote(path.text)} is outside the read scope `{self.scope}` ({names})",
             next_step="ask the operator for a read_paths grant and the read scope `granted`",
         )
+
+
+def read_folders(
+    data_root: str, *, code_repo: str | None = None, sandbox: str | None = None
+) -> tuple[AbsolutePath, ...]:
+    """List the folders of a data root that an agent may read in every scope."""
+    moved = {"code-repo": code_repo, "sandbox": sandbox}
+    names = (*OWN_FOLDERS, *SERVER_FOLDERS)
+    return tuple(parse_absolute(moved.get(name) or f"{data_root}/{name}") for name in names)
 
 
 def refuse_secret(text: str, rule: str) -> NoReturn:
