@@ -4,9 +4,11 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 from astra.adapters.sqlite_index import SqliteIndex
+from astra.approvals import desk
+from astra.approvals.desk import Desk
 from astra.bootstrap import PROJECTIONS
 from astra.kernel.clock import Clock, format_time
 from astra.kernel.signatures import KeyPair
@@ -16,6 +18,12 @@ from astra.ledger.projection import CORE, Projection
 from astra.ledger.record import EMPTY, Event, Head, Record
 from astra.policy import authority
 from astra.policy.authority import Signed
+from astra.policy.call import Actor, Call, Role
+from astra.policy.gate import Gate, Surroundings
+from astra.settings.environment import FLAGS
+from astra.tools.counter import Counter, Request
+from astra.tools.registry import AnyTool, Registry
+from astra.tools.services import PersonaFiles, Services, SourceView
 
 
 class SetClock:
@@ -105,3 +113,52 @@ class RootInMemory:
 
     def sign(self, action: str, content: dict[str, Any], key: KeyPair | None = None) -> Signed:
         return authority.sign(self.statement(action, content), key or self.operator)
+
+
+class GateInMemory:
+    """A gate over a data root in memory, whose surroundings a test can set."""
+
+    def __init__(self, root: RootInMemory | None = None) -> None:
+        self.root = root or RootInMemory()
+        self.on = {name: default for name, (default, _) in FLAGS.items()}
+        self.stopped = False
+        self.granted: tuple[str, ...] = ()
+        self.desk = Desk(self.root.ledger, self.root.clock)
+        around = Surroundings(
+            flags=lambda: self.on, stopped=lambda: self.stopped, outside_grants=self._outside
+        )
+        self.gate = Gate(self.root.ledger, self.root.clock, self.desk, around)
+
+    def approve(self, approval_id: str, key: KeyPair | None = None) -> None:
+        approval = self.desk.get(approval_id)
+        signed = self.root.sign("approval_granted", desk.content(approval), key)
+        self.desk.grant(approval_id, signed)
+
+    def _outside(self, call: Call) -> str:
+        return next((path for path in call.footprint.write_paths if path not in self.granted), "")
+
+
+class CounterInMemory:
+    """The counter over a gate in memory, with tools of the test's own."""
+
+    def __init__(self, *tools: AnyTool, gate: GateInMemory | None = None) -> None:
+        self.gate = gate or GateInMemory()
+        root = self.gate.root
+        services = Services(
+            ledger=root.ledger,
+            clock=root.clock,
+            approvals=self.gate.desk,
+            source=cast("SourceView", None),
+            persona=cast("PersonaFiles", None),
+            persona_root="/data/persona_space",
+            health=dict,
+            set_flag_off=lambda _name: {},
+            approval_link=lambda identifier: f"http://localhost/{identifier}",
+        )
+        self.counter = Counter(
+            registry=Registry(tools), gate=self.gate.gate, ledger=root.ledger, services=services
+        )
+
+    def call(self, name: str, *, role: Role = Role.AGENT, **arguments: Any) -> dict[str, Any]:
+        actor = Actor(role=role, name="test", door="mcp")
+        return self.counter.call(Request(name=name, arguments=arguments, actor=actor))

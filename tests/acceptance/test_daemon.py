@@ -60,6 +60,12 @@ def test_a_second_one_is_refused_with_the_holders_pid(astra: Astra) -> None:
     assert f"process {pid}" in second.stderr
 
 
+def test_a_second_up_says_so_kindly(astra: Astra) -> None:
+    pid = astra.daemon_pid()
+    refused = astra.json("up", code=1)
+    assert (refused["code"], refused["pid"]) == ("ledger_locked", pid)
+
+
 def test_after_kill_9_the_stale_socket_and_lock_are_no_obstacle(astra: Astra) -> None:
     pid = astra.daemon_pid()
     kill(pid)
@@ -83,6 +89,8 @@ def test_up_runs_in_the_foreground_until_it_is_told_to_end(astra: Astra) -> None
         line = next(line for line in process.stderr if "serving" in line)
         assert str(astra.root) in line
         assert astra.daemon_pid() == process.pid
+        environment = Path(f"/proc/{process.pid}/environ").read_text()
+        assert "ASTRA_OPERATOR_PASSPHRASE" not in environment
         process.send_signal(signal.SIGTERM)
         process.stderr.read()
         assert process.wait(timeout=60) == 0

@@ -29,8 +29,10 @@ def test_a_wrong_passphrase_turns_nothing_on(astra: Astra) -> None:
 
 
 def test_the_environment_only_narrows(astra: Astra) -> None:
-    status = astra.json("status", **{WRITE: "true"})
-    assert status["flags"][WRITE]["on"] is False
+    astra.json("status")
+    flag = astra.json("status", **{WRITE: "true"})["flags"][WRITE]
+    assert flag["on"] is False
+    assert f"astra flags set {WRITE} on" in flag["note"], "also when the daemon runs already"
     astra.json("flags", "set", WRITE, "on")
     narrowed = astra.json("status", **{WRITE: "false"})
     assert (narrowed["flags"][WRITE]["on"], narrowed["code_access"]) == (False, "read")

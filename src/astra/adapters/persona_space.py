@@ -119,7 +119,7 @@ class PersonaSpace:
         return read_text(asked.text, content, start=start, end=end, numbered=numbered)
 
     def write(self, path: str, text: str) -> Written:
-        asked = self._writable(path)
+        asked = self.writable(path)
         content = _encoded(text)
         if len(content) > LARGEST_WRITE:
             raise PersonaRefused(
@@ -131,7 +131,19 @@ class PersonaSpace:
         return Written(path=asked.text, size=len(content), created=created)
 
     def delete(self, path: str) -> None:
-        self._files.delete(self._writable(path))
+        self._files.delete(self.writable(path))
+
+    def writable(self, path: str) -> RelativePath:
+        """Give the place a write would go to, or refuse it, without touching anything."""
+        asked = parse_relative(path)
+        if fold(asked.parts[0]).strip() == MIRROR:
+            raise PersonaRefused(
+                PersonaProblem.SOURCE_READ_ONLY,
+                f"{quote(asked.text)} is in the mirror of the target, which nobody writes to",
+                next_step="propose the edit with schedule_code_modification",
+            )
+        self._refuse_secret(asked)
+        return asked
 
     def close(self) -> None:
         """Close the folder; the source view belongs to whoever made it."""
@@ -147,17 +159,6 @@ class PersonaSpace:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-    def _writable(self, path: str) -> RelativePath:
-        asked = parse_relative(path)
-        if fold(asked.parts[0]).strip() == MIRROR:
-            raise PersonaRefused(
-                PersonaProblem.SOURCE_READ_ONLY,
-                f"{quote(asked.text)} is in the mirror of the target, which nobody writes to",
-                next_step="propose the edit with schedule_code_modification",
-            )
-        self._refuse_secret(asked)
-        return asked
 
     def _list_mirror(self, place: RelativePath, cursor: str | None, limit: int) -> PersonaPage:
         below = "" if place.text == MIRROR else place.text

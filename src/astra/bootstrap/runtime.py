@@ -3,41 +3,116 @@
 import os
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from astra import __version__
 from astra.adapters.data_root import DataRoot
 from astra.adapters.file_ledger import FileLedger
-from astra.bootstrap import PROJECTIONS
+from astra.adapters.persona_space import PersonaSpace
+from astra.approvals.desk import Desk
+from astra.bootstrap import PROJECTIONS, services
+from astra.bootstrap.services import Source
+from astra.bootstrap.step_runner import StepRunner
+from astra.flow import Domains
 from astra.kernel.clock import Clock, SystemClock, format_time
 from astra.kernel.errors import BadSetting
 from astra.ledger.record import Record
-from astra.policy import authority, contract, flags
+from astra.policy import authority, contract, flags, telemetry
 from astra.policy.authority import Keys
 from astra.policy.flags import Flag
+from astra.policy.gate import Gate, Surroundings
 from astra.settings.environment import Settings
+from astra.tools.counter import Counter
+from astra.tools.services import Services
+
+APPROVAL_PAGE = "http://localhost:8700/approvals"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class Runtime:
     root: DataRoot
     settings: Settings
     ledger: FileLedger
     clock: Clock
     started_at: datetime
+    desk: Desk
+    source: Source
+    persona: PersonaSpace
+
+    @cached_property
+    def counter(self) -> Counter:
+        """Give the one place where every door calls tools."""
+        own = (
+            self.root.path / "persona_space",
+            self.settings.code_repo,
+            self.settings.sandbox_folder,
+        )
+        around = Surroundings(
+            flags=lambda: services.on(self.flags()),
+            stopped=self.stopped,
+            outside_grants=services.outside(services.own_grants(self.root.path, own)),
+        )
+        return Counter(
+            registry=services.make_registry(),
+            gate=Gate(self.ledger, self.clock, self.desk, around),
+            ledger=self.ledger,
+            services=self._services(),
+        )
+
+    @cached_property
+    def steps(self) -> StepRunner:
+        return StepRunner(self.ledger, self.clock, Domains(approvals=self.desk))
 
     def keys(self) -> Keys:
         return authority.keys(self.ledger)
 
-    def flags(self, *, off: frozenset[str] = frozenset()) -> dict[str, Flag]:
+    def flags(
+        self, *, off: frozenset[str] = frozenset(), asked_on: frozenset[str] = frozenset()
+    ) -> dict[str, Flag]:
+        """Work out the flags for a caller, whose own environment may narrow them further."""
         return flags.effective(
             self.ledger,
             off=self.settings.flags_off | off,
-            asked_on=self.settings.flags_asked_on,
+            asked_on=self.settings.flags_asked_on | asked_on,
         )
 
+    def turn_off(self, name: str, *, actor: str) -> Record:
+        (record,) = self.ledger.append([flags.turn_off(name, actor=actor)])
+        return record
+
+    def stopped(self) -> bool:
+        return (self.root.var / "stop").exists()
+
+    def health(self) -> dict[str, Any]:
+        effective = self.flags()
+        return {
+            "status": "stopped" if self.stopped() else "ok",
+            "version": __version__,
+            "code_access": code_access(effective),
+            "stopped": self.stopped(),
+            "flags": services.on(effective),
+            "pending_approvals": len(self.desk.listed()),
+        }
+
     def close(self) -> None:
+        self.steps.stop()
+        self.persona.close()
+        self.source.close()
         self.ledger.close()
+
+    def _services(self) -> Services:
+        return Services(
+            ledger=self.ledger,
+            clock=self.clock,
+            approvals=self.desk,
+            source=self.source,
+            persona=self.persona,
+            persona_root=str(self.root.path / "persona_space"),
+            health=self.health,
+            set_flag_off=lambda name: self.turn_off(name, actor="operator tool").as_dict(),
+            approval_link=lambda identifier: f"{APPROVAL_PAGE}/{identifier}",
+        )
 
 
 def start(settings: Settings, *, clock: Clock | None = None) -> Runtime:
@@ -47,12 +122,25 @@ def start(settings: Settings, *, clock: Clock | None = None) -> Runtime:
     _refuse_moved_folders(settings, root, created)
     clock = clock or SystemClock()
     ledger = FileLedger(root.var, projections=PROJECTIONS, key=root.ledger_key(), clock=clock)
-    return Runtime(root=root, settings=settings, ledger=ledger, clock=clock, started_at=clock.now())
+    telemetry.close_interrupted(ledger)
+    source = Source(root.git, branch=created.data["branch"])
+    return Runtime(
+        root=root,
+        settings=settings,
+        ledger=ledger,
+        clock=clock,
+        started_at=clock.now(),
+        desk=Desk(ledger, clock),
+        source=source,
+        persona=PersonaSpace(root.path / "persona_space", source=source),
+    )
 
 
-def status(runtime: Runtime, *, off: frozenset[str] = frozenset()) -> dict[str, Any]:
+def status(
+    runtime: Runtime, *, off: frozenset[str] = frozenset(), asked_on: frozenset[str] = frozenset()
+) -> dict[str, Any]:
     """Describe everything that a person asks first."""
-    effective = runtime.flags(off=off)
+    effective = runtime.flags(off=off, asked_on=asked_on)
     keys = runtime.keys()
     head = runtime.ledger.head()
     return {
@@ -68,13 +156,14 @@ def status(runtime: Runtime, *, off: frozenset[str] = frozenset()) -> dict[str, 
         "flags": {name: flag.as_dict() for name, flag in effective.items()},
         "code_access": code_access(effective),
         "configuration": configuration_state(runtime),
-        "stopped": False,
+        "stopped": runtime.stopped(),
+        "approvals": {"pending": len(runtime.desk.listed())},
         "sandbox": None,
         "ledger": {
             "records": head.sequence,
             "head": head.hash,
             "time": head.time,
-            "trouble": runtime.ledger.trouble,
+            "trouble": runtime.ledger.trouble or runtime.steps.trouble,
         },
         "executor": None,
         "app": None,

@@ -18,10 +18,15 @@ def random_id(prefix: str) -> str:
     return f"{prefix}_{secrets.token_hex(8)}"
 
 
-def from_content(prefix: str, *parts: str, taken: Callable[[str], bool] = lambda _id: False) -> str:
-    """Name content by its hash: 8 hex digits, lengthened while `taken` says another owns it."""
+def from_content(
+    prefix: str,
+    *parts: str,
+    digits: int = 8,
+    taken: Callable[[str], bool] = lambda _id: False,
+) -> str:
+    """Name content by its hash: a few hex digits, more while `taken` says another owns it."""
     digest = hashlib.sha256("".join(parts).encode()).hexdigest()
-    for length in range(8, len(digest) + 1, 4):
+    for length in range(digits, len(digest) + 1, 4):
         if not taken(candidate := f"{prefix}_{digest[:length]}"):
             return candidate
     return f"{prefix}_{digest}"

@@ -71,6 +71,9 @@ def verify(
     if not walk.run(segments):
         walk, found = _explain(segments, wanted)
         problems += found
+    if public_key and not checkpoints and walk.count:
+        detail = "there is no checkpoint: whether records were cut off cannot be told"
+        problems.append(Problem("checkpoint", walk.count, detail))
     problems += _contradictions(walk, witnesses)
     ordered = sorted(set(problems), key=lambda problem: (problem.sequence, problem.kind))
     return Report(records=walk.count, head=walk.head, problems=ordered)

@@ -20,6 +20,7 @@ from astra.policy.authority import Signed
 from astra.settings.environment import FLAGS
 
 FLAG_SET = "flag_set"
+SUBJECT = "flags"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,12 +51,18 @@ def effective(
     }
 
 
+def version(ledger: Ledger) -> int:
+    """Count the changes of flags so far, so that a decision can expect that none came since."""
+    rows = ledger.query("SELECT version FROM subject WHERE id = ?", [SUBJECT])
+    return rows[0][0] if rows else 0
+
+
 def turn_off(name: str, *, actor: str) -> Event:
-    return Event(type=FLAG_SET, actor=actor, data=content(name, on=False))
+    return Event(type=FLAG_SET, actor=actor, data=content(name, on=False), subject=SUBJECT)
 
 
 def turn_on(ledger: Ledger, name: str, signed: Signed, *, now: datetime) -> Event:
-    event = Event(type=FLAG_SET, actor="operator", data=content(name, on=True))
+    event = Event(type=FLAG_SET, actor="operator", data=content(name, on=True), subject=SUBJECT)
     return authority.signed_event(ledger, event, signed, now=now)
 
 

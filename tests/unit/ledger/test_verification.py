@@ -177,6 +177,11 @@ def test_a_chain_rewritten_from_a_record_on_is_seen_against_a_checkpoint() -> No
     assert kinds(report) == [("rewritten", 8)]
 
 
+def test_missing_checkpoints_are_a_problem_where_there_should_be_some() -> None:
+    report = check(as_segments(make_chain()), public_key=KEY.public)
+    assert [problem.kind for problem in report.problems] == ["checkpoint"]
+
+
 @pytest.mark.parametrize(
     "forge",
     [

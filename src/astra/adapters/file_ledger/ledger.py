@@ -353,6 +353,7 @@ class FileLedger:
             self._index.close()
             raise
         self._keeper.compress_soon()
+        self._keeper.checkpoint_soon()
 
     def _build_index(self, path: Path) -> SqliteIndex:
         index = SqliteIndex(path, self._projections)

@@ -46,10 +46,20 @@ def exit_code_of(error: AstraError) -> int:
 
 
 class Client:
-    def __init__(self, data_root: Path, *, off: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        data_root: Path,
+        *,
+        off: frozenset[str] = frozenset(),
+        asked_on: frozenset[str] = frozenset(),
+    ) -> None:
         self.data_root = data_root
         self._run = data_root / "var" / "run"
-        self._headers = {"Host": "localhost", "Astra-Off": ",".join(sorted(off))}
+        self._headers = {
+            "Host": "localhost",
+            "Astra-Off": ",".join(sorted(off)),
+            "Astra-Asked-On": ",".join(sorted(asked_on)),
+        }
 
     def get(self, path: str, **query: Any) -> dict[str, Any]:
         return self._call("GET", path, query, None)
@@ -142,7 +152,7 @@ def start_daemon(data_root: Path) -> int:
             stdout=log,
             stderr=log,
             cwd="/",
-            env=_daemon_environment(),
+            env=daemon_environment(),
             pass_fds=(writing,),
             start_new_session=True,
         )
@@ -162,7 +172,7 @@ def start_daemon(data_root: Path) -> int:
     return 0
 
 
-def _daemon_environment() -> dict[str, str]:
+def daemon_environment() -> dict[str, str]:
     """Hand on settings and the basics; nothing that changes what Python or the linker loads."""
     kept = (_KEPT_VARIABLES | environment.names()) - {_NEVER_PASSED}
     return {

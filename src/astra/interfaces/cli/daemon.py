@@ -4,7 +4,9 @@ import argparse
 import os
 import sys
 
+from astra.interfaces.cli.client import daemon_environment
 from astra.interfaces.cli.main import Context
+from astra.kernel.errors import LedgerLocked
 
 
 def configure(parser: argparse.ArgumentParser, command: str) -> None:
@@ -14,13 +16,20 @@ def configure(parser: argparse.ArgumentParser, command: str) -> None:
 def up(context: Context) -> None:
     """Become the daemon: the same process, so that Ctrl-C and a service manager reach it."""
     from astra.adapters.data_root import DataRoot
+    from astra.adapters.file_ledger.owner_lock import holder
 
-    root = context.settings.data_root
-    DataRoot(root).require()
-    context.console.note(f"Astra owns {root}; Ctrl-C ends it")
+    root = DataRoot(context.settings.data_root)
+    root.require()
+    if pid := holder(root.run / "owner.lock"):
+        raise LedgerLocked(
+            f"this data root is already owned by process {pid}",
+            next_step="use that daemon, or end it with `astra down`",
+            pid=pid,
+        )
+    context.console.note(f"Astra owns {root.path}; Ctrl-C ends it")
     command = [sys.executable, "-I", "-m", "astra.interfaces.daemon.server"]
-    sys.stdout.flush()
-    os.execv(sys.executable, [*command, "--data-root", str(root), "--stay"])  # noqa: S606 - ourselves
+    command += ["--data-root", str(root.path), "--stay"]
+    os.execve(sys.executable, command, daemon_environment())  # noqa: S606 - ourselves
 
 
 def down(context: Context) -> None:

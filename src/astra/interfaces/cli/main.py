@@ -27,6 +27,11 @@ COMMANDS = {
     "flags": ("flags", "show the kill switches, or set one"),
     "config": ("operator", "show or sign astra.toml"),
     "operator": ("operator", "show or rotate the operator's key"),
+    "source": ("tools", "list, read and search the target's source"),
+    "tools": ("tools", "list the tools, or call one as an agent"),
+    "approvals": ("approvals", "what waits for your decision"),
+    "approve": ("approvals", "approve exactly one thing, once; asks for the passphrase"),
+    "reject": ("approvals", "reject it, with a reason"),
     "ledger": ("ledger", "read, verify, rebuild and export the record"),
     "demo": ("demo", "a guided story on a throwaway data root"),
 }
@@ -47,7 +52,8 @@ class Context:
         return self._settings
 
     def client(self) -> Client:
-        return Client(self.settings.data_root, off=self.settings.flags_off)
+        settings = self.settings
+        return Client(settings.data_root, off=settings.flags_off, asked_on=settings.flags_asked_on)
 
 
 Run = Callable[[Context], int | None]

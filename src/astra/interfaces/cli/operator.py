@@ -69,8 +69,7 @@ def rotate_operator(context: Context) -> None:
         if context.arguments.recovery
         else signing.operator_pair(context)
     )
-    context.console.note("The new key gets a passphrase of its own.")
-    passphrase = signing.passphrase(context, throwaway=throwaway)
+    passphrase = signing.new_passphrase(context, throwaway=throwaway)
     pair = KeyPair.generate()
     content = {"new_key": pair.public}
     authority = signing.sign_with(context, signer, authorities.KEY_ROTATED, content)

@@ -6,13 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from astra.interfaces.cli.main import Context
-from astra.kernel.errors import BadInput
 from astra.kernel.text import printable
 
 if TYPE_CHECKING:
     from astra.bootstrap.initialise import Made
-
-_SHORTEST_PASSPHRASE = 8
 
 
 def configure(parser: argparse.ArgumentParser, command: str) -> None:
@@ -61,21 +58,12 @@ def _target(given: str | None) -> Path | None:
 
 def _new_passphrase(context: Context) -> tuple[str, bool]:
     from astra.bootstrap.initialise import generated_passphrase
+    from astra.interfaces.cli import signing
 
-    if context.arguments.throwaway:
-        given = os.environ.get("ASTRA_OPERATOR_PASSPHRASE")
-        return (given, False) if given else (generated_passphrase(), True)
-    console = context.console
-    console.note("The operator's passphrase protects the key that signs approvals.")
-    first = console.passphrase("new passphrase: ")
-    if len(first) < _SHORTEST_PASSPHRASE:
-        raise BadInput(
-            f"a passphrase has at least {_SHORTEST_PASSPHRASE} characters",
-            next_step="run `astra init` again with a longer one",
-        )
-    if console.passphrase("once more: ") != first:
-        raise BadInput("the two did not match", next_step="run `astra init` again")
-    return first, False
+    throwaway = context.arguments.throwaway
+    if throwaway and not os.environ.get("ASTRA_OPERATOR_PASSPHRASE"):
+        return generated_passphrase(), True
+    return signing.new_passphrase(context, throwaway=throwaway), False
 
 
 def _report(context: Context, made: "Made", passphrase: str) -> None:

@@ -6,9 +6,12 @@ from typing import Any
 
 from astra.interfaces.cli.main import Context
 from astra.kernel.clock import SystemClock
+from astra.kernel.errors import BadInput
 from astra.kernel.signatures import KeyPair
 from astra.ledger.record import Head
 from astra.policy import authority
+
+_SHORTEST_PASSPHRASE = 8
 
 
 def signed(context: Context, action: str, content: Mapping[str, Any]) -> dict[str, Any]:
@@ -38,6 +41,24 @@ def operator_pair(context: Context) -> KeyPair:
     return operator_key.unlock(
         root["root_id"], passphrase(context, throwaway=bool(root["throwaway"]))
     )
+
+
+def new_passphrase(context: Context, *, throwaway: bool) -> str:
+    """Have the operator choose a passphrase, typed twice."""
+    given = os.environ.get("ASTRA_OPERATOR_PASSPHRASE")
+    if throwaway and given:
+        return given
+    console = context.console
+    console.note("The operator's passphrase protects the key that signs approvals.")
+    first = console.passphrase("new passphrase: ")
+    if len(first) < _SHORTEST_PASSPHRASE:
+        raise BadInput(
+            f"a passphrase has at least {_SHORTEST_PASSPHRASE} characters",
+            next_step="run it again with a longer one",
+        )
+    if console.passphrase("once more: ") != first:
+        raise BadInput("the two did not match", next_step="run it again")
+    return first
 
 
 def passphrase(context: Context, *, throwaway: bool) -> str:

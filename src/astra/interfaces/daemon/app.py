@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 from collections.abc import AsyncIterator, Callable
 from typing import Annotated, Any
 
@@ -13,20 +14,22 @@ from starlette.responses import Response
 from astra import __version__
 from astra.bootstrap import runtime as running
 from astra.bootstrap.runtime import Runtime
+from astra.interfaces.daemon import tool_routes
 from astra.interfaces.daemon.activity import Activity
+from astra.interfaces.daemon.requests import AskedOn, Off, caller, names
 from astra.kernel.errors import AstraError, BadInput
 from astra.ledger import views
 from astra.ledger.record import Record
 from astra.policy import authority, contract, flags
 from astra.policy.authority import Signed
 
-_FOLLOW_SECONDS = 15.0
-Off = Annotated[str, Header(alias="Astra-Off")]
+_log = logging.getLogger("astra.daemon")
 
 
 def build(runtime: Runtime, activity: Activity, leave: Callable[[], None]) -> FastAPI:
     app = FastAPI(title="Astra", version=__version__)
     app.add_exception_handler(AstraError, _problem)
+    app.add_exception_handler(Exception, _unexpected)
 
     @app.middleware("http")
     async def count(request: Request, call_next: RequestResponseEndpoint) -> Response:
@@ -37,6 +40,7 @@ def build(runtime: Runtime, activity: Activity, leave: Callable[[], None]) -> Fa
     _flag_routes(app, runtime)
     _configuration_routes(app, runtime)
     _ledger_routes(app, runtime, activity)
+    tool_routes.add(app, runtime)
     return app
 
 
@@ -46,8 +50,8 @@ def _status_routes(app: FastAPI, runtime: Runtime, leave: Callable[[], None]) ->
         return {"status": "ok"}
 
     @app.get("/api/status")
-    def status(astra_off: Off = "") -> dict[str, Any]:
-        return running.status(runtime, off=_names(astra_off))
+    def status(astra_off: Off = "", asked_on: AskedOn = "") -> dict[str, Any]:
+        return running.status(runtime, off=names(astra_off), asked_on=names(asked_on))
 
     @app.post("/api/down")
     async def down() -> dict[str, bool]:
@@ -57,8 +61,8 @@ def _status_routes(app: FastAPI, runtime: Runtime, leave: Callable[[], None]) ->
 
 def _flag_routes(app: FastAPI, runtime: Runtime) -> None:
     @app.get("/api/flags")
-    def list_flags(astra_off: Off = "") -> dict[str, Any]:
-        effective = runtime.flags(off=_names(astra_off))
+    def list_flags(astra_off: Off = "", asked_on: AskedOn = "") -> dict[str, Any]:
+        effective = runtime.flags(off=names(astra_off), asked_on=names(asked_on))
         return {"items": [flag.as_dict() for flag in effective.values()], "next": None}
 
     @app.post("/api/flags")
@@ -68,12 +72,12 @@ def _flag_routes(app: FastAPI, runtime: Runtime) -> None:
         on: Annotated[bool, Body()],
         authority: Annotated[dict[str, Any] | None, Body()] = None,
     ) -> dict[str, Any]:
-        event = (
-            flags.turn_on(runtime.ledger, name, Signed.read(authority), now=runtime.clock.now())
-            if on
-            else flags.turn_off(name, actor=_caller(request))
-        )
-        (record,) = runtime.ledger.append([event])
+        if on:
+            signed = Signed.read(authority)
+            event = flags.turn_on(runtime.ledger, name, signed, now=runtime.clock.now())
+            (record,) = runtime.ledger.append([event])
+        else:
+            record = runtime.turn_off(name, actor=caller(request))
         return {**runtime.flags()[name].as_dict(), "sequence": record.sequence}
 
 
@@ -178,19 +182,19 @@ def _listed(records: list[Record], cursor: int | None) -> dict[str, Any]:
     return {"items": [record.as_dict() for record in records], "next": cursor}
 
 
-def _names(header: str) -> frozenset[str]:
-    return frozenset(name.strip() for name in header.split(",") if name.strip())
-
-
 def _sequence(text: str) -> int:
     if not text.isdigit():
         raise BadInput("Last-Event-ID is not a sequence", next_step="send the id of an event")
     return int(text)
 
 
-def _caller(request: Request) -> str:
-    """Name who speaks as the kernel knows it: the OS user at the other end of the socket."""
-    return str(request.client.host) if request.client else "unknown"
+async def _unexpected(request: Request, error: Exception) -> JSONResponse:
+    """Say that something went wrong here; what it was is in the log, not in the answer."""
+    _log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    trouble = AstraError(
+        "the daemon failed at this request", next_step="look at logs/daemon.log in the data root"
+    )
+    return await _problem(request, trouble)
 
 
 async def _problem(_request: Request, error: Exception) -> JSONResponse:

@@ -77,6 +77,7 @@ async def serve(runtime: Runtime, *, idle: bool, ready: Any = None) -> None:
         loop.add_signal_handler(number, leaving.set)
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     watching = asyncio.create_task(_watch(runtime, activity, leaving)) if idle else None
+    runtime.steps.start()
     _log.info("serving %s", runtime.root.path)
     _tell(ready, {"ready": os.getpid()})
     await leaving.wait()

@@ -1,0 +1,1 @@
+"""A person's one-time word for exactly one thing."""

@@ -1,0 +1,270 @@
+"""The approval desk: request, approve, reject, expire, use once.
+
+An approval names the digest of exactly what will run. Granting it is a record that the operator
+signed over the approval's id and that digest; whoever relies on it checks the signature again. It
+expires, and it is used once: using it claims a key of the ledger in the same batch as the start of
+what it was for.
+
+The summary a person reads is written by the server from what it knows, never by the one who asks.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from astra.kernel.clock import Clock, format_time
+from astra.kernel.errors import Conflict, DuplicateKey, NotFound
+from astra.kernel.ids import from_content, random_id
+from astra.ledger import chain
+from astra.ledger.ports import Ledger
+from astra.ledger.projection import Projection, Statement
+from astra.ledger.record import Event, Record
+from astra.policy import authority
+from astra.policy.authority import Signed
+from astra.policy.call import Call
+from astra.policy.telemetry import shown
+
+REQUESTED, GRANTED = "approval_requested", "approval_granted"
+REJECTED, EXPIRED, USED = "approval_rejected", "approval_expired", "approval_used"
+ANNOUNCED, STALE = "approval_announced", "approval_went_stale"
+LIFETIME = timedelta(hours=24)
+REMINDERS = (timedelta(hours=1), timedelta(hours=6), timedelta(hours=20))
+_COLUMNS = "id, kind, subject_id, digest, state, requested_at, expires_at, summary, reason, granted"
+_STATES = {
+    GRANTED: "approved",
+    REJECTED: "rejected",
+    EXPIRED: "expired",
+    USED: "used",
+    STALE: "stale",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Approval:
+    id: str
+    kind: str
+    subject_id: str
+    digest: str
+    state: str
+    requested_at: str
+    expires_at: str
+    summary: str
+    reason: str
+    granted: int | None
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            name: getattr(self, name) for name in self.__dataclass_fields__ if name != "granted"
+        }
+
+
+@dataclass(frozen=True)
+class Desk:
+    ledger: Ledger
+    clock: Clock
+
+    # What the gate asks
+
+    def usable(self, digest: str) -> str | None:
+        now = format_time(self.clock.now())
+        for approval in self._where("digest = ? AND state = 'approved'", digest):
+            if approval.expires_at > now and self._signed(approval):
+                return approval.id
+        return None
+
+    def use(self, approval_id: str, call: Call) -> Event:
+        return Event(
+            type=USED,
+            actor=str(call.actor),
+            data={"approval": approval_id},
+            correlation=call.correlation,
+            subject=approval_id,
+            key=f"used:{approval_id}",
+        )
+
+    def request(self, call: Call, digest: str) -> str:
+        return self.ask(
+            kind="tool_call",
+            subject_id=call.tool,
+            digest=digest,
+            summary=f"{call.actor} asks to run {call.tool} once",
+            details={"arguments": shown(call.arguments), "footprint": call.footprint.as_dict()},
+            actor=str(call.actor),
+            correlation=call.correlation,
+        )
+
+    # What everybody else asks
+
+    def ask(
+        self,
+        *,
+        kind: str,
+        subject_id: str,
+        digest: str,
+        summary: str,
+        details: dict[str, Any],
+        actor: str,
+        correlation: str,
+    ) -> str:
+        """Ask for an approval; while one for the same content waits, that one is meant."""
+        for approval in self._where("digest = ? AND state = 'pending'", digest):
+            if approval.expires_at > format_time(self.clock.now()):
+                return approval.id
+        now = self.clock.now()
+        identifier = from_content("apr", digest, random_id("nonce"))
+        data = {
+            "kind": kind,
+            "subject_id": subject_id,
+            "digest": digest,
+            "summary": summary,
+            "details": details,
+            "expires_at": format_time(now + LIFETIME),
+        }
+        event = Event(
+            type=REQUESTED, actor=actor, data=data, correlation=correlation, subject=identifier
+        )
+        self.ledger.append([event], expect={identifier: 0})
+        return identifier
+
+    def listed(self, *, state: str = "pending") -> list[Approval]:
+        found = self._where("state = ? OR ? = 'all'", state, state)
+        if state != "pending":
+            return found
+        now = format_time(self.clock.now())
+        return [approval for approval in found if approval.expires_at > now]
+
+    def get(self, identifier: str) -> Approval:
+        found = self._where("id = ?", identifier)
+        if not found:
+            raise NotFound(f"there is no approval {identifier}", next_step="astra approvals")
+        return found[0]
+
+    def details(self, identifier: str) -> dict[str, Any]:
+        """Show an approval with what the server recorded about the thing that would run."""
+        approval = self.get(identifier)
+        rows = self.ledger.query(
+            "SELECT line FROM record JOIN approval USING (sequence) WHERE id = ?", [identifier]
+        )
+        record = chain.parse(rows[0][0])
+        return {
+            **approval.as_dict(),
+            "details": record.data["details"],
+            "requested_by": record.actor,
+            "correlation": record.correlation,
+        }
+
+    def grant(self, identifier: str, signed: Signed) -> Record:
+        """Record an operator's yes, for this approval and this digest."""
+        approval = self._pending(identifier)
+        event = Event(type=GRANTED, actor="operator", data=content(approval), subject=identifier)
+        event = authority.signed_event(self.ledger, event, signed, now=self.clock.now())
+        return self._decide(identifier, event)
+
+    def reject(self, identifier: str, reason: str, *, actor: str) -> Record:
+        self._pending(identifier)
+        data = {"approval": identifier, "reason": reason}
+        return self._decide(
+            identifier, Event(type=REJECTED, actor=actor, data=data, subject=identifier)
+        )
+
+    def go_stale(self, identifier: str, what_moved: str) -> None:
+        """Withdraw an approval because what it was for is not the same any more."""
+        data = {"approval": identifier, "reason": what_moved}
+        self._decide(identifier, Event(type=STALE, actor="daemon", data=data, subject=identifier))
+
+    def expire(self, identifier: str) -> None:
+        """Close what nobody decided, or nobody used, in time."""
+        data = {"approval": identifier, "reason": "its time is over"}
+        self._decide(identifier, Event(type=EXPIRED, actor="daemon", data=data, subject=identifier))
+
+    def announce(self, identifier: str, step: str) -> None:
+        """Say once more that somebody waits; the same reminder is said once."""
+        data = {"approval": identifier, "step": step}
+        event = Event(
+            type=ANNOUNCED, actor="daemon", data=data, key=f"announced:{identifier}:{step}"
+        )
+        try:
+            self.ledger.append([event])
+        except DuplicateKey:
+            return
+
+    def _pending(self, identifier: str) -> Approval:
+        approval = self.get(identifier)
+        expired = approval.expires_at <= format_time(self.clock.now())
+        if approval.state != "pending" or expired:
+            state = "expired" if expired else approval.state
+            raise Conflict(
+                f"{identifier} is {state} already",
+                code="already_decided",
+                next_step="astra approvals",
+                state=state,
+            )
+        return approval
+
+    def _decide(self, identifier: str, event: Event) -> Record:
+        version = self.ledger.query("SELECT version FROM subject WHERE id = ?", [identifier])
+        (record,) = self.ledger.append([event], expect={identifier: version[0][0]})
+        return record
+
+    def _signed(self, approval: Approval) -> bool:
+        """Check the operator's signature again, over this approval's own content."""
+        rows = self.ledger.query("SELECT line FROM record WHERE sequence = ?", [approval.granted])
+        if not rows:
+            return False
+        record = chain.parse(rows[0][0])
+        said = {name: value for name, value in record.data.items() if name != "authority"}
+        return said == content(approval) and authority.holds(self.ledger, record)
+
+    def _where(self, condition: str, *parameters: Any) -> list[Approval]:
+        rows = self.ledger.query(
+            f"SELECT {_COLUMNS} FROM approval WHERE {condition} ORDER BY sequence",  # noqa: S608 - fixed text
+            parameters,
+        )
+        names = [name.strip() for name in _COLUMNS.split(",")]
+        return [Approval(**dict(zip(names, row, strict=True))) for row in rows]
+
+
+def content(approval: Approval) -> dict[str, Any]:
+    """Give what an operator signs to approve."""
+    return {"approval": approval.id, "digest": approval.digest}
+
+
+def _apply(record: Record) -> Iterator[Statement]:
+    data = record.data
+    if record.type == REQUESTED:
+        yield (
+            "INSERT INTO approval VALUES (?, ?, ?, ?, 'pending', ?, ?, ?, '', NULL, ?)",
+            (
+                record.subject,
+                data["kind"],
+                data["subject_id"],
+                data["digest"],
+                record.time,
+                data["expires_at"],
+                data["summary"],
+                record.sequence,
+            ),
+        )
+        return
+    grant = record.sequence if record.type == GRANTED else None
+    yield (
+        "UPDATE approval SET state = ?, reason = ?, granted = coalesce(?, granted) WHERE id = ?",
+        (_STATES[record.type], data.get("reason", ""), grant, record.subject),
+    )
+
+
+PROJECTION = Projection(
+    "approvals",
+    (
+        """CREATE TABLE approval (
+            id TEXT PRIMARY KEY, kind TEXT, subject_id TEXT, digest TEXT, state TEXT,
+            requested_at TEXT, expires_at TEXT, summary TEXT, reason TEXT, granted INTEGER,
+            sequence INTEGER
+        ) WITHOUT ROWID""",
+        "CREATE INDEX approval_digest ON approval (digest, state)",
+        "CREATE INDEX approval_state ON approval (state, sequence)",
+    ),
+    _apply,
+    types=frozenset({REQUESTED, *_STATES}),
+)

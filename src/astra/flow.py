@@ -1,0 +1,105 @@
+"""What happens next is derived, not remembered: this table, and a projection of it.
+
+Each row says: while an entity is in this state, this step falls due at this time. The projection
+keeps the due steps of every entity as of the ledger's head; the daemon runs what is due. Rebuild
+the index and the list is the same; there is no queue to lose and no cursor to corrupt. Steps check
+before they act, so running one twice does nothing.
+
+| entity   | while      | step                     | due                                   |
+|----------|------------|--------------------------|---------------------------------------|
+| approval | pending    | announce-1, -2, -3       | 1, 6 and 20 hours after the request   |
+| approval | pending    | expire                   | at its expiry                         |
+| approval | approved   | expire                   | at its expiry                         |
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from astra.approvals import desk
+from astra.approvals.desk import Desk
+from astra.kernel.clock import format_time, parse_time
+from astra.ledger.ports import Ledger
+from astra.ledger.projection import Projection, Statement
+from astra.ledger.record import Record
+
+
+@dataclass(frozen=True)
+class DueStep:
+    """A step that is to be run for an entity, and the key under which it runs once."""
+
+    subject: str
+    step: str
+    due: str
+
+    @property
+    def key(self) -> str:
+        return f"{self.subject}/{self.step}/{self.due}"
+
+
+@dataclass(frozen=True)
+class Domains:
+    """What steps may act on."""
+
+    approvals: Desk
+
+
+STEPS: dict[str, Callable[[Domains, str], None]] = {
+    "expire": lambda domains, subject: domains.approvals.expire(subject),
+    "announce-1": lambda domains, subject: domains.approvals.announce(subject, "announce-1"),
+    "announce-2": lambda domains, subject: domains.approvals.announce(subject, "announce-2"),
+    "announce-3": lambda domains, subject: domains.approvals.announce(subject, "announce-3"),
+}
+
+
+def next_due(ledger: Ledger) -> DueStep | None:
+    rows = ledger.query("SELECT subject, step, due FROM due_step ORDER BY due, subject LIMIT 1")
+    return DueStep(*rows[0]) if rows else None
+
+
+def run(domains: Domains, step: DueStep) -> None:
+    STEPS[step.step](domains, step.subject)
+
+
+def _apply(record: Record) -> Iterator[Statement]:
+    if record.type == desk.REQUESTED:
+        yield _insert(record, "expire", record.data["expires_at"])
+        for number, delay in enumerate(desk.REMINDERS, start=1):
+            yield _insert(
+                record, f"announce-{number}", format_time(parse_time(record.time) + delay)
+            )
+    elif record.type == desk.ANNOUNCED:
+        yield (
+            "DELETE FROM due_step WHERE subject = ? AND step = ?",
+            (record.data["approval"], record.data["step"]),
+        )
+    elif record.type == desk.GRANTED:
+        yield "DELETE FROM due_step WHERE subject = ? AND step <> 'expire'", (record.subject,)
+    else:
+        yield "DELETE FROM due_step WHERE subject = ?", (record.subject,)
+
+
+def _insert(record: Record, step: str, due: str) -> Statement:
+    return "INSERT INTO due_step VALUES (?, ?, ?)", (record.subject, step, due)
+
+
+PROJECTION = Projection(
+    "due steps",
+    (
+        """CREATE TABLE due_step (
+            subject TEXT, step TEXT, due TEXT, PRIMARY KEY (subject, step)
+        ) WITHOUT ROWID""",
+        "CREATE INDEX due_step_time ON due_step (due, subject)",
+    ),
+    _apply,
+    types=frozenset(
+        {
+            desk.REQUESTED,
+            desk.GRANTED,
+            desk.REJECTED,
+            desk.EXPIRED,
+            desk.USED,
+            desk.STALE,
+            desk.ANNOUNCED,
+        }
+    ),
+)

@@ -1,0 +1,62 @@
+"""`astra approvals`, `astra approve ID`, `astra reject ID --reason`."""
+
+import argparse
+import json
+from typing import Any
+
+from astra.interfaces.cli.main import Context
+from astra.kernel.text import printable
+
+
+def configure(parser: argparse.ArgumentParser, command: str) -> None:
+    if command == "approvals":
+        parser.add_argument("--all", action="store_true", help="also what is decided")
+        parser.set_defaults(run=list_approvals)
+        return
+    parser.add_argument("id", metavar="ID")
+    if command == "reject":
+        parser.add_argument("--reason", required=True, help="the agent gets to read it")
+    parser.set_defaults(run=reject if command == "reject" else approve)
+
+
+def list_approvals(context: Context) -> None:
+    state = "all" if context.arguments.all else "pending"
+    listed = context.client().get("/api/approvals", state=state)
+    lines = [
+        f"{item['id']}  {item['state']:9} until {item['expires_at'][:16]}Z  "
+        f"{printable(item['summary'])}"
+        for item in listed["items"]
+    ]
+    context.console.result(listed, *(lines or ["nothing waits for you"]))
+
+
+def approve(context: Context) -> None:
+    """Show exactly what would run, then have the operator sign that and nothing else."""
+    from astra.interfaces.cli.signing import signed
+
+    identifier = context.arguments.id
+    found = context.client().get(f"/api/approvals/{identifier}")
+    for line in _description(found):
+        context.console.note(line)
+    content = {"approval": found["id"], "digest": found["digest"]}
+    authority = signed(context, "approval_granted", content)
+    done = context.client().post(f"/api/approvals/{identifier}/approve", {"authority": authority})
+    context.console.result(done, f"approved {identifier}, once, until {done['expires_at']}")
+
+
+def reject(context: Context) -> None:
+    identifier = context.arguments.id
+    body = {"reason": context.arguments.reason}
+    done = context.client().post(f"/api/approvals/{identifier}/reject", body)
+    context.console.result(done, f"rejected {identifier}")
+
+
+def _description(found: dict[str, Any]) -> list[str]:
+    details = json.dumps(found["details"], indent=2, ensure_ascii=False)
+    return [
+        printable(found["summary"]),
+        f"  asked by   {printable(found['requested_by'])}",
+        f"  digest     {found['digest']}",
+        f"  expires    {found['expires_at']}",
+        *(f"  {line}" for line in printable(details).splitlines()),
+    ]

@@ -1,0 +1,96 @@
+"""`astra source list|read|search` and `astra tools list|call`: as an agent would call them."""
+
+import argparse
+import json
+from typing import Any, cast
+
+from astra.interfaces.cli.main import Context
+from astra.kernel.errors import BadInput
+from astra.kernel.text import one_line, printable
+
+
+def configure(parser: argparse.ArgumentParser, command: str) -> None:
+    actions = parser.add_subparsers(metavar="ACTION", required=True)
+    if command == "tools":
+        actions.add_parser("list", help="the tools an agent sees").set_defaults(run=list_tools)
+        call = actions.add_parser("call", help="call a tool as an agent")
+        call.add_argument("name", metavar="NAME")
+        call.add_argument("arguments", metavar="JSON", nargs="?", default="{}")
+        call.set_defaults(run=call_tool)
+        return
+    listing = actions.add_parser("list", help="the files of the target")
+    listing.add_argument("--folder", default="")
+    listing.add_argument("--glob")
+    listing.add_argument("--cursor", help="`next` of the page before")
+    reading = actions.add_parser("read", help="a file of the target")
+    reading.add_argument("path", metavar="PATH")
+    reading.add_argument("--start", type=int, help="first line")
+    reading.add_argument("--end", type=int, help="last line")
+    reading.add_argument("--line-numbers", action="store_true")
+    searching = actions.add_parser("search", help="search the target")
+    searching.add_argument("pattern", metavar="PATTERN")
+    searching.add_argument("--regex", action="store_true")
+    searching.add_argument("--ignore-case", action="store_true")
+    searching.add_argument("--folder", default="")
+    searching.add_argument("--glob")
+    searching.add_argument("--context", type=int, default=0)
+    for action in (listing, reading, searching):
+        action.add_argument("--at", metavar="COMMIT", help="a commit or a change id")
+    listing.set_defaults(run=list_source)
+    reading.set_defaults(run=read_source)
+    searching.set_defaults(run=search_source)
+
+
+def list_tools(context: Context) -> None:
+    listed = context.client().get("/api/tools")
+    lines = [
+        f"{tool['tier']}  {tool['name']:32} {one_line(tool['description'], 90)}"
+        for tool in listed["items"]
+    ]
+    context.console.result(listed, *lines)
+
+
+def call_tool(context: Context) -> None:
+    try:
+        arguments: Any = json.loads(context.arguments.arguments)
+    except ValueError as error:
+        raise BadInput(f"the arguments are not JSON: {error}", next_step="quote them") from None
+    if not isinstance(arguments, dict):
+        raise BadInput("the arguments are not a JSON object", next_step="write {…}")
+    answer = _call(context, context.arguments.name, cast("dict[str, Any]", arguments))
+    context.console.result(answer, printable(json.dumps(answer, indent=2, ensure_ascii=False)))
+
+
+def list_source(context: Context) -> None:
+    answer = _call(context, "list_source_files", _asked(context, "folder", "glob", "cursor", "at"))
+    sizes = [item["kind"] if item["size"] is None else item["size"] for item in answer["items"]]
+    paths = [printable(item["path"]) for item in answer["items"]]
+    lines = [f"{size:>9}  {path}" for size, path in zip(sizes, paths, strict=True)]
+    if answer["next"]:
+        lines.append(f"… {answer['total']} in all; next page: --cursor {answer['next']}")
+    context.console.result(answer, *lines)
+
+
+def read_source(context: Context) -> None:
+    asked = _asked(context, "path", "start", "end", "line_numbers", "at")
+    answer = _call(context, "read_source_code", asked)
+    context.console.result(answer, printable(answer["text"].rstrip("\n")))
+
+
+def search_source(context: Context) -> None:
+    words = ("pattern", "regex", "ignore_case", "folder", "glob", "context", "at")
+    answer = _call(context, "search_source", _asked(context, *words))
+    lines = [
+        f"{printable(match['path'])}:{match['line']}: {one_line(match['text'])}"
+        for match in answer["items"]
+    ]
+    context.console.result(answer, *(lines or ["no match"]))
+
+
+def _asked(context: Context, *words: str) -> dict[str, Any]:
+    given = {word: getattr(context.arguments, word) for word in words}
+    return {word: value for word, value in given.items() if value is not None}
+
+
+def _call(context: Context, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    return context.client().post(f"/api/tools/{name}", arguments)

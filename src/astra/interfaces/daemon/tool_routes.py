@@ -1,0 +1,76 @@
+"""Tools and approvals over HTTP. A caller on the socket is an agent, unless a signature speaks."""
+
+from typing import Annotated, Any
+
+from fastapi import Body, FastAPI, Query, Request
+
+from astra.bootstrap import services
+from astra.bootstrap.runtime import Runtime
+from astra.interfaces.daemon.requests import Off, caller, names
+from astra.policy.authority import Signed
+from astra.policy.call import Actor, Role
+from astra.tools.counter import Request as ToolRequest
+from astra.tools.registry import AnyTool
+
+
+def add(app: FastAPI, runtime: Runtime) -> None:
+    _tool_routes(app, runtime)
+    _approval_routes(app, runtime)
+
+
+def describe(tool: AnyTool) -> dict[str, Any]:
+    return {
+        "name": tool.underscored,
+        "tier": int(tool.tier),
+        "title": tool.title,
+        "description": tool.description,
+        "available": tool.available,
+        "input_schema": tool.input.model_json_schema(),
+        "output_schema": tool.output.model_json_schema(),
+    }
+
+
+def _tool_routes(app: FastAPI, runtime: Runtime) -> None:
+    @app.get("/api/tools")
+    def list_tools(astra_off: Off = "") -> dict[str, Any]:
+        flags = services.on(runtime.flags(off=names(astra_off)))
+        visible = runtime.counter.registry.visible(flags, operator=False)
+        return {"items": [describe(tool) for tool in visible], "next": None}
+
+    @app.post("/api/tools/{name}")
+    def call_tool(
+        request: Request,
+        name: str,
+        arguments: Annotated[dict[str, Any] | None, Body()] = None,
+        astra_off: Off = "",
+    ) -> dict[str, Any]:
+        actor = Actor(role=Role.AGENT, name=caller(request), door="http")
+        wanted = ToolRequest(
+            name=name, arguments=arguments or {}, actor=actor, off=names(astra_off)
+        )
+        return runtime.counter.call(wanted)
+
+
+def _approval_routes(app: FastAPI, runtime: Runtime) -> None:
+    @app.get("/api/approvals")
+    def list_approvals(state: Annotated[str, Query()] = "pending") -> dict[str, Any]:
+        found = runtime.desk.listed(state=state)
+        return {"items": [approval.as_dict() for approval in found], "next": None}
+
+    @app.get("/api/approvals/{identifier}")
+    def show_approval(identifier: str) -> dict[str, Any]:
+        return runtime.desk.details(identifier)
+
+    @app.post("/api/approvals/{identifier}/approve")
+    def approve(
+        identifier: str, authority: Annotated[dict[str, Any], Body(embed=True)]
+    ) -> dict[str, Any]:
+        record = runtime.desk.grant(identifier, Signed.read(authority))
+        return {**runtime.desk.get(identifier).as_dict(), "sequence": record.sequence}
+
+    @app.post("/api/approvals/{identifier}/reject")
+    def reject(
+        request: Request, identifier: str, reason: Annotated[str, Body(embed=True)]
+    ) -> dict[str, Any]:
+        record = runtime.desk.reject(identifier, reason, actor=caller(request))
+        return {**runtime.desk.get(identifier).as_dict(), "sequence": record.sequence}

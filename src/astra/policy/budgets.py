@@ -1,0 +1,114 @@
+"""Budgets: so many starts a UTC day, for each tool, each schedule, and each actor in all.
+
+A start is spent by an event of its own (`budget_spent`) in the same batch as the start, with the
+version of its scope expected. So two callers can never both take the last one, a crash can neither
+refund nor double-spend, and the day of a spend is the day in its record.
+
+>>> from datetime import UTC, datetime
+>>> Scope("tool", "write_file", 500, datetime(2026, 5, 1, 23, 59, tzinfo=UTC)).day
+'2026-05-01'
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from astra.kernel import ids
+from astra.kernel.clock import format_time
+from astra.ledger.ports import Ledger
+from astra.ledger.projection import Projection, Statement
+from astra.ledger.record import Event, Record
+from astra.policy.call import Call, Tier
+
+BUDGET_SPENT = "budget_spent"
+CALLS_PER_TOOL = 500
+CALLS_PER_ACTOR = 2_000
+
+
+@dataclass(frozen=True)
+class Scope:
+    """One budget on one day."""
+
+    kind: str
+    name: str
+    limit: int
+    moment: datetime
+
+    @property
+    def day(self) -> str:
+        return format_time(self.moment)[:10]
+
+    @property
+    def id(self) -> str:
+        return ids.from_content("budget", f"{self.kind}\n{self.name}\n{self.day}", digits=16)
+
+    def spend(self, call: Call) -> Event:
+        data = {"scope": self.kind, "name": self.name, "day": self.day, "limit": self.limit}
+        return Event(
+            type=BUDGET_SPENT,
+            actor=str(call.actor),
+            data=data,
+            correlation=call.correlation,
+            subject=self.id,
+        )
+
+
+@dataclass(frozen=True)
+class Balance:
+    scope: Scope
+    used: int
+
+    @property
+    def left(self) -> int:
+        return max(self.scope.limit - self.used, 0)
+
+
+def scopes(call: Call, *, now: datetime) -> tuple[Scope, ...]:
+    """Name the budgets a call draws on. Reading is free."""
+    if call.tier is Tier.READ:
+        return ()
+    pool = Scope("actor", str(call.actor.role), CALLS_PER_ACTOR, now)
+    return Scope("tool", call.tool, CALLS_PER_TOOL, now), pool
+
+
+def balances(ledger: Ledger, wanted: Sequence[Scope]) -> list[Balance]:
+    return [Balance(scope, _used(ledger, scope.id)) for scope in wanted]
+
+
+def consumption(ledger: Ledger, *, days: int = 14) -> list[dict[str, Any]]:
+    """Show what was spent a day, newest day first."""
+    rows = ledger.query(
+        "SELECT day, scope, name, used, allowed FROM budget ORDER BY day DESC, scope, name LIMIT ?",
+        [days * 100],
+    )
+    names = ("day", "scope", "name", "used", "limit")
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def _used(ledger: Ledger, identifier: str) -> int:
+    rows = ledger.query("SELECT version FROM subject WHERE id = ?", [identifier])
+    return rows[0][0] if rows else 0
+
+
+def _apply(record: Record) -> Iterator[Statement]:
+    data = record.data
+    yield _SPEND, (record.subject, data["day"], data["scope"], data["name"], data["limit"])
+
+
+_SPEND = """
+    INSERT INTO budget VALUES (?, ?, ?, ?, 1, ?)
+    ON CONFLICT (id) DO UPDATE SET used = used + 1, allowed = excluded.allowed
+"""
+
+PROJECTION = Projection(
+    "budgets",
+    (
+        """CREATE TABLE budget (
+            id TEXT PRIMARY KEY, day TEXT, scope TEXT, name TEXT, used INTEGER, allowed INTEGER
+        ) WITHOUT ROWID""",
+        "CREATE INDEX budget_day ON budget (day, scope, name)",
+    ),
+    _apply,
+    types=frozenset({BUDGET_SPENT}),
+)

@@ -1,0 +1,1 @@
+"""The tools: one registry behind every door, one short module a family."""

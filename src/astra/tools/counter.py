@@ -1,0 +1,141 @@
+"""The counter every door calls at: name and arguments in, an answer or a refusal out.
+
+    find the tool → parse the arguments → compute the footprint → ask the gate → run → record
+
+Whatever happens, one record says so.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import BaseModel
+
+from astra.kernel.errors import AstraError, BadInput
+from astra.kernel.ids import random_id
+from astra.ledger.ports import Ledger
+from astra.policy import telemetry
+from astra.policy.call import Actor, Call, Tier
+from astra.policy.decision import Decision, Reason, deny
+from astra.policy.gate import Gate
+from astra.policy.permit import Permit
+from astra.policy.telemetry import Outcome
+from astra.tools.rate import RateLimit
+from astra.tools.registry import AnyTool, Registry
+from astra.tools.services import Services
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    name: str
+    arguments: Mapping[str, Any]
+    actor: Actor
+    off: frozenset[str] = frozenset()
+    correlation: str | None = None
+
+
+class Counter:
+    def __init__(
+        self,
+        *,
+        registry: Registry,
+        gate: Gate,
+        ledger: Ledger,
+        services: Services,
+        seconds: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self.registry = registry
+        self._gate = gate
+        self._ledger = ledger
+        self._services = services
+        self._seconds = seconds
+        self._rate = RateLimit(seconds)
+
+    def call(self, request: Request) -> dict[str, Any]:
+        """Run a tool for somebody, or raise the error that says why not."""
+        tool, parsed, call = self._understand(request)
+        if not self._rate.take(str(call.actor)):
+            raise self._refuse(call, _too_many())
+        decision, permit = self._gate.admit(call, off=request.off)
+        if permit is None:
+            raise self._refuse(call, decision)
+        return self._run(tool, parsed, call, decision, permit)
+
+    def _understand(self, request: Request) -> tuple[AnyTool, BaseModel, Call]:
+        """Make a call of a request; what is closed anyway says so before its arguments matter."""
+        call = Call(
+            tool=request.name[:100],
+            tier=Tier.READ,
+            actor=request.actor,
+            arguments=request.arguments,
+            correlation=request.correlation or random_id("cor"),
+        )
+        try:
+            tool = self.registry.find(request.name)
+            call = _of_tool(call, tool)
+            if objection := self._gate.closed(call, off=request.off):
+                raise objection.as_error()
+            parsed = tool.parse(request.arguments)
+            call = replace(
+                call,
+                arguments=parsed.model_dump(mode="json"),
+                footprint=tool.footprint(parsed, self._services),
+            )
+            call.digest()
+        except AstraError as error:
+            self._refuse(call, deny(_reason(error), error.detail, error.next_step))
+            raise
+        return tool, parsed, call
+
+    def _run(
+        self, tool: AnyTool, parsed: BaseModel, call: Call, decision: Decision, permit: Permit
+    ) -> dict[str, Any]:
+        began = self._seconds()
+        code, size = "failed", 0
+        try:
+            answer = tool.run(permit, call.digest(), parsed, self._services)
+            document: dict[str, Any] = answer.model_dump(mode="json")
+            code, size = "ok", len(answer.model_dump_json())
+        except AstraError as error:
+            code = error.reason
+            raise
+        else:
+            return document
+        finally:
+            outcome = Outcome(
+                ok=code == "ok",
+                code=code,
+                milliseconds=(self._seconds() - began) * 1000,
+                size=size,
+            )
+            event = telemetry.finished(call, permit.call_id, decision, outcome)
+            self._ledger.append([event], lazy=call.tier is Tier.READ)
+
+    def _refuse(self, call: Call, decision: Decision) -> AstraError:
+        self._ledger.append([telemetry.refused(call, decision)], lazy=True)
+        return decision.as_error()
+
+
+def _of_tool(call: Call, tool: AnyTool) -> Call:
+    return replace(
+        call,
+        tool=tool.name,
+        tier=tool.tier,
+        flags=tool.flags,
+        operator_only=tool.operator_only,
+        available=tool.available,
+    )
+
+
+def _reason(error: AstraError) -> Reason:
+    """Name the reason; what is not in the closed list was a path that may not be touched."""
+    if error.reason in set(Reason):
+        return Reason(error.reason)
+    return Reason.BAD_ARGUMENTS if isinstance(error, BadInput) else Reason.PATH_REFUSED
+
+
+def _too_many() -> Decision:
+    return deny(
+        Reason.TOO_MANY_CALLS, "too many calls in a short time", "wait a few seconds between calls"
+    )

@@ -1,0 +1,84 @@
+"""Tools whose parts of Astra are still to come: known, listed, and answering `not_available`."""
+
+from typing import Any, NoReturn
+
+from pydantic import ConfigDict
+
+from astra.kernel.errors import Refused
+from astra.policy.call import Tier
+from astra.tools.registry import Answer, AnyTool, Arguments, Hints, Tool
+from astra.tools.services import Services
+from astra.tools.source import PERSONA
+
+_WRITE = (*PERSONA, "ASTRA_CODE_WRITE_ENABLED")
+
+
+class Whatever(Arguments):
+    model_config = ConfigDict(extra="allow")
+
+
+class NeverGiven(Answer):
+    pass
+
+
+def _later(
+    name: str, tier: Tier, *, flags: tuple[str, ...] = (), operator_only: bool = False, **more: Any
+) -> AnyTool:
+    words = name.removeprefix("astra.").replace(".", " ").replace("_", " ")
+    return Tool(
+        name=name,
+        title=words.capitalize(),
+        description=f"{words.capitalize()}. Not available in this version.",
+        input=Whatever,
+        output=NeverGiven,
+        tier=tier,
+        flags=flags,
+        operator_only=operator_only,
+        available=False,
+        hints=Hints(open_world=tier is Tier.EXTERNAL),
+        handler=_never,
+        **more,
+    )
+
+
+def _never(_arguments: Whatever, _services: Services) -> NoReturn:
+    raise Refused("this tool is not available", code="not_available", next_step="use another")
+
+
+_READS = (
+    "astra.desires.list",
+    "astra.schedule.list",
+    "astra.schedule.history",
+    "tasks_list",
+    "tasks_by_trace",
+    "tasks_last_failed",
+    "astra.plans.list",
+    "astra.plans.get",
+    "astra.changes.list",
+    "astra.changes.get",
+    "astra.awareness.read",
+)
+_WRITES = (
+    "astra.desires.record",
+    "astra.desires.reinforce",
+    "astra.schedule.create",
+    "astra.schedule.modify",
+    "astra.schedule.pause",
+    "astra.schedule.resume",
+    "astra.plans.draft",
+    "astra.plans.answer",
+    "run_in_sandbox",
+    "research_and_summarize",
+)
+
+TOOLS: tuple[AnyTool, ...] = (
+    *(_later(name, Tier.READ) for name in _READS),
+    *(_later(name, Tier.LOCAL_WRITE) for name in _WRITES),
+    _later("astra.goals.create", Tier.LOCAL_WRITE, aliases=("goals.create", "goals_create")),
+    _later("schedule_code_modification", Tier.LOCAL_WRITE, flags=_WRITE),
+    _later("execute_goal", Tier.LOCAL_WRITE, flags=_WRITE),
+    _later("deploy_agent_code", Tier.EXTERNAL, flags=_WRITE),
+    _later("fetch_url", Tier.EXTERNAL),
+    _later("astra.changes.run", Tier.LOCAL_WRITE, operator_only=True),
+    _later("astra.stop", Tier.LOCAL_WRITE, operator_only=True),
+)

@@ -1,0 +1,23 @@
+"""How fast one actor may call: a bucket that refills, so that reading cannot flood the record."""
+
+import threading
+from collections.abc import Callable
+
+BURST = 2_000
+PER_SECOND = 100
+
+
+class RateLimit:
+    def __init__(self, seconds: Callable[[], float]) -> None:
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._buckets: dict[str, tuple[float, float]] = {}
+
+    def take(self, actor: str) -> bool:
+        now = self._seconds()
+        with self._lock:
+            left, last = self._buckets.get(actor, (float(BURST), now))
+            left = min(BURST, left + (now - last) * PER_SECOND)
+            allowed = left >= 1
+            self._buckets[actor] = (left - 1 if allowed else left, now)
+        return allowed

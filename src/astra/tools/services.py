@@ -1,0 +1,69 @@
+"""What tool handlers may use, as small ports; bootstrap fills them in."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from astra.approvals.desk import Desk
+from astra.kernel.clock import Clock
+from astra.ledger.ports import Ledger
+
+
+class SourceView(Protocol):
+    """The target's files, read from git objects."""
+
+    def list(
+        self,
+        *,
+        at: str | None,
+        folder: str,
+        glob: str | None,
+        cursor: str | None,
+        limit: int | None,
+    ) -> Any: ...
+
+    def read(
+        self, path: str, *, at: str | None, start: int | None, end: int | None, numbered: bool
+    ) -> Any: ...
+
+    def find(
+        self,
+        text: str,
+        *,
+        regex: bool,
+        ignore_case: bool,
+        at: str | None,
+        folder: str,
+        glob: str | None,
+        context: int,
+        limit: int | None,
+    ) -> Any: ...
+
+
+class PersonaFiles(Protocol):
+    """The agent's own notes, and the target mirrored below `src/`."""
+
+    def list(self, folder: str, *, cursor: str | None, limit: int) -> Any: ...
+
+    def read(self, path: str, *, start: int | None, end: int | None, numbered: bool) -> Any: ...
+
+    def write(self, path: str, text: str) -> Any: ...
+
+    def delete(self, path: str) -> None: ...
+
+    def writable(self, path: str) -> Any:
+        """Give the path a write would go to, or refuse it, without touching anything."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Services:
+    ledger: Ledger
+    clock: Clock
+    approvals: Desk
+    source: SourceView
+    persona: PersonaFiles
+    persona_root: str
+    health: Callable[[], dict[str, Any]]
+    set_flag_off: Callable[[str], dict[str, Any]]
+    approval_link: Callable[[str], str]

@@ -1,0 +1,141 @@
+"""A person's one-time word: requested, decided, expired, used, and checked each time."""
+
+from typing import Any
+
+import pytest
+
+from astra import flow
+from astra.approvals.desk import content
+from astra.bootstrap.step_runner import StepRunner
+from astra.flow import Domains
+from astra.kernel.errors import Conflict, NotFound, SignatureRejected
+from astra.kernel.signatures import KeyPair
+from astra.ledger import views
+from astra.ledger.record import Event
+from astra.testing import GateInMemory
+
+
+@pytest.fixture
+def gate() -> GateInMemory:
+    return GateInMemory()
+
+
+def ask(gate: GateInMemory, digest: str = "d" * 64, **fields: Any) -> str:
+    return gate.desk.ask(
+        **{
+            "kind": "test",
+            "subject_id": "thing",
+            "digest": digest,
+            "summary": "run a thing",
+            "details": {"n": 1},
+            "actor": "agent:test",
+            "correlation": "cor_0000000000000001",
+            **fields,
+        }
+    )
+
+
+def runner(gate: GateInMemory) -> StepRunner:
+    return StepRunner(gate.root.ledger, gate.root.clock, Domains(approvals=gate.desk))
+
+
+def test_a_request_waits_with_everything_a_reviewer_needs(gate: GateInMemory) -> None:
+    (found,) = [gate.desk.details(identifier) for identifier in [ask(gate)]]
+    assert found["state"] == "pending"
+    assert found["details"] == {"n": 1}
+    assert found["requested_by"] == "agent:test"
+
+
+def test_an_approved_one_is_usable_for_its_digest_only(gate: GateInMemory) -> None:
+    identifier = ask(gate)
+    assert gate.desk.usable("d" * 64) is None
+    gate.approve(identifier)
+    assert gate.desk.usable("d" * 64) == identifier
+    assert gate.desk.usable("e" * 64) is None
+
+
+def test_a_rejection_is_free_and_final(gate: GateInMemory) -> None:
+    identifier = ask(gate)
+    gate.desk.reject(identifier, "not today", actor="user:1000")
+    assert gate.desk.get(identifier).reason == "not today"
+    with pytest.raises(Conflict):
+        gate.approve(identifier)
+
+
+def test_the_second_decision_is_refused(gate: GateInMemory) -> None:
+    identifier = ask(gate)
+    gate.approve(identifier)
+    with pytest.raises(Conflict) as refused:
+        gate.desk.reject(identifier, "too late", actor="user:1000")
+    assert refused.value.facts["state"] == "approved"
+
+
+def test_an_unknown_one_is_not_found(gate: GateInMemory) -> None:
+    with pytest.raises(NotFound):
+        gate.desk.reject("apr_00000000", "x", actor="user:1000")
+
+
+def test_nobody_but_the_operator_approves(gate: GateInMemory) -> None:
+    identifier = ask(gate)
+    with pytest.raises(SignatureRejected):
+        gate.approve(identifier, KeyPair.generate())
+    assert gate.desk.get(identifier).state == "pending"
+
+
+def test_a_signature_for_one_approval_does_not_approve_another(gate: GateInMemory) -> None:
+    first, second = ask(gate), ask(gate, digest="e" * 64)
+    signed = gate.root.sign("approval_granted", content(gate.desk.get(first)))
+    with pytest.raises(SignatureRejected):
+        gate.desk.grant(second, signed)
+
+
+def test_a_grant_put_into_the_chain_by_hand_is_not_believed(gate: GateInMemory) -> None:
+    identifier = ask(gate)
+    forged = Event(
+        type="approval_granted",
+        actor="operator",
+        data=content(gate.desk.get(identifier)),
+        subject=identifier,
+    )
+    gate.root.ledger.append([forged])
+    assert gate.desk.get(identifier).state == "approved"
+    assert gate.desk.usable("d" * 64) is None
+
+
+def test_an_expired_one_cannot_be_approved_or_used(gate: GateInMemory) -> None:
+    waiting, approved = ask(gate), ask(gate, digest="e" * 64)
+    gate.approve(approved)
+    gate.root.clock.advance(hours=25)
+    assert gate.desk.usable("e" * 64) is None
+    assert gate.desk.listed() == []
+    with pytest.raises(Conflict):
+        gate.approve(waiting)
+
+
+def test_waiting_ones_are_announced_again_and_then_expire_each_once(gate: GateInMemory) -> None:
+    identifier = ask(gate)
+    steps = runner(gate)
+    assert steps.run_due() == 0
+    gate.root.clock.advance(hours=7)
+    assert steps.run_due() == 2
+    assert steps.run_due() == 0
+    gate.root.clock.advance(hours=18)
+    steps.run_due()
+    types = [record.type for record in views.story(gate.root.ledger, identifier)]
+    assert types.count("approval_announced") == 3
+    assert types[-1] == "approval_expired"
+    assert flow.next_due(gate.root.ledger) is None
+
+
+def test_a_decision_ends_the_reminders(gate: GateInMemory) -> None:
+    gate.approve(ask(gate))
+    gate.root.clock.advance(hours=7)
+    assert runner(gate).run_due() == 0
+
+
+def test_what_went_stale_cannot_be_used_and_says_what_moved(gate: GateInMemory) -> None:
+    identifier = ask(gate)
+    gate.approve(identifier)
+    gate.desk.go_stale(identifier, "the branch moved")
+    assert gate.desk.usable("d" * 64) is None
+    assert gate.desk.get(identifier).reason == "the branch moved"

@@ -1,0 +1,34 @@
+"""A lint: permits are made in one place, and handlers are run in one place."""
+
+import ast
+from pathlib import Path
+
+SOURCE = Path(__file__).parents[3] / "src" / "astra"
+
+
+def uses(*names: str) -> dict[str, set[str]]:
+    """Find which modules call or touch these names."""
+    found: dict[str, set[str]] = {name: set() for name in names}
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            name = getattr(node, "attr", None) or getattr(node, "id", None)
+            if name in found:
+                found[name].add(str(path.relative_to(SOURCE)))
+    return found
+
+
+def test_only_the_gate_mints_permits() -> None:
+    found = uses("mint", "_MINT")
+    assert found["mint"] == {"policy/gate.py", "policy/permit.py"}
+    assert found["_MINT"] == {"policy/permit.py"}
+
+
+def test_only_the_registry_reaches_a_handler_and_only_the_counter_runs_a_tool() -> None:
+    tree = ast.parse((SOURCE / "tools" / "registry.py").read_text())
+    reached = {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr == "handler"
+    }
+    assert reached == {"handler"}
+    assert uses("handler")["handler"] <= {"tools/registry.py"}
