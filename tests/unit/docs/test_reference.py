@@ -4,6 +4,7 @@ import ast
 import importlib
 import importlib.util
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -70,21 +71,55 @@ def test_every_event_that_is_recorded_is_registered_and_the_other_way_round() ->
 
 def recorded() -> set[str]:
     """Find the type of every `Event(type=…)` in the source."""
-    found: set[str] = set()
-    for path in SOURCE.rglob("*.py"):
-        for call in ast.walk(ast.parse(path.read_text())):
-            if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "Event":
-                found |= {
-                    name for word in call.keywords if word.arg == "type"
-                    for name in value(word.value, path.relative_to(SOURCE))
-                }  # fmt: skip
-    return found
+    return {
+        name
+        for path in SOURCE.rglob("*.py")
+        for tree in [ast.parse(path.read_text())]
+        for function in functions(tree)
+        for call in calls(function, "Event")
+        for expression in argument(call, "type", None)
+        for name in values(expression, function, tree, path)
+    }
 
 
-def value(expression: ast.expr, path: Path) -> set[str]:
-    """Work out a constant; copying the type of another event names none."""
+def values(
+    expression: ast.expr, function: ast.FunctionDef, tree: ast.Module, path: Path
+) -> Iterator[str]:
+    """Work out what an expression can be: a constant, or what callers give for a parameter."""
     written = ast.unparse(expression)
-    if written == "event.type":
-        return set()
-    module = importlib.import_module(".".join(path.with_suffix("").parts))
-    return {eval(written, vars(module))}
+    parameters = [each.arg for each in function.args.args if each.arg != "self"]
+    if written in parameters:
+        for call in calls(tree, function.name):
+            for given in argument(call, written, parameters.index(written)):
+                yield constant(given, path)
+    elif written != "event.type":  # a copy of another event
+        yield constant(expression, path)
+
+
+def constant(expression: ast.expr, path: Path) -> str:
+    """Read a name as its module knows it."""
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    module = importlib.import_module(".".join(parts))
+    try:
+        return str(eval(ast.unparse(expression), vars(module)))
+    except NameError:
+        pytest.fail(f"{path}: the type of this event is not a constant: {ast.unparse(expression)}")
+
+
+def functions(tree: ast.Module) -> list[ast.FunctionDef]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+
+
+def calls(tree: ast.AST, name: str) -> list[ast.Call]:
+    return [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in {name, f"self.{name}"}
+    ]
+
+
+def argument(call: ast.Call, name: str, position: int | None) -> list[ast.expr]:
+    named = [keyword.value for keyword in call.keywords if keyword.arg == name]
+    if named or position is None:
+        return named
+    return call.args[position : position + 1]
