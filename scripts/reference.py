@@ -1,0 +1,312 @@
+"""Write `docs/reference` from the code, so that it says what the code does.
+
+`pages()` gives every generated page by file name; running the file writes them. A test compares
+the two, so a change to a command, setting, event, error or route needs `make docs`.
+"""
+
+import argparse
+import ast
+import dataclasses
+import importlib
+import importlib.util
+import pkgutil
+import types
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import astra
+from astra.bootstrap.events import EVENTS
+from astra.interfaces.cli import main as cli
+from astra.interfaces.cli.client import ReportedError
+from astra.kernel.errors import AstraError
+from astra.settings import configuration, environment
+
+ROOT = Path(__file__).resolve().parent.parent
+REFERENCE = ROOT / "docs" / "reference"
+CONFIGURATION_IN_USE: frozenset[str] = frozenset()
+"""Keys of astra.toml that some code acts on; name yours here when you read it."""
+
+_NOTE = "<!-- Made by `make docs` from the code. Change the code, not this page. -->"
+_COMMON = frozenset({"--help", "--data-root", "--json"})
+
+
+def main() -> None:
+    for name, text in pages().items():
+        (REFERENCE / name).write_text(text)
+        print(f"docs/reference/{name}")
+
+
+def pages() -> dict[str, str]:
+    return {
+        "cli.md": _page("Commands", _cli()),
+        "settings.md": _page("Settings", _settings()),
+        "events.md": _page("Events", _events()),
+        "errors.md": _page("Errors", _errors()),
+        "http.md": _page("HTTP", _http()),
+    }
+
+
+# Commands
+
+
+def _cli() -> Iterator[str]:
+    yield (
+        "Every command takes `--data-root FOLDER` (otherwise `AGENT_DATA_ROOT`, otherwise"
+        " `./agent-data`), `--json` and `--help`. With `--json` a command prints one JSON document"
+        " on standard output and nothing else there; what comes as a stream (`ledger export`,"
+        " `ledger tail --follow`) is one document a line."
+    )
+    yield "Exit codes: 0 done, 1 refused or failed, 2 bad usage, 3 needs approval."
+    for command, (module, about) in cli.COMMANDS.items():
+        parser = cli.Parser(prog=f"astra {command}", description=about)
+        if importlib.util.find_spec(f"astra.interfaces.cli.{module}"):
+            cli.configure(parser, command, module)
+        yield from _command(f"astra {command}", about, parser, level=2)
+
+
+def _command(
+    name: str, about: str, parser: argparse.ArgumentParser, *, level: int
+) -> Iterator[str]:
+    yield f"{'#' * level} `{name}`"
+    yield _sentence(about)
+    own = [action for action in _actions(parser) if not _COMMON & {*action.option_strings}]
+    groups = [action for action in own if isinstance(action, argparse._SubParsersAction)]  # noqa: SLF001 - argparse has no public way to list its parts
+    rows = [_argument(action) for action in own if action not in groups]
+    if rows:
+        yield _table(("argument", "meaning"), rows)
+    for group in groups:
+        helps = {choice.dest: choice.help or "" for choice in group._choices_actions}  # noqa: SLF001 - as above
+        for action, child in group.choices.items():
+            yield from _command(f"{name} {action}", helps[action], child, level=level + 1)
+
+
+def _actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
+    return parser._actions  # noqa: SLF001 - as above
+
+
+def _argument(action: argparse.Action) -> tuple[str, str]:
+    choices = "|".join(map(str, action.choices or ()))
+    value = str(action.metavar or choices or action.dest.upper())
+    shown = " ".join(action.option_strings)
+    if not shown:
+        shown = f"[{value}]" if action.nargs == "?" else value
+    elif action.nargs != 0:
+        shown += f" {value}"
+    meaning = action.help or ""
+    if action.default not in (None, "", False, argparse.SUPPRESS) and str(action.default) not in (
+        meaning
+    ):
+        meaning = f"{meaning} (default {action.default})".strip()
+    return f"`{shown}`", meaning
+
+
+# Settings
+
+
+def _settings() -> Iterator[str]:
+    yield (
+        "From the environment and from `.env` in the data root (one `NAME=value` a line). The"
+        " environment wins over `.env`, except for flags, where off wins. `${NAME}` expands to"
+        " another setting or variable. A name that starts with `ASTRA_` and is not listed here is"
+        " an error."
+    )
+    yield "“Not used yet” means: read and checked, and nothing acts on it in this version."
+    yield "## Flags"
+    yield (
+        "Switches accept on, off, true, false, yes, no, 1, 0. The environment can only turn a flag"
+        " off; turning one on takes the operator's signature: `astra flags set NAME on`."
+    )
+    yield _table(
+        ("name", "default", "what it switches"),
+        [
+            (f"`{name}`", "on" if default else "off", meaning)
+            for name, (default, meaning) in environment.FLAGS.items()
+        ],
+    )
+    yield "## Environment"
+    yield _table(
+        ("name", "accepted", "default", "meaning", ""),
+        [
+            (
+                f"`{setting.name}`",
+                setting.kind,
+                f"`{setting.default}`" if setting.default else "empty",
+                setting.meaning,
+                "" if setting.used else "not used yet",
+            )
+            for setting in environment.SETTINGS
+            if setting.name not in environment.FLAGS
+        ],
+    )
+    yield "## astra.toml"
+    yield (
+        "In the data root. It counts once it is signed with `astra config sign`; what counts is"
+        " the signed text in the ledger, not the file. Unknown keys and wrong types are errors."
+    )
+    yield from _configuration_tables("", configuration.Configuration())
+
+
+def _configuration_tables(where: str, table: Any) -> Iterator[str]:
+    fields = [
+        (f"{where}{field.name}", getattr(table, field.name), field.type)
+        for field in dataclasses.fields(table)
+    ]
+    plain = [entry for entry in fields if not dataclasses.is_dataclass(entry[1])]
+    if plain:
+        yield f"### `[{where.rstrip('.')}]`"
+        yield _table(
+            ("key", "accepted", "default", ""),
+            [
+                (
+                    f"`{key.removeprefix(where)}`",
+                    _kind(hint),
+                    _default(value),
+                    "" if key in CONFIGURATION_IN_USE else "not used yet",
+                )
+                for key, value, hint in plain
+            ],
+        )
+    for key, value, _ in fields:
+        if dataclasses.is_dataclass(value):
+            yield from _configuration_tables(f"{key}.", value)
+
+
+def _kind(hint: Any) -> str:
+    if isinstance(hint, types.UnionType):
+        return " or ".join(_kind(option) for option in hint.__args__)
+    if isinstance(hint, types.GenericAlias):
+        return "a list of texts"
+    return {str: "a text", int: "a whole number", bool: "true or false"}[hint]
+
+
+def _default(value: Any) -> str:
+    if value in ("", ()):
+        return "empty"
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    return f"`{', '.join(value) if isinstance(value, tuple) else value}`"
+
+
+# Events, errors, routes
+
+
+def _events() -> Iterator[str]:
+    yield (
+        "Every record in the ledger has one of these types. How a record is written is in"
+        " [the ledger's format](../explanation/ledger-format.md)."
+    )
+    yield _table(("type", "what happened"), [(f"`{name}`", text) for name, text in EVENTS.items()])
+
+
+def _errors() -> Iterator[str]:
+    yield (
+        "Each error says what happened (`detail`), a stable reason (`code`) and what to do"
+        " (`next_step`). On the command line it goes to standard error, with `--json` to standard"
+        " output; over HTTP it is `application/problem+json`."
+    )
+    for module in pkgutil.walk_packages(astra.__path__, "astra."):
+        importlib.import_module(module.name)
+    tree = [(0, AstraError), *_children(AstraError, 1)]
+    finer = sorted(_finer_codes({kind.__name__ for _, kind in tree}))
+    yield _table(
+        ("error", "code", "exit", "HTTP"),
+        [
+            (
+                f"{'&emsp;' * depth}{kind.__name__}",
+                f"`{kind.code}`",
+                str(kind.exit_code),
+                str(kind.http_status),
+            )
+            for depth, kind in tree
+        ],
+    )
+    yield "## Finer codes"
+    yield "Some places give an error a code of their own; exit and HTTP status stay the error's."
+    yield _table(("code", "error"), [(f"`{code}`", kind) for code, kind in finer])
+
+
+def _children(parent: type[AstraError], depth: int) -> Iterator[tuple[int, type[AstraError]]]:
+    for child in sorted(parent.__subclasses__(), key=lambda kind: kind.__name__):
+        if child is not ReportedError and child.__module__.startswith("astra."):
+            yield depth, child
+            yield from _children(child, depth + 1)
+
+
+def _finer_codes(kinds: set[str]) -> set[tuple[str, str]]:
+    """Find `SomeError(…, code="…")` in the source."""
+    return {
+        (keyword.value.value, call.func.id)
+        for path in (ROOT / "src").rglob("*.py")
+        for call in ast.walk(ast.parse(path.read_text()))
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in kinds
+        for keyword in call.keywords
+        if keyword.arg == "code" and isinstance(keyword.value, ast.Constant)
+    }
+
+
+def _http() -> Iterator[str]:
+    from astra.interfaces.daemon import app
+    from astra.interfaces.daemon.activity import Activity
+
+    runtime: Any = types.SimpleNamespace(ledger=None)
+    document = app.build(runtime, Activity(), lambda: None).openapi()
+    yield (
+        "The daemon serves HTTP on the unix socket `var/run/astra.sock`, which only its OS user can"
+        " open. It describes itself at `/openapi.json`. Lists are"
+        ' `{"items": […], "next": cursor or null}`; errors are [problem+json](errors.md).'
+    )
+    rows: list[tuple[str, ...]] = []
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            given = [_parameter(parameter) for parameter in operation.get("parameters", ())]
+            rows.append(
+                (
+                    f"`{method.upper()} {path}`",
+                    operation["summary"].lower(),
+                    ", ".join(given + _body(document, operation)),
+                )
+            )
+    yield _table(("route", "what", "takes"), rows)
+    yield (
+        "`GET /api/events` is a stream of server-sent events, one a record; it resumes behind the"
+        " sequence in `Last-Event-ID`. Turning a flag on, signing a configuration and rotating the"
+        " key need `authority`: the operator's [signed statement]"
+        "(../explanation/ledger-format.md#signed-statements)."
+    )
+
+
+def _parameter(parameter: dict[str, Any]) -> str:
+    return f"`{parameter['name']}` ({parameter['in']})"
+
+
+def _body(document: dict[str, Any], operation: dict[str, Any]) -> list[str]:
+    content = operation.get("requestBody", {}).get("content", {}).get("application/json")
+    if not content:
+        return []
+    schema = document["components"]["schemas"][content["schema"]["$ref"].rpartition("/")[2]]
+    return [f"`{name}` (body)" for name in schema["properties"]]
+
+
+# Markdown
+
+
+def _page(title: str, blocks: Iterable[str]) -> str:
+    return "\n\n".join([f"# {title}", _NOTE, *blocks]) + "\n"
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [head, ("---",) * len(head), *rows]
+    return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""The reference says what the code does: all of it, and nothing else."""
+
+import ast
+import importlib
+import importlib.util
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from astra.bootstrap.events import EVENTS
+from astra.interfaces.cli import main as cli
+from astra.kernel.errors import AstraError
+from astra.settings import environment
+
+ROOT = Path(__file__).parents[3]
+SOURCE = ROOT / "src"
+
+
+def generator() -> ModuleType:
+    """Load `scripts/reference.py`, which belongs to no package."""
+    spec = importlib.util.spec_from_file_location("reference", ROOT / "scripts" / "reference.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+REFERENCE = generator()
+PAGES = REFERENCE.pages()
+
+
+@pytest.mark.parametrize("name", sorted(PAGES))
+def test_a_page_is_what_the_code_says_now(name: str) -> None:
+    kept = (ROOT / "docs" / "reference" / name).read_text()
+    assert kept == PAGES[name], "run `make docs` and commit what it writes"
+
+
+def test_every_command_is_there() -> None:
+    for command in cli.COMMANDS:
+        assert f"`astra {command}`" in PAGES["cli.md"]
+
+
+def test_every_setting_is_there() -> None:
+    for name in environment.names():
+        assert f"`{name}`" in PAGES["settings.md"]
+
+
+def test_every_error_is_there() -> None:
+    for kind in AstraError.__subclasses__():
+        assert f"`{kind.code}`" in PAGES["errors.md"]
+
+
+def test_settings_of_astra_toml_are_marked_as_used_once_something_reads_them() -> None:
+    readers = [
+        path
+        for path in SOURCE.rglob("*.py")
+        if re.search(r"\bin_force\(", path.read_text()) and path.name != "contract.py"
+    ]
+    assert not readers or REFERENCE.CONFIGURATION_IN_USE, (
+        f"{readers[0]} reads the configuration: name the keys in CONFIGURATION_IN_USE"
+    )
+
+
+def test_every_event_that_is_recorded_is_registered_and_the_other_way_round() -> None:
+    assert recorded() == set(EVENTS)
+
+
+def recorded() -> set[str]:
+    """Find the type of every `Event(type=…)` in the source."""
+    return {
+        name
+        for path in SOURCE.rglob("*.py")
+        for tree in [ast.parse(path.read_text())]
+        for function in functions(tree)
+        for call in calls(function, "Event")
+        for expression in argument(call, "type", None)
+        for name in values(expression, function, tree, path)
+    }
+
+
+def values(
+    expression: ast.expr, function: ast.FunctionDef, tree: ast.Module, path: Path
+) -> Iterator[str]:
+    """Work out what an expression can be: a constant, or what callers give for a parameter."""
+    written = ast.unparse(expression)
+    parameters = [each.arg for each in function.args.args if each.arg != "self"]
+    if written in parameters:
+        for call in calls(tree, function.name):
+            for given in argument(call, written, parameters.index(written)):
+                yield constant(given, path)
+    elif written != "event.type":  # a copy of another event
+        yield constant(expression, path)
+
+
+def constant(expression: ast.expr, path: Path) -> str:
+    """Read a name as its module knows it."""
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    module = importlib.import_module(".".join(parts))
+    try:
+        return str(eval(ast.unparse(expression), vars(module)))
+    except NameError:
+        pytest.fail(f"{path}: the type of this event is not a constant: {ast.unparse(expression)}")
+
+
+def functions(tree: ast.Module) -> list[ast.FunctionDef]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+
+
+def calls(tree: ast.AST, name: str) -> list[ast.Call]:
+    return [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in {name, f"self.{name}"}
+    ]
+
+
+def argument(call: ast.Call, name: str, position: int | None) -> list[ast.expr]:
+    named = [keyword.value for keyword in call.keywords if keyword.arg == name]
+    if named or position is None:
+        return named
+    return call.args[position : position + 1]
