@@ -86,8 +86,11 @@ def start_bounded(
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """End the whole group of a process we started, and close our ends of its pipes."""
-    if process.poll() is None:
+    """End the whole group of a process we started, and close our ends of its pipes.
+
+    Until its leader is waited for, a group keeps its number, so this cannot hit anybody else.
+    """
+    if process.returncode is None:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     for pipe in (process.stdin, process.stdout, process.stderr):

@@ -53,6 +53,7 @@ HARDENED_OPTIONS = (
     *(
         option
         for setting in (
+            "advice.graftFileDeprecated=false",
             "core.hooksPath=/dev/null",
             "core.attributesFile=/dev/null",
             "core.excludesFile=/dev/null",
@@ -62,7 +63,6 @@ HARDENED_OPTIONS = (
             "core.quotePath=false",
             "core.useReplaceRefs=false",
             "credential.helper=",
-            "diff.external=",
             "gc.auto=0",
             "gpg.program=/bin/false",
             "maintenance.auto=false",
@@ -72,6 +72,10 @@ HARDENED_OPTIONS = (
         for option in ("-c", setting)
     ),
 )
+
+COMPARING = frozenset({"diff", "diff-files", "diff-index", "diff-tree", "log", "show"})
+RAW_COMPARISON = ("--no-ext-diff", "--no-textconv", "--text")
+"""What a diff shows is the content itself: no program and no attribute may stand in for it."""
 
 SETTABLE = frozenset(
     {
@@ -114,7 +118,10 @@ class GitCommand:
             raise BadInput("a git argument holds a NUL byte", next_step="remove it")
 
     def described(self) -> tuple[str, ...]:
-        return ("git", *HARDENED_OPTIONS, f"--git-dir={self.repository}", *self.arguments)
+        subcommand, *others = self.arguments
+        raw = RAW_COMPARISON if subcommand in COMPARING else ()
+        where = f"--git-dir={self.repository}"
+        return ("git", *HARDENED_OPTIONS, where, subcommand, *raw, *others)
 
     def bounded(self) -> BoundedCommand:
         return BoundedCommand(

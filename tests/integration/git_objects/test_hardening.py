@@ -240,6 +240,9 @@ def test_a_program_that_prints_too_much_or_too_long_is_ended() -> None:
     closed = ("/bin/sh", "-c", "exec >&- 2>&-; exec sleep 600")
     with pytest.raises(ProgramTimedOut):
         run_bounded(BoundedCommand(arguments=closed, timeout=0.2, output_limit=10))
+    orphan = ("/bin/sh", "-c", "sleep 600 & exit 0")
+    with pytest.raises(ProgramTimedOut):
+        run_bounded(BoundedCommand(arguments=orphan, timeout=0.2, output_limit=10))
     with pytest.raises(ProgramMissing):
         run_bounded(BoundedCommand(arguments=("/nonexistent",), timeout=1, output_limit=1))
 
@@ -255,3 +258,35 @@ def test_a_program_that_ignores_its_input_is_no_error() -> None:
         arguments=("/bin/true",), timeout=10, output_limit=10, input=b"x" * (1 << 20)
     )
     assert run_bounded(command).exit_code == 0
+
+
+def test_a_commit_is_made_and_compared_raw_through_the_same_runner(
+    repository: Any, tmp_path: Path, trap: Path
+) -> None:
+    """The hardening leaves room for what changes need: a temporary index, identities, diffs."""
+    base = repository.commit({"a.py": "x = 1\n", ".gitattributes": "*.py -diff diff=evil\n"})
+    (repository.path / "info").mkdir(exist_ok=True)
+    (repository.path / "info/attributes").write_text("*.py -diff diff=evil\n")
+    for name in ("diff.external", "diff.evil.textconv", "diff.evil.command"):
+        repository.git("config", name, str(trap))
+    environment = {"GIT_INDEX_FILE": str(tmp_path / "index")}
+    for role in ("AUTHOR", "COMMITTER"):
+        environment[f"GIT_{role}_NAME"] = "Agent"
+        environment[f"GIT_{role}_EMAIL"] = "agent@localhost"
+
+    def git(*arguments: str, data: bytes = b"") -> str:
+        command = GitCommand(
+            repository=repository.path, arguments=arguments, input=data, environment=environment
+        )
+        return run_git(command).output.decode().strip()
+
+    git("read-tree", base)
+    blob = git("hash-object", "-w", "--stdin", data=b"x = 2\n")
+    git("update-index", "--add", "--cacheinfo", f"100644,{blob},a.py")
+    commit = git("commit-tree", git("write-tree"), "-p", base, "-m", "Agent modification: x")
+    git("update-ref", "refs/heads/astra/chg_00c0ffee", commit)
+    for command in (("diff-tree", "-p", base), ("diff", base), ("show",), ("log", "-p", "-1")):
+        assert "+x = 2" in git(*command, commit, "--", "a.py")
+    assert not (trap.parent / "sprung").exists()
+    assert git("log", "--format=%an <%ae>", "-1", commit) == "Agent <agent@localhost>"
+    assert repository.view().read("a.py", at="chg_00c0ffee").text == "x = 2\n"
