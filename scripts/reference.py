@@ -12,6 +12,7 @@ import importlib.util
 import pkgutil
 import types
 from collections.abc import Iterable, Iterator
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ def pages() -> dict[str, str]:
         "events.md": _page("Events", _events()),
         "errors.md": _page("Errors", _errors()),
         "http.md": _page("HTTP", _http()),
+        "tools.md": _page("Tools", _tools()),
     }
 
 
@@ -224,6 +226,17 @@ def _errors() -> Iterator[str]:
     yield "## Finer codes"
     yield "Some places give an error a code of their own; exit and HTTP status stay the error's."
     yield _table(("code", "error"), [(f"`{code}`", kind) for code, kind in finer])
+    yield "## Closed lists"
+    yield "Where a reason comes from a closed list, these are all there are."
+    yield _table(
+        ("list", "codes"),
+        [
+            (f"`{kind.__name__}`", ", ".join(f"`{code}`" for code in kind))
+            for kind in sorted(StrEnum.__subclasses__(), key=lambda kind: kind.__name__)
+            if kind.__module__.startswith("astra.")
+            and (kind.__name__ == "Reason" or kind.__name__.endswith("Problem"))
+        ],
+    )
 
 
 def _children(parent: type[AstraError], depth: int) -> Iterator[tuple[int, type[AstraError]]]:
@@ -243,6 +256,29 @@ def _finer_codes(kinds: set[str]) -> set[tuple[str, str]]:
         for keyword in call.keywords
         if keyword.arg == "code" and isinstance(keyword.value, ast.Constant)
     }
+
+
+def _tools() -> Iterator[str]:
+    from astra.bootstrap.services import make_registry
+
+    yield (
+        "Every door calls these. They are advertised with underscores and understood with dots too."
+        " Tier 0 reads; tier 1 writes locally, within a budget a day; tier 2 reaches outside and"
+        " needs a one-time approval. A tool is absent from every list while one of its flags is"
+        " off, and operator tools exist only where an operator speaks."
+    )
+    rows = [
+        (
+            f"`{tool.name}`",
+            str(int(tool.tier)),
+            ", ".join(f"`{flag}`" for flag in tool.flags)
+            + (" operators only" if tool.operator_only else ""),
+            tool.description,
+            ", ".join(f"`{name}`" for name in tool.input.model_fields),
+        )
+        for tool in make_registry().every()
+    ]
+    yield _table(("tool", "tier", "there while", "what", "takes"), rows)
 
 
 def _http() -> Iterator[str]:
@@ -284,7 +320,10 @@ def _body(document: dict[str, Any], operation: dict[str, Any]) -> list[str]:
     content = operation.get("requestBody", {}).get("content", {}).get("application/json")
     if not content:
         return []
-    schema = document["components"]["schemas"][content["schema"]["$ref"].rpartition("/")[2]]
+    reference = content["schema"].get("$ref")
+    if reference is None:
+        return ["a JSON object (body)"]
+    schema = document["components"]["schemas"][reference.rpartition("/")[2]]
     return [f"`{name}` (body)" for name in schema["properties"]]
 
 

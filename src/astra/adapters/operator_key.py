@@ -16,8 +16,12 @@ from astra.kernel.signatures import KeyPair
 
 
 def key_path(root_id: str) -> Path:
+    return folder() / f"operator-{root_id}.key"
+
+
+def folder() -> Path:
     base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
-    return Path(base) / "astra" / f"operator-{root_id}.key"
+    return Path(base) / "astra"
 
 
 def write(root_id: str, pair: KeyPair, passphrase: str) -> Path:

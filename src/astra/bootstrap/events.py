@@ -10,7 +10,8 @@ that nothing appends.
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from astra.policy import authority, contract, flags
+from astra.approvals import desk
+from astra.policy import authority, budgets, contract, flags, telemetry
 
 EVENTS: Mapping[str, str] = MappingProxyType(
     {
@@ -19,6 +20,19 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         " recovery key",
         contract.CONFIG_SIGNED: "the operator signed `astra.toml`; the text in the record counts",
         flags.FLAG_SET: "a flag was turned off by anyone, or on by the operator, who signed it",
+        budgets.BUDGET_SPENT: "a start was counted against a budget of its day",
+        telemetry.TOOL_CALLED: "a tool that only reads was called; how it went",
+        telemetry.TOOL_REFUSED: "a call was refused or has to wait; with the reason",
+        telemetry.TOOL_STARTED: "a call with an effect was allowed and began",
+        telemetry.TOOL_FINISHED: "that call ended; how it went",
+        telemetry.TOOL_INTERRUPTED: "that call was cut off by a crash; how far it came is unknown",
+        desk.REQUESTED: "somebody asked for a person's decision on exactly this content",
+        desk.GRANTED: "the operator approved it, once, with a signature over its digest",
+        desk.REJECTED: "it was rejected, with a reason",
+        desk.EXPIRED: "nobody decided, or nobody used it, in time",
+        desk.USED: "an approval was used up by the call it was for",
+        desk.STALE: "an approval was withdrawn because its content is not the same any more",
+        desk.ANNOUNCED: "a request that still waits was announced again",
         "ledger_tail_set_aside": "a crash tore the end of a segment; it was moved out of the chain,"
         " whole, to `var/set-aside`",
     }

@@ -4,13 +4,15 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import astra
+from astra.adapters import operator_key
 from astra.adapters.git_objects import SourceView
 from astra.adapters.source_search import Pattern
 from astra.kernel.errors import Refused
 from astra.policy.call import Call
 from astra.policy.grants import GrantKind, GrantPlaces, PathGrants, compile_grants
 from astra.policy.paths import parse_absolute
-from astra.policy.protected import ProtectedPlaces
+from astra.policy.protected import protected_places
 from astra.tools import desk, later, persona, source
 from astra.tools.registry import Registry
 
@@ -28,10 +30,14 @@ class Source(SourceView):
 
 def own_grants(data_root: Path, writable: Sequence[Path]) -> PathGrants:
     """Give what every agent may write without asking: its own folders, and nothing else."""
-    hidden = {data_root / "var", data_root / "astra.toml", data_root / ".env"}
+    home = str(Path.home())
     places = GrantPlaces(
-        home=str(Path.home()),
-        protected=ProtectedPlaces(hidden=frozenset(str(path).lower() for path in hidden)),
+        home=home,
+        protected=protected_places(
+            data_root=str(data_root),
+            home=home,
+            others=[str(Path(astra.__file__).parent), str(operator_key.folder())],
+        ),
     )
     return compile_grants(GrantKind.WRITE_PATHS, [str(path) for path in writable], places=places)
 

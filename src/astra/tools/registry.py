@@ -115,8 +115,8 @@ class Registry:
             and (operator or not tool.operator_only)
         ]
 
-    def __iter__(self) -> "Iterable[AnyTool]":  # type: ignore[override]
-        return iter(self._tools.values())
+    def every(self) -> list[AnyTool]:
+        return list(self._tools.values())
 
 
 def _problems(error: ValidationError) -> str:
