@@ -14,7 +14,7 @@ import types
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 import astra
 from astra.bootstrap.events import EVENTS
@@ -25,7 +25,7 @@ from astra.settings import configuration, environment
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
-CONFIGURATION_IN_USE: frozenset[str] = frozenset()
+CONFIGURATION_IN_USE = frozenset({"agent.read_scope", "agent.read_paths", "agent.secret_patterns"})
 """Keys of astra.toml that some code acts on; name yours here when you read it."""
 
 _NOTE = "<!-- Made by `make docs` from the code. Change the code, not this page. -->"
@@ -179,6 +179,8 @@ def _kind(hint: Any) -> str:
         return " or ".join(_kind(option) for option in hint.__args__)
     if isinstance(hint, types.GenericAlias):
         return "a list of texts"
+    if get_origin(hint) is Literal:
+        return " or ".join(f"`{option}`" for option in get_args(hint))
     return {str: "a text", int: "a whole number", bool: "true or false"}[hint]
 
 

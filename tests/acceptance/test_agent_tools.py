@@ -106,3 +106,51 @@ def test_nothing_waits_and_an_unknown_approval_is_not_found(astra: Astra) -> Non
     assert astra.json("approvals") == {"items": [], "next": None}
     assert astra.json("approve", "apr_00000000", code=1)["code"] == "not_found"
     assert astra.json("reject", "apr_00000000", "--reason", "x", code=1)["code"] == "not_found"
+
+
+def configure(astra: Astra, text: str) -> None:
+    with (astra.root / "astra.toml").open("a") as file:
+        file.write(text)
+    astra.json("config", "sign")
+
+
+def test_the_servers_own_folders_are_readable_and_no_more(astra: Astra) -> None:
+    log = astra.root / "logs" / "daemon.log"
+    assert "serving" in call(astra, "read_file", path=str(log))["text"]
+    listed = call(astra, "list_files", folder=str(astra.root / "logs"))
+    assert str(log) in [item["path"] for item in listed["items"]]
+    for path in ("var/ledger", "astra.toml", "var/keys/ledger.key"):
+        refused = call(astra, "read_file", code=1, path=str(astra.root / path))
+        assert refused["code"] in {"read_protected", "read_secret", "read_outside_scope"}
+
+
+def test_the_read_scope_is_widened_by_signature_and_narrowed_by_the_environment(
+    astra: Astra,
+) -> None:
+    outside = astra.folder / "elsewhere.txt"
+    outside.write_text("hello")
+    assert call(astra, "read_file", code=1, path=str(outside))["code"] == "read_outside_scope"
+    astra.run("down")
+    astra.extra["AGENT_READ_SCOPE"] = "all"
+    assert call(astra, "read_file", code=1, path=str(outside))["code"] == "read_outside_scope"
+    configure(astra, '[agent]\nread_scope = "all"\n')
+    assert call(astra, "read_file", path=str(outside))["text"] == "hello"
+    key = astra.json("operator", "show")["operator_key"]
+    assert call(astra, "read_file", code=1, path=key)["code"] in {"read_protected", "read_secret"}
+    astra.run("down")
+    astra.extra["AGENT_READ_SCOPE"] = "source"
+    assert call(astra, "read_file", code=1, path=str(outside))["code"] == "read_outside_scope"
+
+
+def test_a_secret_pattern_bites_as_soon_as_it_is_signed(astra: Astra) -> None:
+    assert call(astra, "read_source_code", path="agent.py")["text"]
+    configure(astra, '[agent]\nsecret_patterns = ["agent.py"]\n')
+    assert call(astra, "read_source_code", code=1, path="agent.py")["code"] == "read_secret"
+    assert call(astra, "list_source_files")["items"] == []
+
+
+def test_what_was_spent_today_is_in_the_status(astra: Astra) -> None:
+    call(astra, "write_file", path="a.md", content="x")
+    spent = {row["scope"]: row["used"] for row in astra.json("status")["budgets"]}
+    assert spent == {"tool": 1, "actor": 1}
+    assert "write_file: 1 of 500 today" in astra.run("status").stdout

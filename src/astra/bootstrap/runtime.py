@@ -9,16 +9,15 @@ from typing import Any
 from astra import __version__
 from astra.adapters.data_root import DataRoot
 from astra.adapters.file_ledger import FileLedger
-from astra.adapters.persona_space import PersonaSpace
 from astra.approvals.desk import Desk
 from astra.bootstrap import PROJECTIONS, services
-from astra.bootstrap.services import Source
 from astra.bootstrap.step_runner import StepRunner
+from astra.bootstrap.views import Views, grant_places, make_views
 from astra.flow import Domains
 from astra.kernel.clock import Clock, SystemClock, format_time
 from astra.kernel.errors import BadSetting
 from astra.ledger.record import Record
-from astra.policy import authority, contract, flags, telemetry
+from astra.policy import authority, budgets, contract, flags, telemetry
 from astra.policy.authority import Keys
 from astra.policy.flags import Flag
 from astra.policy.gate import Gate, Surroundings
@@ -37,8 +36,8 @@ class Runtime:
     clock: Clock
     started_at: datetime
     desk: Desk
-    source: Source
-    persona: PersonaSpace
+    branch: str
+    views: Views
 
     @cached_property
     def counter(self) -> Counter:
@@ -51,7 +50,7 @@ class Runtime:
         around = Surroundings(
             flags=lambda: services.on(self.flags()),
             stopped=self.stopped,
-            outside_grants=services.outside(services.own_grants(self.root.path, own)),
+            outside_grants=services.outside(services.own_grants(grant_places(self.root), own)),
         )
         return Counter(
             registry=services.make_registry(),
@@ -81,6 +80,16 @@ class Runtime:
         (record,) = self.ledger.append([flags.turn_off(name, actor=actor)])
         return record
 
+    def reconfigure(self) -> None:
+        """Look at the world as the configuration in force says now."""
+        configuration = contract.in_force(self.ledger)
+        old, self.views = (
+            self.views,
+            make_views(self.root, self.settings, configuration, self.branch),
+        )
+        self.__dict__.pop("counter", None)
+        old.close()
+
     def stopped(self) -> bool:
         return (self.root.var / "stop").exists()
 
@@ -97,8 +106,7 @@ class Runtime:
 
     def close(self) -> None:
         self.steps.stop()
-        self.persona.close()
-        self.source.close()
+        self.views.close()
         self.ledger.close()
 
     def _services(self) -> Services:
@@ -106,8 +114,8 @@ class Runtime:
             ledger=self.ledger,
             clock=self.clock,
             approvals=self.desk,
-            source=self.source,
-            persona=self.persona,
+            source=self.views.source,
+            persona=self.views.files,
             persona_root=str(self.root.path / "persona_space"),
             health=self.health,
             set_flag_off=lambda name: self.turn_off(name, actor="operator tool").as_dict(),
@@ -123,7 +131,7 @@ def start(settings: Settings, *, clock: Clock | None = None) -> Runtime:
     clock = clock or SystemClock()
     ledger = FileLedger(root.var, projections=PROJECTIONS, key=root.ledger_key(), clock=clock)
     telemetry.close_interrupted(ledger)
-    source = Source(root.git, branch=created.data["branch"])
+    branch = created.data["branch"]
     return Runtime(
         root=root,
         settings=settings,
@@ -131,8 +139,8 @@ def start(settings: Settings, *, clock: Clock | None = None) -> Runtime:
         clock=clock,
         started_at=clock.now(),
         desk=Desk(ledger, clock),
-        source=source,
-        persona=PersonaSpace(root.path / "persona_space", source=source),
+        branch=branch,
+        views=make_views(root, settings, contract.in_force(ledger), branch),
     )
 
 
@@ -158,6 +166,8 @@ def status(
         "configuration": configuration_state(runtime),
         "stopped": runtime.stopped(),
         "approvals": {"pending": len(runtime.desk.listed())},
+        "budgets": budgets.today(runtime.ledger, now=runtime.clock.now()),
+        "read_scope": str(runtime.views.read_scope),
         "sandbox": None,
         "ledger": {
             "records": head.sequence,

@@ -86,6 +86,11 @@ def consumption(ledger: Ledger, *, days: int = 14) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in rows]
 
 
+def today(ledger: Ledger, *, now: datetime) -> list[dict[str, Any]]:
+    """Show what was spent on the day of `now`."""
+    return [row for row in consumption(ledger, days=1) if row["day"] == format_time(now)[:10]]
+
+
 def _used(ledger: Ledger, identifier: str) -> int:
     rows = ledger.query("SELECT version FROM subject WHERE id = ?", [identifier])
     return rows[0][0] if rows else 0

@@ -12,7 +12,7 @@ import difflib
 import tomllib
 import types
 from dataclasses import dataclass, field
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from astra.kernel.errors import BadSetting
 
@@ -70,8 +70,16 @@ class Model:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Agent:
+    read_scope: Literal["source", "granted", "all"] = "source"
+    read_paths: Texts = ()
+    secret_patterns: Texts = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Configuration:
     target: Target = field(default_factory=Target)
+    agent: Agent = field(default_factory=Agent)
     app: App = field(default_factory=App)
     deploy: Deploy = field(default_factory=Deploy)
     coder: Coder = field(default_factory=Coder)
@@ -115,6 +123,8 @@ def _value(hint: Any, value: Any, key: str) -> Any:
 
 
 def _fits(hint: Any, value: Any) -> bool:
+    if get_origin(hint) is Literal:
+        return value in get_args(hint)
     if get_origin(hint) is tuple:
         return isinstance(value, list) and all(isinstance(v, str) for v in value)  # pyright: ignore[reportUnknownVariableType]
     if hint is int:
@@ -127,6 +137,8 @@ def _in_words(hint: Any) -> str:
         return " or ".join(_in_words(option) for option in get_args(hint))
     if get_origin(hint) is tuple:
         return "a list of texts"
+    if get_origin(hint) is Literal:
+        return ", ".join(get_args(hint))
     return {str: "a text", int: "a whole number", bool: "true or false"}.get(hint, "a table")
 
 

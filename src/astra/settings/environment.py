@@ -82,7 +82,13 @@ SETTINGS = (
     Setting("ASTRA_MCP_TOOL_NAMES", "underscore or dotted", "underscore", "advertised tool names"),
     Setting("ASTRA_MODEL", _TEXT, "", "the model, for throwaway data roots only"),
     Setting("ASTRA_MODEL_BASE_URL", _TEXT, "", "its server, for throwaway data roots only"),
-    Setting("AGENT_READ_SCOPE", "source, granted or all", "source", "what read tools may read"),
+    Setting(
+        "AGENT_READ_SCOPE",
+        "source, granted or all",
+        "source",
+        "what read tools may read; only narrows what astra.toml allows",
+        used=True,
+    ),
     Setting("AGENT_GIT_USER_NAME", _TEXT, "Agent", "the agent's name in commits", used=True),
     Setting("AGENT_GIT_USER_EMAIL", _TEXT, "agent@localhost", "its address in commits", used=True),
     Setting("AGENT_DEPLOY_TEST_TIMEOUT", _WHOLE, "300", "seconds the target's tests may take"),
@@ -115,6 +121,7 @@ class Settings:
     half_life_days: float
     git_user_name: str
     git_user_email: str
+    read_scope: str | None
 
 
 def load(environ: Mapping[str, str], dotenv: str = "") -> Settings:
@@ -137,6 +144,7 @@ def load(environ: Mapping[str, str], dotenv: str = "") -> Settings:
         half_life_days=float(values["DESIRE_HALF_LIFE_DAYS"]),
         git_user_name=values["AGENT_GIT_USER_NAME"],
         git_user_email=values["AGENT_GIT_USER_EMAIL"],
+        read_scope=values["AGENT_READ_SCOPE"] if merged.get("AGENT_READ_SCOPE") else None,
     )
 
 

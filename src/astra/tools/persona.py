@@ -9,7 +9,7 @@ from astra.tools.source import PERSONA
 
 
 class ListArguments(Arguments):
-    folder: str = ""
+    folder: str = Field(default="", description="your own folder, or an absolute one in scope")
     cursor: str | None = None
     limit: int = Field(default=200, ge=1, le=1000)
 
@@ -27,7 +27,7 @@ class Page(Answer):
 
 
 class ReadArguments(Arguments):
-    path: str
+    path: str = Field(description="your own file, src/…, or an absolute path in your read scope")
     start: int | None = Field(default=None, ge=1)
     end: int | None = Field(default=None, ge=1)
     line_numbers: bool = False

@@ -100,13 +100,18 @@ def _status_lines(context: Context, status: dict[str, Any]) -> list[str]:
     lines += [
         f"  daemon       pid {daemon['pid']}, since {daemon['started_at']}",
         f"  ledger       {ledger['records']} records, head {ledger['head'][:16]}…",
-        f"  code access  {status['code_access']}",
+        f"  code access  {status['code_access']}, read scope {status['read_scope']}",
+        f"  approvals    {status['approvals']['pending']} waiting",
         f"  astra.toml   {status['configuration']}",
     ]
     if ledger["trouble"]:
         lines.append(paint(f"  trouble      {ledger['trouble']}", "red"))
     if status["configuration"] != "signed":
         lines.append("               only the signed text counts; to sign it: astra config sign")
+    lines += [
+        f"  budget       {row['scope']} {row['name']}: {row['used']} of {row['limit']} today"
+        for row in status["budgets"]
+    ]
     lines.append("  flags")
     lines += [flag_line(context, flag) for flag in status["flags"].values()]
     return lines

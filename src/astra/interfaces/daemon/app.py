@@ -20,7 +20,7 @@ from astra.interfaces.daemon.requests import AskedOn, Off, caller, names
 from astra.kernel.errors import AstraError, BadInput
 from astra.ledger import views
 from astra.ledger.record import Record
-from astra.policy import authority, contract, flags
+from astra.policy import authority, budgets, contract, flags
 from astra.policy.authority import Signed
 
 _log = logging.getLogger("astra.daemon")
@@ -52,6 +52,10 @@ def _status_routes(app: FastAPI, runtime: Runtime, leave: Callable[[], None]) ->
     @app.get("/api/status")
     def status(astra_off: Off = "", asked_on: AskedOn = "") -> dict[str, Any]:
         return running.status(runtime, off=names(astra_off), asked_on=names(asked_on))
+
+    @app.get("/api/budgets")
+    def list_budgets(days: Annotated[int, Query(ge=1, le=366)] = 14) -> dict[str, Any]:
+        return {"items": budgets.consumption(runtime.ledger, days=days), "next": None}
 
     @app.post("/api/down")
     async def down() -> dict[str, bool]:
@@ -97,6 +101,7 @@ def _configuration_routes(app: FastAPI, runtime: Runtime) -> None:
         signed = Signed.read(authority)
         event = contract.sign(runtime.ledger, text, signed, now=runtime.clock.now())
         (record,) = runtime.ledger.append([event])
+        runtime.reconfigure()
         return {"sequence": record.sequence, "sha256": record.data["sha256"]}
 
     @app.get("/api/operator")
