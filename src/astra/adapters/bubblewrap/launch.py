@@ -160,11 +160,12 @@ def _start(prepared: _Prepared, stack: contextlib.ExitStack) -> Started:
     words = [
         *arguments(profile, prepared.sources, files),
         *("--seccomp", str(filters), "--json-status-fd", str(status_theirs.fileno())),
-        *("--block-fd", str(gate_theirs.fileno())),
+        # The box holds the gate's other end too: if Astra dies now, the gate stays shut.
+        *("--block-fd", str(gate_theirs.fileno()), "--sync-fd", str(gate.fileno())),
     ]
     options = _memory_file("\0".join(words).encode(), stack)
     handles = [s for s in prepared.sources.values() if isinstance(s, int)]
-    theirs = (status_theirs.fileno(), gate_theirs.fileno())
+    theirs = (status_theirs.fileno(), gate_theirs.fileno(), gate.fileno())
     dropped = host.identity.dropped
     process = stack.enter_context(
         subprocess.Popen(

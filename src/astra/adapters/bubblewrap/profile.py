@@ -168,7 +168,7 @@ def _limits(manifest: Manifest) -> tuple[str, ...]:
         f"--data={limits.memory_bytes}",
         f"--fsize={limits.file_bytes}",
         f"--nofile={limits.open_files}",
-        f"--cpu={limits.cpu_seconds}",
+        f"--cpu={limits.cpu_seconds}:{limits.cpu_seconds + 5}",
         "--core=0",
         "--memlock=65536",
     )

@@ -13,7 +13,7 @@ from typing import Any
 
 from astra.adapters import boxes
 from astra.adapters.bubblewrap.machine import SandboxUnavailable
-from astra.adapters.bubblewrap.watch import Watch
+from astra.adapters.bubblewrap.watch import Watch, family
 from astra.policy.manifest import Limits
 
 OnOutput = Callable[[str, bytes], None]
@@ -113,6 +113,7 @@ class _Watched:
 
     def __post_init__(self) -> None:
         self._deadline = time.monotonic() + self.limits.wall_seconds
+        self._status = b""
 
     def read(self, ready: selectors.BaseSelector) -> bool:
         """Read what is there; False when a killed box keeps silent with its pipes still open."""
@@ -122,13 +123,19 @@ class _Watched:
             if not data:
                 ready.unregister(key.fileobj)
             elif key.data == "status":
-                self.ending.exit_code = _exit_code(data)
-                # bwrap's own goodbye takes daemonised children down too, a moment later.
-                self.started.kill()
+                self._take_status(data)
             elif self.ending.limit != "output":
                 self.ending.output[key.data] += data
                 self.on_output(key.data, data)
         return bool(events) or not self._is_over()
+
+    def _take_status(self, data: bytes) -> None:
+        self._status += data
+        codes = [int(d["exit-code"]) for d in _documents(self._status) if "exit-code" in d]
+        if codes:
+            self.ending.exit_code = codes[-1]
+            # bwrap's own goodbye takes daemonised children down too, a moment later.
+            self.started.kill()
 
     def enforce(self) -> None:
         if self._is_over():
@@ -152,17 +159,17 @@ class _Watched:
         return ending.timed_out or ending.limit is not None or ending.exit_code is not None
 
 
-def _exit_code(data: bytes) -> int | None:
-    codes = [int(document["exit-code"]) for document in _documents(data) if "exit-code" in document]
-    return codes[-1] if codes else None
-
-
 def _first_status(status: int) -> dict[str, Any]:
+    """Read the first line, which bwrap writes in pieces."""
+    data, deadline = b"", time.monotonic() + _SET_UP_SECONDS
     with selectors.DefaultSelector() as ready:
         ready.register(status, selectors.EVENT_READ)
-        if not ready.select(_SET_UP_SECONDS):
-            return {}
-    documents = _documents(os.read(status, _CHUNK))
+        while b"\n" not in data and ready.select(max(0.0, deadline - time.monotonic())):
+            more = os.read(status, _CHUNK)
+            if not more:
+                break
+            data += more
+    documents = _documents(data)
     return documents[0] if documents else {}
 
 
@@ -173,7 +180,9 @@ def _documents(data: bytes) -> list[dict[str, Any]]:
 
 
 def _set_up_failed(process: "subprocess.Popen[bytes]") -> SandboxUnavailable:
-    process.kill()
+    for pid in reversed(family(process.pid)):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
     _out, words = process.communicate()
     said = words.decode("utf-8", "replace").strip() or "bwrap said nothing"
     return SandboxUnavailable(f"the box could not be set up: {said}", next_step="run astra doctor")

@@ -44,7 +44,7 @@ class Watch:
         return passed
 
     def _memory(self) -> str | None:
-        used = sum(_resident(pid) for pid in _family(self.init))
+        used = sum(_resident(pid) for pid in family(self.init))
         return "memory" if used > self.limits.memory_bytes else None
 
     def _disk(self, now: float) -> str | None:
@@ -74,7 +74,7 @@ def _free_space(descriptor: int) -> tuple[int, int]:
     return facts.f_bavail * facts.f_frsize, reserve
 
 
-def _family(init: int) -> list[int]:
+def family(init: int) -> list[int]:
     """List a box's processes: all descend from its init, which adopts the daemonised ones."""
     found = [init]
     for pid in found:
