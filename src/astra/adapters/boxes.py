@@ -68,8 +68,12 @@ def register(data_root: Path, box: RunningBox) -> None:
 
 
 def unregister(data_root: Path, box: RunningBox) -> None:
-    for name in (box.id, f"{box.id}.ended"):
-        (_folder(data_root) / name).unlink(missing_ok=True)
+    forget(data_root, box)
+    (_folder(data_root) / f"{box.id}.ended").unlink(missing_ok=True)
+
+
+def forget(data_root: Path, box: RunningBox) -> None:
+    (_folder(data_root) / box.id).unlink(missing_ok=True)
 
 
 def registered(data_root: Path) -> tuple[list[RunningBox], list[str]]:
@@ -113,7 +117,7 @@ def held(box: RunningBox) -> Generator[int | None, None, None]:
     try:
         # Read after the descriptor was opened: equal means that the descriptor is the box.
         same = box.boot == boot() and start_time(box.pid) == box.started
-        yield process if same else None
+        yield process if same and not wait_dead(process, 0) else None
     finally:
         os.close(process)
 

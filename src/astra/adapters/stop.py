@@ -54,6 +54,7 @@ def stop_now(
     for _round in range(_ROUNDS):
         fresh = [box for box in found if box.id not in fates and not (keep_app and _is_app(box))]
         fates |= _kill_all(fresh, patience)
+        _forget(data_root, fresh, fates)
         found, unreadable = boxes.registered(data_root)
     return Stopped(
         frozen=frozen,
@@ -95,6 +96,14 @@ def _fate(box: RunningBox, process: int | None, patience: float) -> _Fate:
     if left:
         return Survivor(box=box.id, label=box.label, pids=tuple(sorted(left)))
     return _ENDED
+
+
+def _forget(data_root: Path, found: list[RunningBox], fates: dict[str, _Fate]) -> None:
+    """Clear the entries of boxes that are proven dead, whose launchers may be dead as well."""
+    for box in found:
+        if not isinstance(fates[box.id], Survivor):
+            with contextlib.suppress(OSError):
+                boxes.forget(data_root, box)
 
 
 def _is_app(box: RunningBox) -> bool:
