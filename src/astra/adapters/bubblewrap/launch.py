@@ -12,6 +12,7 @@ import contextlib
 import io
 import os
 import signal
+import socket
 import stat
 import subprocess
 import threading
@@ -155,12 +156,13 @@ def _start(prepared: _Prepared, stack: contextlib.ExitStack) -> Started:
     texts = dict(profile.files) | {c.path: "" for c in profile.covers if not c.folder}
     files = {path: _memory_file(text.encode(), stack) for path, text in texts.items()}
     status, status_theirs = _pipe(stack)
-    gate_theirs, gate = _pipe(stack)
+    gate_theirs, gate = (stack.enter_context(end) for end in socket.socketpair())
     filters = _memory_file(profile.seccomp, stack)
     words = [
         *arguments(profile, prepared.sources, files),
         *("--seccomp", str(filters), "--json-status-fd", str(status_theirs.fileno())),
-        # The box holds the gate's other end too: if Astra dies now, the gate stays shut.
+        # The box holds the gate's other end too: if Astra dies now, the gate stays shut. The gate
+        # is no pipe, because a pipe of init could be opened again through /proc.
         *("--block-fd", str(gate_theirs.fileno()), "--sync-fd", str(gate.fileno())),
     ]
     options = _memory_file("\0".join(words).encode(), stack)
