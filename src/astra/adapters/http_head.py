@@ -54,6 +54,8 @@ def read(connection: socket.socket) -> tuple[bytes, bytes]:
         data += more
         _refuse_other_protocols(data)
     head, _end, rest = data.partition(_END)
+    if len(head) > LARGEST_HEAD:
+        raise BadHead("bad_request")
     return head + _END, rest
 
 
