@@ -1,0 +1,208 @@
+"""Prepares what attacks are after, runs them all in one box, and looks at the host afterwards.
+
+The arena holds a secret that is not granted, a readable and a writable folder with traps in them,
+and a listener of each kind on the host. After the run the host side says whether anything was
+touched, whatever the box claims.
+"""
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import socket
+import sys
+import tempfile
+import threading
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+
+import astra
+from astra.adapters.bubblewrap import machine, staging, toolchain
+from astra.adapters.bubblewrap.attacks import referee
+from astra.adapters.bubblewrap.attacks.cases import ATTACKS, Attack
+from astra.adapters.bubblewrap.launch import Box, run
+from astra.adapters.bubblewrap.outcome import Outcome
+from astra.policy.manifest import KIB, MIB, Limits, Manifest
+
+_LIMITS = Limits(
+    wall_seconds=120,
+    processes=64,
+    memory_bytes=512 * MIB,
+    file_bytes=8 * MIB,
+    scratch_bytes=8 * MIB,
+    open_files=64,
+    output_bytes=512 * KIB,
+)
+_ROOT_NAMES = ("bin", "dev", "etc", "home", "lib", "lib32", "lib64", "libx32", "proc", "sbin")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    name: str
+    category: str
+    expected: tuple[str, ...]
+    outcome: str
+
+    @property
+    def held(self) -> bool:
+        return self.outcome in self.expected
+
+
+def run_attacks(attacks: tuple[Attack, ...] = ATTACKS) -> list[Result]:
+    """Try every attack in the real profile and give the table, the host's own findings last."""
+    with tempfile.TemporaryDirectory(prefix="astra-arena-") as folder:
+        arena = _Arena(Path(folder).resolve())
+        with arena.listening() as touched:
+            outcome = arena.run(attacks)
+            said = _said(outcome)
+            table = [_result(attack, said, outcome) for attack in attacks]
+            return [*table, *arena.host_findings(touched)]
+
+
+class _Arena:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.work, self.library = folder / "work", folder / "library"
+        self.data_root = folder / "data"
+        self.secret = folder / "secret.txt"
+        self.canary = f"canary{secrets.token_hex(8)}"
+        self._plant()
+
+    def run(self, attacks: tuple[Attack, ...]) -> Outcome:
+        scripts = [{"name": attack.name, "script": attack.script} for attack in attacks]
+        job = self.library / "job.json"
+        job.write_text(json.dumps({"attacks": scripts, "arena": self._facts()}), encoding="utf-8")
+        shutil.copy(referee.__file__, self.library / "referee.py")
+        python = Path(getattr(sys, "_base_executable", sys.executable))
+        box = Box(
+            command=(str(python), "-I", "-S", "-B", f"{self.library}/referee.py", str(job)),
+            manifest=Manifest(
+                read_paths=(str(self.library),), write_paths=(str(self.work),), limits=_LIMITS
+            ),
+            toolchain=toolchain.find(python),
+            protected=(str(self.data_root / "var"),),
+            label="attacks",
+        )
+        os.environ["ASTRA_ATTACK_CANARY"] = self.canary
+        try:
+            return run(box, data_root=self.data_root)
+        finally:
+            del os.environ["ASTRA_ATTACK_CANARY"]
+
+    @contextlib.contextmanager
+    def listening(self) -> Generator[list[str], None, None]:
+        """Listen on the host where a box must not arrive; names who was reached."""
+        touched: list[str] = []
+        with contextlib.ExitStack() as stack:
+            self.tcp = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+            self.abstract = f"astra-{self.canary}"
+            unix = [stack.enter_context(socket.socket(socket.AF_UNIX)) for _ in range(2)]
+            unix[0].bind(str(self.folder / "host.sock"))
+            unix[1].bind("\0" + self.abstract)
+            for listener, name in (
+                (self.tcp, "loopback"),
+                (unix[0], "path"),
+                (unix[1], "abstract"),
+            ):
+                listener.listen()
+                stack.callback(listener.shutdown, socket.SHUT_RDWR)
+                threading.Thread(target=_note, args=(listener, name, touched), daemon=True).start()
+            yield touched
+
+    def host_findings(self, touched: list[str]) -> list[Result]:
+        config = self.work / ".git" / "config"
+        found = {
+            "reach a listener of the host": ",".join(touched),
+            "change the secret": _difference(self.secret, self.canary),
+            "change a readable file": _difference(self.library / "page.txt", "page"),
+            "change the git configuration": _difference(config, "[core]\n"),
+            "change the covered .env": _difference(self.work / ".env", f"KEY={self.canary}"),
+            "leave a set-id file behind": ",".join(_set_id_files(self.work)),
+            "add to /usr": "yes" if Path("/usr/bin/astra-was-here").exists() else "",
+        }
+        return [
+            Result(
+                name=f"host: {name}",
+                category="host",
+                expected=("nothing",),
+                outcome=f"out: {text}" if text else "nothing",
+            )
+            for name, text in found.items()
+        ]
+
+    def _plant(self) -> None:
+        self.folder.chmod(0o755)
+        for folder in (self.work, self.library, self.data_root / "var", self.work / ".git/hooks"):
+            folder.mkdir(parents=True)
+        self.secret.write_text(self.canary, encoding="utf-8")
+        (self.work / ".git/config").write_text("[core]\n", encoding="utf-8")
+        (self.work / ".env").write_text(f"KEY={self.canary}", encoding="utf-8")
+        (self.library / "id_ed25519").write_text(self.canary, encoding="utf-8")
+        (self.library / "page.txt").write_text("page", encoding="utf-8")
+        (self.library / "link").symlink_to(self.secret)
+        staging.hand_over(self.work, machine.look().identity)
+
+    def _facts(self) -> dict[str, object]:
+        return {
+            "secret": str(self.secret),
+            "work": str(self.work),
+            "library": str(self.library),
+            "var": str(self.data_root / "var"),
+            "install": str(Path(astra.__file__).parent),
+            "root_names": [*_ROOT_NAMES, "tmp", "usr", *self._own_roots()],
+            "pid": os.getpid(),
+            "port": self.tcp.getsockname()[1],
+            "abstract": self.abstract,
+            "socket": str(self.folder / "host.sock"),
+            "canary": self.canary,
+            "job": str(self.library / "job.json"),
+            "processes": _LIMITS.processes,
+            "memory": _LIMITS.memory_bytes,
+            "open_files": _LIMITS.open_files,
+            "file": _LIMITS.file_bytes,
+        }
+
+    def _own_roots(self) -> set[str]:
+        """Name the top folders on the way to what is granted: they exist, and are empty else."""
+        paths = (self.folder, Path(sys.base_prefix))
+        return {path.parts[1] for path in paths}
+
+
+def _note(listener: socket.socket, name: str, touched: list[str]) -> None:
+    with contextlib.suppress(OSError):
+        listener.accept()
+        touched.append(name)
+
+
+def _said(outcome: Outcome) -> dict[str, str]:
+    said: dict[str, str] = {}
+    for line in outcome.stdout.decode("utf-8", "replace").splitlines():
+        with contextlib.suppress(ValueError, KeyError):
+            document = json.loads(line)
+            said[document["name"]] = document["outcome"]
+    return said
+
+
+def _result(attack: Attack, said: dict[str, str], outcome: Outcome) -> Result:
+    missing = f"not tried: {outcome.reason} {outcome.stderr.decode('utf-8', 'replace')[-300:]}"
+    return Result(
+        name=attack.name,
+        category=attack.category,
+        expected=attack.expected,
+        outcome=said.get(attack.name, missing.strip()),
+    )
+
+
+def _difference(path: Path, text: str) -> str:
+    try:
+        now = path.read_text(encoding="utf-8")
+    except OSError as error:
+        return str(error)
+    return "" if now == text else now[:80]
+
+
+def _set_id_files(folder: Path) -> list[str]:
+    found = folder.rglob("*")
+    return [path.name for path in found if not path.is_symlink() and path.stat().st_mode & 0o6000]

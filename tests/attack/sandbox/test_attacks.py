@@ -1,0 +1,127 @@
+"""The table that `astra doctor --attack` prints, as root and as another user, and its control."""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import astra
+from astra.adapters.bubblewrap import machine
+from astra.adapters.bubblewrap.attacks import referee, run_attacks
+from astra.adapters.bubblewrap.attacks.cases import ATTACKS, WORKS
+
+NOBODY = 65534
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+TABLE = """
+import json
+from astra.adapters.bubblewrap.attacks import run_attacks
+from astra.adapters.bubblewrap.attacks.cases import ATTACKS, WORKS
+print(json.dumps([[r.name, r.outcome, r.held] for r in run_attacks((*WORKS, *ATTACKS))]))
+"""
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """Make a folder that other users can reach, which pytest's own are not."""
+    with tempfile.TemporaryDirectory(prefix="astra-test-") as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+def test_there_are_many_attempts_of_every_kind_and_no_two_share_a_name() -> None:
+    names = [attack.name for attack in ATTACKS]
+    assert len(names) == len(set(names))
+    assert len(names) >= 150
+    assert {attack.category for attack in ATTACKS} == {
+        *("files", "proc", "ptrace", "mounts", "namespaces", "kernel", "sockets", "network"),
+        *("inherited", "privileges", "limits"),
+    }
+
+
+def test_no_attempt_gets_out_and_what_has_to_work_works() -> None:
+    table = run_attacks((*WORKS, *ATTACKS))
+    assert [(r.name, r.outcome) for r in table if not r.held] == []
+    assert len(table) >= len(ATTACKS) + len(WORKS)
+
+
+@as_root
+def test_no_attempt_gets_out_of_a_box_of_an_ordinary_user(open_folder: Path) -> None:
+    """Runs on the system's interpreter: the one of these tests may be closed to other users."""
+    shutil.copytree(Path(astra.__file__).parent, open_folder / "astra")
+    table = json.loads(_as_nobody(["/usr/bin/python3", "-B", "-c", TABLE], open_folder))
+    assert [(name, outcome) for name, outcome, held in table if not held] == []
+    assert len(table) >= len(ATTACKS)
+
+
+@as_root
+def test_the_attempts_are_real_because_a_naive_box_lets_many_through(open_folder: Path) -> None:
+    """The same scripts as the same uid in `bwrap --ro-bind / /`, with what could harm left out."""
+    harmless = {"files", "proc", "sockets", "network", "inherited", "privileges"}
+    attacks = [
+        {"name": attack.name, "script": attack.script}
+        for attack in ATTACKS
+        if attack.category in harmless
+    ]
+    place = open_folder
+    (place / "secret.txt").write_text("canary")
+    arena = {
+        "secret": f"{place}/secret.txt",
+        "work": f"{place}/work",
+        "library": f"{place}/library",
+        "var": str(place),
+        "install": str(place),
+        "root_names": [],
+        "pid": os.getpid(),
+        "port": 1,
+        "abstract": "none",
+        "socket": "/none",
+        "canary": "canary",
+        "job": "none",
+    }
+    for name in ("work/.git/hooks", "library"):
+        (place / name).mkdir(parents=True)
+    for name in ("work/.env", "work/.git/config", "library/id_ed25519", "library/page.txt"):
+        (place / name).write_text("canary")
+    (place / "library/link").symlink_to(place / "secret.txt")
+    for path in [place / "work", *(place / "work").rglob("*")]:
+        os.chown(path, NOBODY, NOBODY)
+    (place / "job.json").write_text(json.dumps({"attacks": attacks, "arena": arena}))
+    (place / "referee.py").write_text(Path(referee.__file__).read_text())
+    words = [
+        machine.look().bwrap,
+        "--ro-bind",
+        "/",
+        "/",
+        "--bind",
+        f"{place}/work",
+        f"{place}/work",
+    ]
+    words += ["--dev", "/dev", "--proc", "/proc", "--unshare-pid", "--die-with-parent"]
+    words += ["/usr/bin/python3", "-I", f"{place}/referee.py", f"{place}/job.json"]
+    lines = _as_nobody(words, place).splitlines()
+    out = [d["name"] for d in map(json.loads, lines) if d["outcome"].startswith("out:")]
+    broken = [d for d in map(json.loads, lines) if d["outcome"].startswith("broken")]
+    assert broken == []
+    assert len(out) >= 35, out
+
+
+def _as_nobody(words: list[str], home: Path) -> str:
+    done = subprocess.run(
+        words,
+        user=NOBODY,
+        group=NOBODY,
+        extra_groups=[],
+        env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "PYTHONPATH": str(home)},
+        cwd="/",
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout

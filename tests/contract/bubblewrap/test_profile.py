@@ -1,0 +1,29 @@
+"""The profile is data; bwrap itself says whether every word of it is understood."""
+
+import subprocess
+
+from astra.adapters.bubblewrap import machine, profile
+from astra.adapters.bubblewrap.profile import Cover, compile_profile
+from astra.policy.manifest import Manifest
+
+
+def test_every_option_that_a_profile_spells_is_known_to_bwrap() -> None:
+    host = machine.look()
+    described = compile_profile(
+        Manifest(read_paths=("/srv/in",), write_paths=("/srv/out",)),
+        command=("true",),
+        machine=host,
+        covers=(Cover(path="/srv/in/.env", folder=False), Cover(path="/srv/in/d", folder=True)),
+    )
+    files = dict.fromkeys((*described.files, "/srv/in/.env"), 5)
+    words = profile.arguments(described, {"/srv/in": 3, "/srv/out": 4}, files)
+    known = subprocess.run([host.bwrap, "--help"], capture_output=True, text=True, check=True)
+    options = {word for word in words if word.startswith("--")}
+    assert options <= set(known.stdout.split())
+    assert {"--json-status-fd", "--block-fd", "--seccomp", "--args"} <= set(known.stdout.split())
+
+
+def test_every_limit_that_a_profile_spells_is_known_to_prlimit() -> None:
+    host = machine.look()
+    described = compile_profile(Manifest(), command=("true",), machine=host)
+    subprocess.run([host.prlimit, *described.limits, "--", "/bin/true"], check=True)

@@ -1,0 +1,186 @@
+import json
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from astra.adapters import boxes
+from astra.adapters.boxes import RunningBox
+from astra.adapters.bubblewrap.outcome import Outcome, Verdict
+from astra.adapters.stop import stop_now
+from astra.policy.manifest import Limits
+
+FORKS = (
+    "f() { (setsid sh -c 'while :; do sleep 100; done' &) ; }; for n in 1 2 3 4 5 6 7 8; do f; done"
+)
+
+LAUNCHER = """
+import sys
+from pathlib import Path
+from astra.adapters.bubblewrap.launch import Box, run
+run(Box(command=("sh", "-c", "echo up; sleep 600")), data_root=Path(sys.argv[1]),
+    on_output=lambda stream, data: print(data, flush=True))
+"""
+
+
+class Started:
+    """A box that runs in a thread and has said that it is up."""
+
+    def __init__(self, yard: Any, script: str, **box: Any) -> None:
+        self.outcome: list[Outcome] = []
+        up = threading.Event()
+
+        def work() -> None:
+            self.outcome.append(
+                yard.sh(
+                    script,
+                    on_output=lambda _s, _d: up.set(),
+                    limits=Limits(wall_seconds=60),
+                    box=box,
+                )
+            )
+
+        self.thread = threading.Thread(target=work)
+        self.thread.start()
+        assert up.wait(30)
+
+    def ending(self) -> Outcome:
+        self.thread.join(30)
+        return self.outcome[0]
+
+
+@pytest.fixture
+def start(yard: Any) -> Callable[..., Started]:
+    return lambda script, **box: Started(yard, script, **box)
+
+
+def test_stop_ends_a_program_that_forks_and_daemonises_and_leaves_nobody(
+    yard: Any, start: Any
+) -> None:
+    running = start(f"{FORKS}; echo up; while :; do (sleep 0.01 &) ; done")
+    (entry,) = boxes.registered(yard.data_root)[0]
+    assert len(boxes.members(entry.pid_namespace)) > 8
+    report = stop_now(yard.data_root)
+    assert (report.frozen, report.ended, report.survivors) == (True, 1, ())
+    assert boxes.members(entry.pid_namespace) == []
+    assert running.ending().verdict is Verdict.STOPPED_BY_OPERATOR
+
+
+def test_stop_works_from_another_process_while_the_launcher_is_stopped(
+    yard: Any,
+) -> None:
+    """The launcher stands for a daemon that hangs: it is halted, and cannot help or hinder."""
+    words = [sys.executable, "-c", LAUNCHER, str(yard.data_root)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as launcher:
+        assert launcher.stdout
+        assert launcher.stdout.readline()
+        (entry,) = boxes.registered(yard.data_root)[0]
+        launcher.send_signal(signal.SIGSTOP)
+        report = _stop_elsewhere(yard.data_root)
+        assert (report["ended"], report["survivors"]) == (1, [])
+        assert boxes.members(entry.pid_namespace) == []
+        launcher.kill()
+
+
+def test_killing_the_launcher_ends_its_boxes_too(yard: Any) -> None:
+    words = [sys.executable, "-c", LAUNCHER, str(yard.data_root)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as launcher:
+        assert launcher.stdout
+        assert launcher.stdout.readline()
+        (entry,) = boxes.registered(yard.data_root)[0]
+        with boxes.held(entry) as process:
+            assert process is not None
+            launcher.kill()
+            assert boxes.wait_dead(process, 10)
+    assert stop_now(yard.data_root).already_gone == 1
+    assert boxes.registered(yard.data_root) == ([], [])
+
+
+def test_after_stop_nothing_new_runs(yard: Any) -> None:
+    stop_now(yard.data_root)
+    outcome = yard.sh("true")
+    assert (outcome.verdict, outcome.code) == (Verdict.NEVER_RAN, "stopped")
+
+
+def test_a_box_that_registers_after_stop_was_created_never_starts_its_command(
+    yard: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stop falls between registering and the last look; the gate is never opened."""
+    register = boxes.register
+
+    def register_and_stop(data_root: Path, box: RunningBox) -> None:
+        register(data_root, box)
+        boxes.stop_file(data_root).touch()
+
+    monkeypatch.setattr(boxes, "register", register_and_stop)
+    outcome = yard.sh("touch ran")
+    assert outcome.verdict is Verdict.NEVER_RAN
+    assert not (yard.work / "ran").exists()
+    assert boxes.registered(yard.data_root) == ([], [])
+
+
+def test_the_app_can_be_kept(yard: Any, start: Any) -> None:
+    app = start("echo up; sleep 50", kind=boxes.APP)
+    worker = start("echo up; sleep 50")
+    report = stop_now(yard.data_root, keep_app=True)
+    assert (report.ended, report.kept_apps) == (1, 1)
+    assert worker.ending().verdict is Verdict.STOPPED_BY_OPERATOR
+    assert app.thread.is_alive()
+    assert stop_now(yard.data_root).ended == 1
+    app.ending()
+
+
+def test_one_box_can_be_ended_on_an_operators_word(yard: Any, start: Any) -> None:
+    running = start("echo up; sleep 50")
+    (entry,) = boxes.registered(yard.data_root)[0]
+    assert boxes.end(yard.data_root, entry.id)
+    assert running.ending().verdict is Verdict.STOPPED_BY_OPERATOR
+    assert not boxes.end(yard.data_root, entry.id)
+    assert yard.sh("true").succeeded
+
+
+def test_a_pid_that_belongs_to_somebody_else_by_now_is_left_alone(yard: Any) -> None:
+    with subprocess.Popen(["sleep", "60"]) as bystander:
+        entry = boxes.describe(bystander.pid, pid_namespace=1, kind=boxes.RUN, label="old")
+        assert entry
+        boxes.register(yard.data_root, replace(entry, started=entry.started - 1))
+        boxes.register(yard.data_root, replace(entry, id="box_22222222", boot="another"))
+        report = stop_now(yard.data_root)
+        assert (report.ended, report.already_gone, report.survivors) == (0, 2, ())
+        assert bystander.poll() is None
+        bystander.kill()
+
+
+def test_a_damaged_registry_entry_is_reported_and_hides_no_other(yard: Any, start: Any) -> None:
+    running = start("echo up; sleep 50")
+    folder = yard.data_root / "var" / "run" / "boxes"
+    (folder / "aaa").write_text("{")
+    (folder / "bbb").write_text('{"id": 1}')
+    report = stop_now(yard.data_root)
+    assert report.ended == 1
+    assert set(report.unreadable) == {"aaa", "bbb"}
+    running.ending()
+
+
+def test_stop_on_an_empty_data_root_freezes_it(tmp_path: Path) -> None:
+    report = stop_now(tmp_path)
+    assert report.clean
+    assert boxes.is_stopped(tmp_path)
+
+
+def _stop_elsewhere(data_root: Path) -> dict[str, Any]:
+    script = (
+        "import json, sys; from dataclasses import asdict; from pathlib import Path;"
+        "from astra.adapters.stop import stop_now;"
+        "print(json.dumps(asdict(stop_now(Path(sys.argv[1])))))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(data_root)], capture_output=True, check=True, timeout=60
+    )
+    return dict(json.loads(done.stdout))
