@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from astra.approvals import desk
-from astra.policy import authority, budgets, contract, flags, telemetry
+from astra.bootstrap import sandbox
+from astra.policy import authority, budgets, contract, flags, stopping, telemetry
 
 EVENTS: Mapping[str, str] = MappingProxyType(
     {
@@ -33,6 +34,10 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         desk.USED: "an approval was used up by the call it was for",
         desk.STALE: "an approval was withdrawn because its content is not the same any more",
         desk.ANNOUNCED: "a request that still waits was announced again",
+        sandbox.EGRESS_ATTEMPTED: "a box tried to reach a host; whether it was let through",
+        sandbox.BOX_ENDED: "a box ended; how, after how long, and what it had reached",
+        stopping.STOPPED: "everything the agent ran was ended; what was found and what survived",
+        stopping.STARTED: "the operator let work start again, with a signature",
         "ledger_tail_set_aside": "a crash tore the end of a segment; it was moved out of the chain,"
         " whole, to `var/set-aside`",
     }

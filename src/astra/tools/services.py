@@ -1,12 +1,13 @@
 """What tool handlers may use, as small ports; bootstrap fills them in."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from astra.approvals.desk import Desk
 from astra.kernel.clock import Clock
 from astra.ledger.ports import Ledger
+from astra.policy.call import Call
 
 
 class SourceView(Protocol):
@@ -56,6 +57,18 @@ class PersonaFiles(Protocol):
         ...
 
 
+class Boxes(Protocol):
+    """The sandbox an agent gets for its own calls."""
+
+    def run(
+        self, command: tuple[str, ...], seconds: float, *, actor: str, correlation: str
+    ) -> Any: ...
+
+    def fetch(self, url: str, grant: str, *, actor: str, correlation: str) -> Any: ...
+
+    def in_words(self) -> str: ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Services:
     ledger: Ledger
@@ -67,3 +80,10 @@ class Services:
     health: Callable[[], dict[str, Any]]
     set_flag_off: Callable[[str], dict[str, Any]]
     approval_link: Callable[[str], str]
+    boxes: Boxes
+    actor: str = ""
+    correlation: str = ""
+
+    def for_call(self, call: Call) -> "Services":
+        """Give the same services, knowing on whose behalf they act."""
+        return replace(self, actor=str(call.actor), correlation=call.correlation)

@@ -1,0 +1,41 @@
+"""Stop and start, as the ledger tells them.
+
+Stopping kills first and records later, without the daemon if need be: `var/stop` is what stops new
+work, and the record of it may follow much later. Starting again loosens, so it is signed; it names
+the stop it ends, so that it cannot end a later one.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from astra.ledger import views
+from astra.ledger.ports import Ledger
+from astra.ledger.record import Event
+from astra.policy import authority
+from astra.policy.authority import Signed
+
+STOPPED, STARTED = "work_stopped", "work_started"
+
+
+def stopped(stop_id: str, report: Mapping[str, Any], *, actor: str) -> Event:
+    data = {"stop": stop_id, "report": dict(report)}
+    return Event(type=STOPPED, actor=actor, data=data, key=f"stop:{stop_id}")
+
+
+def started(ledger: Ledger, stop_id: str, signed: Signed, *, now: datetime) -> Event:
+    event = Event(type=STARTED, actor="operator", data=content(stop_id))
+    return authority.signed_event(ledger, event, signed, now=now)
+
+
+def content(stop_id: str) -> dict[str, Any]:
+    """Give what an operator signs to start again."""
+    return {"stop": stop_id}
+
+
+def was_ended(ledger: Ledger, stop_id: str) -> bool:
+    """Tell whether an operator's signature ended this stop."""
+    return any(
+        record.data.get("stop") == stop_id and authority.holds(ledger, record)
+        for record in views.last(ledger, count=100, type_=STARTED)
+    )
