@@ -10,6 +10,10 @@ before they act, so running one twice does nothing.
 | approval | pending    | announce-1, -2, -3       | 1, 6 and 20 hours after the request   |
 | approval | pending    | expire                   | at its expiry                         |
 | approval | approved   | expire                   | at its expiry                         |
+| approval | approved   | export-token             | at once, where it is for a schedule   |
+
+Schedules are due by rows of their own (`schedules.projection`): what is due among a million is an
+index range, and claiming one is an append. The executor, not the step runner, looks at those.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,6 +25,8 @@ from astra.kernel.clock import format_time, parse_time
 from astra.ledger.ports import Ledger
 from astra.ledger.projection import Projection, Statement
 from astra.ledger.record import Record
+from astra.schedules import tokens
+from astra.schedules.tokens import TokenShelf
 
 
 @dataclass(frozen=True)
@@ -41,10 +47,12 @@ class Domains:
     """What steps may act on."""
 
     approvals: Desk
+    tokens: TokenShelf
 
 
 STEPS: dict[str, Callable[[Domains, str], None]] = {
     "expire": lambda domains, subject: domains.approvals.expire(subject),
+    "export-token": lambda domains, subject: domains.tokens.export(subject),
     "announce-1": lambda domains, subject: domains.approvals.announce(subject, "announce-1"),
     "announce-2": lambda domains, subject: domains.approvals.announce(subject, "announce-2"),
     "announce-3": lambda domains, subject: domains.approvals.announce(subject, "announce-3"),
@@ -74,6 +82,12 @@ def _apply(record: Record) -> Iterator[Statement]:
         )
     elif record.type == desk.GRANTED:
         yield "DELETE FROM due_step WHERE subject = ? AND step <> 'expire'", (record.subject,)
+        yield _EXPORT, (record.subject, record.time, record.subject, tokens.KIND)
+    elif record.type == tokens.EXPORTED:
+        yield (
+            "DELETE FROM due_step WHERE subject = ? AND step = 'export-token'",
+            (record.data["approval"],),
+        )
     else:
         yield "DELETE FROM due_step WHERE subject = ?", (record.subject,)
 
@@ -81,6 +95,10 @@ def _apply(record: Record) -> Iterator[Statement]:
 def _insert(record: Record, step: str, due: str) -> Statement:
     return "INSERT INTO due_step VALUES (?, ?, ?)", (record.subject, step, due)
 
+
+_EXPORT = """
+    INSERT INTO due_step SELECT ?, 'export-token', ? FROM approval WHERE id = ? AND kind = ?
+"""
 
 PROJECTION = Projection(
     "due steps",
@@ -100,6 +118,7 @@ PROJECTION = Projection(
             desk.USED,
             desk.STALE,
             desk.ANNOUNCED,
+            tokens.EXPORTED,
         }
     ),
 )

@@ -8,9 +8,9 @@ what it was for.
 The summary a person reads is written by the server from what it knows, never by the one who asks.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import timedelta
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any
 
 from astra.kernel.clock import Clock, format_time
@@ -63,6 +63,9 @@ class Approval:
 class Desk:
     ledger: Ledger
     clock: Clock
+    when_spent: list[Callable[[str], None]] = field(
+        default_factory=list[Callable[[str], None]], compare=False
+    )
 
     # What the gate asks
 
@@ -82,6 +85,10 @@ class Desk:
             subject=approval_id,
             key=f"used:{approval_id}",
         )
+
+    def spent(self, approval_id: str) -> None:
+        for tell in self.when_spent:
+            tell(approval_id)
 
     def request(self, call: Call, digest: str) -> str:
         return self.ask(
@@ -113,6 +120,7 @@ class Desk:
         details: dict[str, Any],
         actor: str,
         correlation: str,
+        expires_at: datetime | None = None,
     ) -> str:
         """Ask for an approval; while one for the same content waits, that one is meant."""
         for approval in self._where("digest = ? AND state = 'pending'", digest):
@@ -126,7 +134,7 @@ class Desk:
             "digest": digest,
             "summary": summary,
             "details": details,
-            "expires_at": format_time(now + LIFETIME),
+            "expires_at": format_time(expires_at or now + LIFETIME),
         }
         event = Event(
             type=REQUESTED, actor=actor, data=data, correlation=correlation, subject=identifier

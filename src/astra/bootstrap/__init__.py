@@ -4,6 +4,7 @@ from astra import flow
 from astra.approvals import desk
 from astra.ledger.projection import CORE, Projection
 from astra.policy import budgets, flags, telemetry
+from astra.schedules import projection as schedules
 
 PROJECTIONS: tuple[Projection, ...] = (
     *CORE,
@@ -11,5 +12,6 @@ PROJECTIONS: tuple[Projection, ...] = (
     budgets.PROJECTION,
     telemetry.PROJECTION,
     desk.PROJECTION,
+    schedules.PROJECTION,
     flow.PROJECTION,
 )

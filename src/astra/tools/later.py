@@ -47,11 +47,6 @@ def _never(_arguments: Whatever, _services: Services) -> NoReturn:
 
 _READS = (
     "astra.desires.list",
-    "astra.schedule.list",
-    "astra.schedule.history",
-    "tasks_list",
-    "tasks_by_trace",
-    "tasks_last_failed",
     "astra.plans.list",
     "astra.plans.get",
     "astra.changes.list",
@@ -61,10 +56,6 @@ _READS = (
 _WRITES = (
     "astra.desires.record",
     "astra.desires.reinforce",
-    "astra.schedule.create",
-    "astra.schedule.modify",
-    "astra.schedule.pause",
-    "astra.schedule.resume",
     "astra.plans.draft",
     "astra.plans.answer",
     "research_and_summarize",

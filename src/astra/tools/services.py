@@ -8,6 +8,7 @@ from astra.approvals.desk import Desk
 from astra.kernel.clock import Clock
 from astra.ledger.ports import Ledger
 from astra.policy.call import Call
+from astra.schedules.service import Timetable
 
 
 class SourceView(Protocol):
@@ -74,6 +75,7 @@ class Services:
     ledger: Ledger
     clock: Clock
     approvals: Desk
+    schedules: Timetable
     source: SourceView
     persona: PersonaFiles
     persona_root: str

@@ -36,7 +36,9 @@ def ask(gate: GateInMemory, digest: str = "d" * 64, **fields: Any) -> str:
 
 
 def runner(gate: GateInMemory) -> StepRunner:
-    return StepRunner(gate.root.ledger, gate.root.clock, Domains(approvals=gate.desk))
+    return StepRunner(
+        gate.root.ledger, gate.root.clock, Domains(approvals=gate.desk, tokens=gate.shelf)
+    )
 
 
 def test_a_request_waits_with_everything_a_reviewer_needs(gate: GateInMemory) -> None:

@@ -31,6 +31,7 @@ COMMANDS = {
     "operator": ("operator", "show or rotate the operator's key"),
     "source": ("tools", "list, read and search the target's source"),
     "tools": ("tools", "list the tools, or call one as an agent"),
+    "schedules": ("schedules", "what runs on a clock: create, change, look, run"),
     "approvals": ("approvals", "what waits for your decision"),
     "approve": ("approvals", "approve exactly one thing, once; asks for the passphrase"),
     "reject": ("approvals", "reject it, with a reason"),
