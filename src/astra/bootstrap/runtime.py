@@ -25,6 +25,7 @@ from astra.policy import authority, budgets, contract, flags, stopping, telemetr
 from astra.policy.authority import Keys, Signed
 from astra.policy.flags import Flag
 from astra.policy.gate import Gate, Surroundings
+from astra.policy.stopping import StopRecord
 from astra.settings.environment import Settings
 from astra.tools.counter import Counter
 from astra.tools.services import Services
@@ -99,11 +100,22 @@ class Runtime:
         old.close()
 
     def stopped(self) -> bool:
-        return boxes.is_stopped(self.root.path)
+        """Tell whether work is stopped: the file says so at once, the record also without it."""
+        return boxes.is_stopped(self.root.path) or bool(self._stop_record.in_force())
+
+    def stop_in_force(self) -> tuple[str, dict[str, Any]]:
+        """Give the id and the report of the stop that a start has to name."""
+        if boxes.is_stopped(self.root.path):
+            return stop_report.read(self.root.path)
+        return self._stop_record.in_force(), {}
+
+    @cached_property
+    def _stop_record(self) -> StopRecord:
+        return StopRecord(self.ledger)
 
     def record_stop(self, *, actor: str) -> bool:
         """Write the stop in force into the chain, once; tell whether it is there."""
-        stop_id, report = stop_report.read(self.root.path)
+        stop_id, report = self.stop_in_force()
         if not self.stopped() or stopping.was_ended(self.ledger, stop_id):
             return False
         with contextlib.suppress(DuplicateKey):
@@ -112,7 +124,7 @@ class Runtime:
 
     def start_again(self, stop_id: str, signed: Signed) -> Record:
         """End a stop on the operator's word: first the record, then the file."""
-        current, _ = stop_report.read(self.root.path)
+        current, _ = self.stop_in_force()
         if not self.stopped() or current != stop_id:
             raise Conflict(
                 "that is not the stop in force", code="other_stop", next_step="astra start"
@@ -183,7 +195,7 @@ def start(settings: Settings, *, clock: Clock | None = None) -> Runtime:
 
 def _settle_stop(root: DataRoot, ledger: FileLedger) -> None:
     """Write down a stop that came while no daemon ran; clear one that a signature had ended."""
-    if boxes.is_stopped(root.path):
+    if boxes.is_stopped(root.path) or stop_report.present(root.path):
         stop_id, report = stop_report.read(root.path)
         if stopping.was_ended(ledger, stop_id):
             stop_report.clear(root.path)
