@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from astra.adapters import boxes
-from astra.adapters.bubblewrap import machine
+from astra.adapters.bubblewrap import machine, staging
 from astra.adapters.bubblewrap.outcome import Verdict
+from astra.adapters.bubblewrap.toolchain import Toolchain
 from astra.policy.manifest import MIB, Limits, Manifest
 
 
@@ -186,6 +187,71 @@ def test_protected_places_in_what_every_box_sees_are_covered(yard: Any) -> None:
     script = "ls /usr/share/doc | wc -l; cat /usr/bin/env | wc -c"
     outcome = yard.sh(script, box={"protected": ("/usr/share/doc", "/usr/bin/env")})
     assert outcome.stdout.split() == [b"0", b"0"]
+
+
+@pytest.mark.parametrize(
+    "box",
+    [{"workdir": "/tmp\0--bind\0/\0/host"}, {"workdir": "tmp"}, {"command": ()}],
+)
+def test_words_that_would_be_read_as_options_are_refused(yard: Any, box: dict[str, Any]) -> None:
+    command = box.pop("command", ("true",))
+    outcome = yard.run(*command, box=box)
+    assert outcome.verdict is Verdict.NEVER_RAN
+    assert outcome.next_step
+
+
+def test_a_nul_in_the_command_never_reaches_bwrap(yard: Any) -> None:
+    assert yard.run("echo", "a\0b").verdict is Verdict.NEVER_RAN
+
+
+def test_a_home_folder_cannot_be_granted_whole(yard: Any) -> None:
+    for home in machine.home_folders():
+        assert yard.sh("true", manifest=Manifest(read_paths=(home,))).code == "bad_manifest"
+
+
+def test_a_toolchain_in_a_protected_place_is_refused(yard: Any) -> None:
+    tools = Toolchain(read_paths=(str(yard.library),))
+    outcome = yard.sh(
+        "true", manifest=Manifest(), box={"toolchain": tools, "protected": (str(yard.library),)}
+    )
+    assert outcome.code == "unsafe_grant"
+
+
+def test_a_box_that_cannot_be_registered_never_runs(yard: Any) -> None:
+    (yard.data_root / "var" / "run").write_text("in the way")
+    outcome = yard.sh("touch ran")
+    assert outcome.verdict is Verdict.NEVER_RAN
+    assert not (yard.work / "ran").exists()
+
+
+def test_handing_a_folder_over_leaves_links_and_second_names_alone(tmp_path: Path) -> None:
+    identity = machine.look().identity
+    if not identity.dropped:
+        pytest.skip("nothing is handed over unless root")
+    outside = tmp_path / "outside"
+    outside.write_text("x")
+    folder = tmp_path / "folder"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "sub" / "own").write_text("x")
+    (folder / "link").symlink_to(outside)
+    os.link(outside, folder / "second")
+    staging.hand_over(folder, identity)
+    assert (folder / "sub" / "own").stat().st_uid == identity.uid
+    assert outside.stat().st_uid == 0
+
+
+def test_astra_itself_keeps_its_user_and_its_mounts(yard: Any) -> None:
+    """The thread of a launch gives up root; nobody else does, not even while it runs."""
+    seen: list[set[str]] = []
+
+    def look(_stream: str, _data: bytes) -> None:
+        tasks = Path("/proc/self/task").iterdir()
+        seen.append({(task / "status").read_text().split("Uid:")[1].split()[0] for task in tasks})
+
+    assert yard.sh("echo x", on_output=look).succeeded
+    assert os.geteuid() == os.getuid()
+    expected = {str(os.getuid()), str(machine.look().identity.uid)}
+    assert seen[0] == expected
 
 
 def test_the_working_folder_can_be_chosen(yard: Any) -> None:
