@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from astra.adapters import boxes
-from astra.adapters.bubblewrap import machine, staging
+from astra.adapters.bubblewrap import machine, staging, threshold
 from astra.adapters.bubblewrap.outcome import Verdict
 from astra.adapters.bubblewrap.toolchain import Toolchain
 from astra.policy.manifest import MIB, Limits, Manifest
@@ -240,18 +240,37 @@ def test_handing_a_folder_over_leaves_links_and_second_names_alone(tmp_path: Pat
     assert outside.stat().st_uid == 0
 
 
-def test_astra_itself_keeps_its_user_and_its_mounts(yard: Any) -> None:
-    """The thread of a launch gives up root; nobody else does, not even while it runs."""
-    seen: list[set[str]] = []
+def test_astra_itself_keeps_its_user_and_a_started_box_cannot_take_it_back(yard: Any) -> None:
+    """While it starts bwrap, one thread is the boxes' user; what it starts has no other id left."""
+    ids: list[list[str]] = []
 
     def look(_stream: str, _data: bytes) -> None:
-        tasks = Path("/proc/self/task").iterdir()
-        seen.append({(task / "status").read_text().split("Uid:")[1].split()[0] for task in tasks})
+        (entry,) = boxes.registered(yard.data_root)[0]
+        for pid in (entry.pid, boxes.parent(entry.pid)):
+            text = Path(f"/proc/{pid}/status").read_text()
+            ids.append(text.split("Uid:")[1].split()[:4] + text.split("Gid:")[1].split()[:4])
+        ids.append(["main", *Path("/proc/self/status").read_text().split("Uid:")[1].split()[:4]])
 
-    assert yard.sh("echo x", on_output=look).succeeded
-    assert os.geteuid() == os.getuid()
-    expected = {str(os.getuid()), str(machine.look().identity.uid)}
-    assert seen[0] == expected
+    assert yard.sh("echo x; sleep 0.1", on_output=look).succeeded
+    identity = machine.look().identity
+    box_ids = [str(identity.uid)] * 4 + [str(identity.gid)] * 4
+    assert ids == [box_ids, box_ids, ["main", *[str(os.getuid())] * 4]]
+
+
+def test_a_thread_that_was_the_boxes_user_is_whole_again_afterwards() -> None:
+    def ids() -> list[str]:
+        lines = Path("/proc/thread-self/status").read_text().splitlines()
+        return [line for line in lines if line.startswith(("Uid:", "Gid:", "Groups:", "CapEff:"))]
+
+    def work() -> tuple[list[str], list[str], list[str]]:
+        before = ids()
+        with threshold.lent(machine.look().identity):
+            during = ids()
+        return before, during, ids()
+
+    before, during, after = threshold.in_thread_of_its_own(work)
+    assert before == after
+    assert machine.look().identity.dropped == (during != before)
 
 
 def test_the_working_folder_can_be_chosen(yard: Any) -> None:

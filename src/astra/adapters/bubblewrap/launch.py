@@ -48,14 +48,7 @@ def run(
         internet=internet,
         gateway=gateway,
     )
-    began = time.monotonic()
-    try:
-        _refuse_when_stopped(data_root)
-        with contextlib.ExitStack() as stack:
-            prepared, started = stack.enter_context(threshold.crossed(lambda: _set_out(job, stack)))
-            return _see_through(job, prepared, started, stack, began)
-    except AstraError as error:
-        return never_ran(error)
+    return threshold.in_thread_of_its_own(lambda: _attempt(job))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +59,17 @@ class _Job:
     record: Record
     internet: Internet
     gateway: ModelGateway | None
+
+
+def _attempt(job: _Job) -> Outcome:
+    began = time.monotonic()
+    try:
+        _refuse_when_stopped(job.data_root)
+        with contextlib.ExitStack() as stack:
+            prepared, started = _set_out(job, stack)
+            return _see_through(job, prepared, started, stack, began)
+    except AstraError as error:
+        return never_ran(error)
 
 
 def _set_out(job: _Job, stack: contextlib.ExitStack) -> tuple[Prepared, Started]:

@@ -1,13 +1,15 @@
-"""The thread across which a box is started, and which stays until the box is gone.
+"""Starts a box across the line between Astra's user and the boxes' user.
 
 Linux keeps mounts and credentials per thread. So a thread made for one launch takes a mount
-namespace of its own, stages what is granted, gives up root, starts bwrap and sets the limits of its
-init process, while the rest of Astra keeps its mounts and its uid. Nothing of Python runs between
-fork and exec, and a large process is not copied for it: changing the uid in the child would cost a
-full fork. The thread has to stay, because bwrap dies with the thread that started it.
+namespace of its own, stages what is granted, and is the boxes' user while it starts bwrap and sets
+the limits of its init process; the rest of Astra keeps its mounts and its uid.
+Nothing of Python runs between fork and exec, and a large process is not copied for it: changing the
+uid in the child would cost a full fork. The thread has to stay until the box is gone, because bwrap
+dies with the thread that started it.
 """
 
 import contextlib
+import ctypes
 import io
 import os
 import platform
@@ -30,35 +32,27 @@ _SPARE_DESCRIPTORS = 24
 T = TypeVar("T")
 
 
-@contextlib.contextmanager
-def crossed(work: Callable[[], T]) -> Generator[T, None, None]:
-    """Do the work in a thread that lives until the block is left; raise what it raises."""
-    ready, left = threading.Event(), threading.Event()
+def in_thread_of_its_own(work: Callable[[], T]) -> T:
+    """Do the work in a thread made for it; raise what it raises."""
     done: list[T] = []
     failed: list[BaseException] = []
 
-    def cross() -> None:
+    def carry_out() -> None:
         try:
             done.append(work())
         except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
             failed.append(error)
-        ready.set()
-        left.wait()
 
-    thread = threading.Thread(target=cross, name="box")
+    thread = threading.Thread(target=carry_out, name="box")
     thread.start()
-    ready.wait()
-    try:
-        if failed:
-            raise failed[0]
-        yield done[0]
-    finally:
-        left.set()
-        thread.join()
+    thread.join()
+    if failed:
+        raise failed[0]
+    return done[0]
 
 
 def start(prepared: Prepared, stack: contextlib.ExitStack) -> Started:
-    """Start the box, up to the gate; only for the thread of `crossed`, which loses root here."""
+    """Start the box, up to the gate; only for a thread of its own."""
     profile = prepared.profile
     status, status_theirs = _pipe(stack)
     gate_theirs, gate = (stack.enter_context(end) for end in socket.socketpair())
@@ -68,37 +62,56 @@ def start(prepared: Prepared, stack: contextlib.ExitStack) -> Started:
     # The box holds the gate's other end too: if Astra dies now, the gate stays shut. The gate is
     # no pipe, because a pipe that init holds could be opened again through /proc.
     plumbing = [word for pair in zip(words, map(str, theirs), strict=True) for word in pair]
-    give_up_root(profile.machine.identity)
-    process = stack.enter_context(
-        subprocess.Popen(
-            [profile.machine.bwrap, "--args", str(options), *plumbing, "--", *profile.command],
-            env={},
-            cwd="/",
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            start_new_session=True,
-            pass_fds=(*handed, *theirs),
+    with lent(profile.machine.identity):
+        process = stack.enter_context(
+            subprocess.Popen(
+                [profile.machine.bwrap, "--args", str(options), *plumbing, "--", *profile.command],
+                env={},
+                cwd="/",
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,
+                pass_fds=(*handed, *theirs),
+            )
         )
-    )
-    status_theirs.close()
-    gate_theirs.close()
-    started = supervision.await_init(process, status=status.fileno(), gate=gate.fileno())
-    stack.callback(os.close, started.init_handle)
-    stack.callback(started.kill)
-    _limit(started.init, profile, len(handed))
+        status_theirs.close()
+        gate_theirs.close()
+        started = supervision.await_init(process, status=status.fileno(), gate=gate.fileno())
+        stack.callback(os.close, started.init_handle)
+        stack.callback(started.kill)
+        _limit(started.init, profile, len(handed))
     return started
 
 
-def give_up_root(identity: Identity) -> None:
-    """Become the uid of the boxes, in this thread only and for good."""
+@contextlib.contextmanager
+def lent(identity: Identity) -> Generator[None, None, None]:
+    """Be the boxes' user, in this thread only.
+
+    The saved uid stays root, so that the thread can come back; exec forgets it, so that what is
+    started here cannot.
+    """
     if not identity.dropped:
+        yield
         return
-    groups, gids, uids = _OWN_CREDENTIALS[platform.machine()]
-    syscalls.call(groups, 0, 0)
-    syscalls.call(gids, identity.gid, identity.gid, identity.gid)
-    syscalls.call(uids, identity.uid, identity.uid, identity.uid)
+    before = os.getgroups()
+    _become(groups=[], gid=identity.gid, uid=identity.uid)
+    try:
+        yield
+    finally:
+        _become(groups=before, gid=0, uid=0)
+
+
+def _become(*, groups: list[int], gid: int, uid: int) -> None:
+    set_groups, set_gids, set_uids = _OWN_CREDENTIALS[platform.machine()]
+    listed = (ctypes.c_uint32 * len(groups))(*groups)
+    if uid == 0:
+        syscalls.call(set_uids, 0, 0, 0)
+    syscalls.call(set_groups, len(groups), ctypes.addressof(listed))
+    syscalls.call(set_gids, gid, gid, 0)
+    if uid != 0:
+        syscalls.call(set_uids, uid, uid, 0)
 
 
 def _options(prepared: Prepared, stack: contextlib.ExitStack) -> tuple[int, list[int]]:
