@@ -1,8 +1,9 @@
 """P9: what a box costs, against bare bwrap with the same mounts and against raw pytest.
 
 Prints one JSON object a line. Measure and reference take turns in the same run, so that a busy
-machine slows both; compared is the time that the fastest tenth of the rounds stays below, because
-what else runs on the machine only ever adds time.
+machine slows both. Each is judged twice: by the time that the fastest tenth of the rounds stays
+below, since what else runs on the machine only ever adds time, and by the median, which says how it
+feels on a busy machine.
 """
 
 import contextlib
@@ -69,7 +70,11 @@ def _measure(
     for _ in range(rounds):
         theirs.append(_seconds(reference))
         ours.append(_seconds(measured))
-    value, against = (sorted(times)[rounds // 10] for times in (ours, theirs))
+    for title, place in ((name, rounds // 10), (f"{name}, median", rounds // 2)):
+        _print(title, sorted(ours)[place], sorted(theirs)[place], target)
+
+
+def _print(name: str, value: float, against: float, target: float | None) -> None:
     ratio = value / against
     print(
         json.dumps(

@@ -12,7 +12,6 @@ import json
 import os
 import select
 import signal
-import time
 from collections.abc import Generator
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -162,10 +161,6 @@ def parent(pid: int) -> int | None:
 @lru_cache(maxsize=1)
 def boot() -> str:
     return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-
-
-def now() -> float:
-    return time.monotonic()
 
 
 def _folder(data_root: Path) -> Path:

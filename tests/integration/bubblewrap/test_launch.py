@@ -12,6 +12,8 @@ from astra.adapters.bubblewrap.outcome import Verdict
 from astra.adapters.bubblewrap.toolchain import Toolchain
 from astra.policy.manifest import MIB, Limits, Manifest
 
+UNTIL_SEEN = "while [ ! -e go-on ]; do :; done"
+
 
 def test_a_command_reads_and_writes_what_is_granted_and_succeeds(yard: Any) -> None:
     outcome = yard.sh(f"cat {yard.library}/page.txt; echo mine > note; id -u; pwd")
@@ -49,7 +51,7 @@ def test_output_arrives_while_the_command_runs(yard: Any) -> None:
         heard.append((stream, data))
         (yard.work / "go-on").touch()
 
-    script = "echo early; while [ ! -e go-on ]; do :; done; echo late >&2"
+    script = f"echo early; {UNTIL_SEEN}; echo late >&2"
     assert yard.sh(script, on_output=hear, limits=Limits(wall_seconds=20)).succeeded
     assert heard == [("stdout", b"early\n"), ("stderr", b"late\n")]
 
@@ -124,8 +126,9 @@ def test_nothing_of_the_box_shows_in_the_process_list_but_its_command(yard: Any)
         for entry in boxes.registered(yard.data_root)[0]:
             parent = boxes.parent(entry.pid)
             seen.append(Path(f"/proc/{parent}/cmdline").read_bytes().decode())
+        (yard.work / "go-on").touch()
 
-    assert yard.sh("echo ready; sleep 0.1", on_output=look).succeeded
+    assert yard.sh(f"echo ready; {UNTIL_SEEN}", on_output=look).succeeded
     assert seen
     assert str(yard.library) not in seen[0]
 
@@ -250,8 +253,9 @@ def test_astra_itself_keeps_its_user_and_a_started_box_cannot_take_it_back(yard:
             text = Path(f"/proc/{pid}/status").read_text()
             ids.append(text.split("Uid:")[1].split()[:4] + text.split("Gid:")[1].split()[:4])
         ids.append(["main", *Path("/proc/self/status").read_text().split("Uid:")[1].split()[:4]])
+        (yard.work / "go-on").touch()
 
-    assert yard.sh("echo x; sleep 0.1", on_output=look).succeeded
+    assert yard.sh(f"echo x; {UNTIL_SEEN}", on_output=look).succeeded
     identity = machine.look().identity
     box_ids = [str(identity.uid)] * 4 + [str(identity.gid)] * 4
     assert ids == [box_ids, box_ids, ["main", *[str(os.getuid())] * 4]]
