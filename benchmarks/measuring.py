@@ -29,6 +29,14 @@ def at_least(ratio: float) -> Target:
     return Target(f"≥ {ratio:g} x", lambda value, reference: value >= ratio * reference)
 
 
+def at_most_times(ratio: float) -> Target:
+    return Target(f"≤ {ratio:g} x", lambda value, reference: value <= ratio * reference)
+
+
+def times_faster(ratio: float) -> Target:
+    return Target(f"{ratio:g} x faster", lambda value, reference: value * ratio <= reference)
+
+
 def at_most_over(seconds: float) -> Target:
     return Target(f"≤ {seconds:g} s over", lambda value, reference: value - reference <= seconds)
 

@@ -64,8 +64,10 @@ class BulkInsert:
 
 
 def _tables(source: sqlite3.Connection) -> list[str]:
+    """Name the tables that the sample fills, each in the order of the chain."""
     rows = source.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-    return [name for (name,) in rows if name != "position"]
+    named = [name for (name,) in rows if name != "position"]
+    return [name for name in named if source.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchone()]
 
 
 def _copy(table: str, source: sqlite3.Connection, target: sqlite3.Connection) -> float:

@@ -8,7 +8,6 @@ feels on a busy machine.
 
 import contextlib
 import io
-import json
 import os
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import measuring
 from astra.adapters.bubblewrap import machine, staging, threshold, toolchain
 from astra.adapters.bubblewrap.launch import Box, run
 from astra.adapters.bubblewrap.profile import arguments, compile_profile
@@ -34,6 +34,8 @@ TESTS = "\n".join(f"def test_{n}():\n    assert sum(range({n})) >= 0\n" for n in
 
 
 def main() -> None:
+    quick = measuring.is_quick()
+    starts, test_runs = (5, 2) if quick else (ROUNDS, PYTEST_ROUNDS)
     with _yard() as (work, data_root):
         tools = toolchain.find(Path(sys.executable))
         manifest = Manifest(write_paths=(str(work),))
@@ -50,10 +52,10 @@ def main() -> None:
             return lambda: _expect(run(box, data_root=data_root).succeeded)
 
         bare = _bare(manifest)
-        _measure("P9 sandbox start", boxed(start), bare, target=1.3, rounds=ROUNDS)
-        _measure("P9 sandbox start with proxy", boxed(reach), bare, target=None, rounds=ROUNDS)
+        _measure("P9 sandbox start", boxed(start), bare, target=1.3, rounds=starts)
+        _measure("P9 sandbox start with proxy", boxed(reach), bare, target=None, rounds=starts)
         raw = _raw(words)
-        _measure("P9 small pytest", boxed(tests), raw, target=1.1, rounds=PYTEST_ROUNDS)
+        _measure("P9 small pytest", boxed(tests), raw, target=1.1, rounds=test_runs)
 
 
 def _measure(
@@ -75,20 +77,8 @@ def _measure(
 
 
 def _print(name: str, value: float, against: float, target: float | None) -> None:
-    ratio = value / against
-    print(
-        json.dumps(
-            {
-                "name": name,
-                "value": round(value * 1000, 2),
-                "reference": round(against * 1000, 2),
-                "ratio": round(ratio, 3),
-                "target": target,
-                "ok": target is None or ratio <= target,
-            }
-        ),
-        flush=True,
-    )
+    limit = None if target is None else measuring.at_most_times(target)
+    measuring.report(f"{name} (ms)", value * 1000, against * 1000, limit)
 
 
 def _bare(manifest: Manifest) -> Callable[[], None]:
