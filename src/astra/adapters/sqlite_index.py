@@ -4,6 +4,8 @@ Invariants:
 - It holds nothing that the chain does not say; deleting it loses nothing.
 - `position` (sequence and hash of the last record applied) moves in the same transaction as the
   tables, and only over records that are already on disk. So it is never ahead of an honest chain.
+- Applying leaves its transaction open, and the next reader commits it first: whoever reads sees
+  everything applied, and a burst of appends that nobody reads in between costs one commit.
 - The file name carries a digest of the projections, so a new version of Astra builds its own index
   beside the old one. A rebuilt index is a new file, never renamed over one that is open.
 """
@@ -33,10 +35,15 @@ _DURABLE = """
 """
 _NOT_DURABLE = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
 _POSITION = "CREATE TABLE position (sequence INTEGER, hash TEXT)"
+_ADVANCE = "UPDATE position SET sequence = ?, hash = ?"
 
 
 class IndexCorrupt(Exception):
     """SQLite says the file is not what it wrote; the answer is to rebuild from the chain."""
+
+
+class IndexBehind(Exception):
+    """Records could not be written (a full disk, say): from its position on, some are missing."""
 
 
 class SqliteIndex:
@@ -49,20 +56,33 @@ class SqliteIndex:
         self._idle: list[sqlite3.Connection] = []
         self._shared = threading.RLock()
         self._closed = False
+        self._uncommitted = False
+        self.behind = False
         self._writer = _guarded(lambda: self._open_writer(path or ":memory:"))
 
     def position(self) -> Position:
-        ((sequence, digest),) = self._read("SELECT * FROM position", ())
+        ((sequence, digest),) = self.query_uncommitted("SELECT * FROM position", ())
         return sequence, digest
 
     def apply(self, records: Iterable[Record]) -> None:
-        """Apply records that directly follow the position, in one transaction a chunk."""
+        """Apply records that directly follow the position, many of them in several commits."""
         source = iter(records)
         while chunk := list(itertools.islice(source, _CHUNK)):
-            _guarded(lambda: self._apply_chunk(chunk))
+            self._write(lambda: self._apply_chunk(chunk))
+            if len(chunk) == _CHUNK:
+                self.commit()
+
+    def commit(self) -> None:
+        if self._uncommitted:
+            self._write(self._commit)
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         return self._read(sql, parameters)
+
+    def query_uncommitted(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """Ask without committing first: for the one who is about to apply more."""
+        with self._shared:
+            return _guarded(lambda: self._writer.execute(sql, parameters).fetchall())
 
     def tables(self) -> list[str]:
         names = self._read(
@@ -78,6 +98,8 @@ class SqliteIndex:
 
     def close(self) -> None:
         with self._shared:
+            with suppress(IndexBehind, IndexCorrupt):  # the chain knows better
+                self.commit()
             for connection in (*self._idle, self._writer):
                 with suppress(sqlite3.Error):
                     connection.close()
@@ -103,21 +125,32 @@ class SqliteIndex:
         connection.execute("INSERT INTO position VALUES (0, ?)", (GENESIS,))
         connection.execute("COMMIT")
 
-    def _apply_chunk(self, chunk: list[Record]) -> None:
+    def _write(self, work: Callable[[], None]) -> None:
+        """Do it, or go back to the last commit and refuse readers until somebody caught up."""
         with self._shared:
-            self._writer.execute("BEGIN IMMEDIATE")
             try:
-                for projection in self._projections:
-                    self._run(_statements(projection, chunk))
-                self._writer.execute(
-                    "UPDATE position SET sequence = ?, hash = ?",
-                    (chunk[-1].sequence, chunk[-1].hash),
-                )
-                self._writer.execute("COMMIT")
-            except BaseException:
+                _guarded(work)
+            except BaseException as error:
                 with suppress(sqlite3.Error):
                     self._writer.execute("ROLLBACK")
+                self.behind, self._uncommitted = True, False
+                if isinstance(error, sqlite3.Error):
+                    raise IndexBehind(str(error)) from error
                 raise
+
+    def _apply_chunk(self, chunk: list[Record]) -> None:
+        if not self._uncommitted:
+            self._writer.execute("BEGIN IMMEDIATE")
+            self._uncommitted = True
+        for projection in self._projections:
+            self._run(_statements(projection, chunk))
+        last = chunk[-1]
+        self._writer.execute(_ADVANCE, (last.sequence, last.hash))
+
+    def _commit(self) -> None:
+        if self._uncommitted:  # another reader may have been first
+            self._writer.execute("COMMIT")
+            self._uncommitted = False
 
     def _run(self, statements: Iterable[Statement]) -> None:
         """Run statements in order; neighbours with the same text go to SQLite together."""
@@ -128,6 +161,9 @@ class SqliteIndex:
         if self.path is None:
             with self._shared:
                 return self._writer.execute(sql, parameters).fetchall()
+        self.commit()
+        if self.behind:
+            raise IndexBehind("records are missing")
         try:
             connection = self._idle.pop()
         except IndexError:
