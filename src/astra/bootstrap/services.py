@@ -8,12 +8,13 @@ from astra.kernel.errors import Refused
 from astra.policy.call import Call
 from astra.policy.grants import GrantKind, GrantPlaces, PathGrants, compile_grants
 from astra.policy.paths import parse_absolute
-from astra.tools import desk, later, persona, source
+from astra.tools import awareness, desires, desk, later, persona, source
 from astra.tools.registry import Registry
 
 
 def make_registry() -> Registry:
-    return Registry((*source.TOOLS, *persona.TOOLS, *desk.TOOLS, *later.TOOLS))
+    families = (source, persona, desires, awareness, desk, later)
+    return Registry(tool for family in families for tool in family.TOOLS)
 
 
 def own_grants(places: GrantPlaces, writable: Sequence[Path]) -> PathGrants:

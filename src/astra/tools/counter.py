@@ -94,7 +94,8 @@ class Counter:
         began = self._seconds()
         code, size = "failed", 0
         try:
-            answer = tool.run(permit, call.digest(), parsed, self._services)
+            services = replace(self._services, call=call)
+            answer = tool.run(permit, call.digest(), parsed, services)
             document: dict[str, Any] = answer.model_dump(mode="json")
             code, size = "ok", len(answer.model_dump_json())
         except AstraError as error:

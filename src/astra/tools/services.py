@@ -5,8 +5,13 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from astra.approvals.desk import Desk
+from astra.desires.book import Desires
+from astra.goals.promotion import Promotions
 from astra.kernel.clock import Clock
+from astra.kernel.ids import random_id
 from astra.ledger.ports import Ledger
+from astra.persona.awareness import Awareness
+from astra.policy.call import Call
 
 
 class SourceView(Protocol):
@@ -61,9 +66,23 @@ class Services:
     ledger: Ledger
     clock: Clock
     approvals: Desk
+    desires: Desires
+    promotions: Promotions
+    awareness: Awareness
     source: SourceView
     persona: PersonaFiles
     persona_root: str
     health: Callable[[], dict[str, Any]]
     set_flag_off: Callable[[str], dict[str, Any]]
     approval_link: Callable[[str], str]
+    call: Call | None = None
+
+    @property
+    def actor(self) -> str:
+        """Name who made the call that is being handled."""
+        return str(self.call.actor) if self.call else "daemon"
+
+    @property
+    def correlation(self) -> str:
+        """Name the story of the call that is being handled."""
+        return self.call.correlation if self.call else random_id("cor")
