@@ -226,11 +226,11 @@ def _desire(row: tuple[Any, ...], fading: Fading, moment: float) -> Desire:
 
 def _cursor(row: tuple[Any, ...]) -> str:
     """Name a place in the order. Keys do not move, so it stays a place however long one waits."""
-    return f"{float(row[2]).hex()}:{row[-1]}"
+    return f"{row[-1]}:{float(row[2]).hex()}"
 
 
 def _position(cursor: str) -> tuple[float, int]:
-    key, _, sequence = cursor.partition(":")
+    sequence, _, key = cursor.partition(":")
     try:
         found = float.fromhex(key), int(sequence)
     except (ValueError, OverflowError):

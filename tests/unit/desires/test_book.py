@@ -191,9 +191,7 @@ def test_pages_follow_each_other_while_time_passes(
         assert seen == [f"wish {number}" for number in range(7)]
 
 
-@pytest.mark.parametrize(
-    "cursor", ["", "x", "1", "nan", "0x1p0:x", "0x1p99999:1", f"0x1p0:{1 << 70}"]
-)
+@pytest.mark.parametrize("cursor", ["", "x", "1", "nan", "1:y", "1:0x1p99999", f"{1 << 70}:0x1p0"])
 def test_a_cursor_that_is_none_is_refused(book: Desires, want: Want, cursor: str) -> None:
     want("sail")
     with pytest.raises(BadInput, match="cursor"):
