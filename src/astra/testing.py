@@ -29,7 +29,7 @@ from astra.policy.gate import Gate, Surroundings
 from astra.settings.environment import FLAGS
 from astra.tools.counter import Counter, Request
 from astra.tools.registry import AnyTool, Registry
-from astra.tools.services import PersonaFiles, Services, SourceView
+from astra.tools.services import Boxes, PersonaFiles, Services, SourceView
 
 
 class SetClock:
@@ -172,6 +172,7 @@ class CounterInMemory:
             health=dict,
             set_flag_off=lambda _name: {},
             approval_link=lambda identifier: f"http://localhost/{identifier}",
+            boxes=cast("Boxes", None),
         )
         self.counter = Counter(
             registry=Registry(tools), gate=self.gate.gate, ledger=root.ledger, services=services

@@ -15,6 +15,7 @@ import signal
 import time
 from collections.abc import Generator
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -158,6 +159,7 @@ def parent(pid: int) -> int | None:
     return int(fields[1]) if len(fields) > 1 else None
 
 
+@lru_cache(maxsize=1)
 def boot() -> str:
     return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
 

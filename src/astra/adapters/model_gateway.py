@@ -99,7 +99,7 @@ class ModelGateway:
     _closing: bool = False
 
     def serve(self, listener: socket.socket) -> None:
-        self._listener = listener
+        self._listener, self._closing = listener, False
         threading.Thread(target=self._accept, name="model-gateway", daemon=True).start()
 
     def close(self) -> Spent:

@@ -11,9 +11,10 @@ Invariants:
 import hashlib
 import inspect
 import itertools
+import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from operator import itemgetter
 from pathlib import Path
@@ -25,6 +26,12 @@ from astra.ledger.record import GENESIS, Record
 T = TypeVar("T")
 Position = tuple[int, str]
 _CHUNK = 5_000
+_DURABLE = """
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = NORMAL;
+    PRAGMA wal_autocheckpoint = 10000;
+"""
+_NOT_DURABLE = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
 _POSITION = "CREATE TABLE position (sequence INTEGER, hash TEXT)"
 
 
@@ -33,8 +40,11 @@ class IndexCorrupt(Exception):
 
 
 class SqliteIndex:
-    def __init__(self, path: Path | None, projections: Sequence[Projection]) -> None:
+    def __init__(
+        self, path: Path | None, projections: Sequence[Projection], *, journal: str = _DURABLE
+    ) -> None:
         self.path = path
+        self._journal = journal
         self._projections = projections
         self._idle: list[sqlite3.Connection] = []
         self._shared = threading.RLock()
@@ -77,8 +87,7 @@ class SqliteIndex:
     def _open_writer(self, path: Path | str) -> sqlite3.Connection:
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.executescript(self._journal)
             connection.execute("PRAGMA cache_size = -65536")
             if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
                 self._create_tables(connection)
@@ -99,12 +108,7 @@ class SqliteIndex:
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 for projection in self._projections:
-                    self._run(
-                        statement
-                        for record in chunk
-                        if projection.types is None or record.type in projection.types
-                        for statement in projection.apply(record)
-                    )
+                    self._run(_statements(projection, chunk))
                 self._writer.execute(
                     "UPDATE position SET sequence = ?, hash = ?",
                     (chunk[-1].sequence, chunk[-1].hash),
@@ -118,7 +122,7 @@ class SqliteIndex:
     def _run(self, statements: Iterable[Statement]) -> None:
         """Run statements in order; neighbours with the same text go to SQLite together."""
         for sql, group in itertools.groupby(statements, key=itemgetter(0)):
-            self._writer.executemany(sql, (parameters for _, parameters in group))
+            self._writer.executemany(sql, map(itemgetter(1), group))
 
     def _read(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
         if self.path is None:
@@ -147,6 +151,28 @@ class SqliteIndex:
             isolation_level=None,
             check_same_thread=False,
         )
+
+
+def _statements(projection: Projection, records: list[Record]) -> Iterator[Statement]:
+    wanted = records if projection.types is None else filter(projection.wants, records)
+    return itertools.chain.from_iterable(map(projection.apply, wanted))
+
+
+def build(path: Path, projections: Sequence[Projection], records: Iterable[Record]) -> None:
+    """Build an index in one go. The file gets its name when it is complete and on disk.
+
+    Until then a crash costs nothing but the work, so there is neither a journal nor a sync.
+    """
+    unfinished = path.with_name(f"building-{path.name}")
+    remove(unfinished)
+    try:
+        with closing(SqliteIndex(unfinished, projections, journal=_NOT_DURABLE)) as index:
+            index.apply(records)
+        with unfinished.open("rb") as file:
+            os.fsync(file.fileno())
+        unfinished.rename(path)
+    finally:
+        remove(unfinished)
 
 
 def index_file_name(projections: Sequence[Projection], generation: int = 1) -> str:

@@ -82,7 +82,14 @@ class Desk:
             subject_id=call.tool,
             digest=digest,
             summary=f"{call.actor} asks to run {call.tool} once",
-            details={"arguments": shown(call.arguments), "footprint": call.footprint.as_dict()},
+            details={
+                "arguments": shown(call.arguments),
+                "footprint": call.footprint.as_dict(),
+                "in_words": [
+                    f"can send anything it is given to anyone at {domain}"
+                    for domain in call.footprint.domains
+                ],
+            },
             actor=str(call.actor),
             correlation=call.correlation,
         )

@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from astra.approvals import desk
+from astra.bootstrap import sandbox
 from astra.desires import idle
 from astra.desires import views as desires
 from astra.goals import book as goals
-from astra.policy import authority, budgets, contract, flags, telemetry
+from astra.policy import authority, budgets, contract, flags, stopping, telemetry
 
 EVENTS: Mapping[str, str] = MappingProxyType(
     {
@@ -43,6 +44,10 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         desires.PROMOTED: "the operator made a goal of a desire",
         idle.SURVEYED: "the idle policy noted what is wanted most in this hour",
         goals.CREATED: "there is a new goal; says where it came from",
+        sandbox.EGRESS_ATTEMPTED: "a box tried to reach a host; whether it was let through",
+        sandbox.BOX_ENDED: "a box ended; how, after how long, and what it had reached",
+        stopping.STOPPED: "everything the agent ran was ended; what was found and what survived",
+        stopping.STARTED: "the operator let work start again, with a signature",
         "ledger_tail_set_aside": "a crash tore the end of a segment; it was moved out of the chain,"
         " whole, to `var/set-aside`",
     }

@@ -5,6 +5,7 @@ record is the moment the root exists. Running it again changes nothing.
 """
 
 import json
+import os
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from typing import Any
 
 from astra import __version__
 from astra.adapters import operator_key, trusted_repo
+from astra.adapters.bubblewrap import machine
+from astra.adapters.bubblewrap.machine import SandboxUnavailable
 from astra.adapters.data_root import DataRoot, write_private
 from astra.adapters.file_ledger import FileLedger
 from astra.bootstrap import PROJECTIONS
@@ -68,6 +71,7 @@ def initialise(
     trusted_repo.make_clone(
         root.git, settings.code_repo, name=settings.git_user_name, email=settings.git_user_email
     )
+    _give_to_boxes(settings.sandbox_folder, settings.code_repo)
     operator, recovery = KeyPair.generate(), KeyPair.generate()
     root_id = random_id("root")
     key_file = operator_key.write(root_id, operator, passphrase)
@@ -139,6 +143,18 @@ def _record(root: DataRoot, created: Mapping[str, Any], operator: KeyPair) -> No
         ledger.append([contract.sign(ledger, text, signed, now=clock.now())])
     finally:
         ledger.close()
+
+
+def _give_to_boxes(*folders: Path) -> None:
+    """Let boxes write the agent's folders: as root, boxes have a uid of their own."""
+    try:
+        identity = machine.look().identity
+    except SandboxUnavailable:
+        return
+    if identity.dropped:
+        for folder in folders:
+            for path in (folder, *folder.rglob("*")):
+                os.chown(path, identity.uid, identity.gid, follow_symlinks=False)
 
 
 def _relative(path: Path, root: DataRoot) -> str:

@@ -1,5 +1,6 @@
 """A running Astra: the ledger of one data root and everything that needs it."""
 
+import contextlib
 import os
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,10 +8,13 @@ from functools import cached_property
 from typing import Any
 
 from astra import __version__
+from astra.adapters import boxes, stop_report
 from astra.adapters.data_root import DataRoot
 from astra.adapters.file_ledger import FileLedger
 from astra.approvals.desk import Desk
 from astra.bootstrap import PROJECTIONS, services
+from astra.bootstrap.agent_boxes import AgentBoxes
+from astra.bootstrap.sandbox import Sandbox
 from astra.bootstrap.step_runner import StepRunner
 from astra.bootstrap.views import Views, grant_places, make_views
 from astra.desires.book import Desires
@@ -18,13 +22,14 @@ from astra.desires.idle import IdlePolicy
 from astra.flow import Domains
 from astra.goals.promotion import Promotions
 from astra.kernel.clock import Clock, SystemClock, format_time
-from astra.kernel.errors import BadSetting
+from astra.kernel.errors import BadSetting, Conflict, DuplicateKey
 from astra.ledger.record import Record
 from astra.persona.awareness import Awareness
-from astra.policy import authority, budgets, contract, flags, telemetry
-from astra.policy.authority import Keys
+from astra.policy import authority, budgets, contract, flags, stopping, telemetry
+from astra.policy.authority import Keys, Signed
 from astra.policy.flags import Flag
 from astra.policy.gate import Gate, Surroundings
+from astra.policy.stopping import StopRecord
 from astra.settings.environment import Settings
 from astra.tools.counter import Counter
 from astra.tools.services import Services
@@ -65,6 +70,10 @@ class Runtime:
         )
 
     @cached_property
+    def sandbox(self) -> Sandbox:
+        return Sandbox(self.root, self.ledger)
+
+    @cached_property
     def steps(self) -> StepRunner:
         domains = Domains(
             approvals=self.desk, promotions=self.promotions, idle=IdlePolicy(self.desires)
@@ -103,7 +112,39 @@ class Runtime:
         old.close()
 
     def stopped(self) -> bool:
-        return (self.root.var / "stop").exists()
+        """Tell whether work is stopped: the file says so at once, the record also without it."""
+        return boxes.is_stopped(self.root.path) or bool(self._stop_record.in_force())
+
+    def stop_in_force(self) -> tuple[str, dict[str, Any]]:
+        """Give the id and the report of the stop that a start has to name."""
+        if boxes.is_stopped(self.root.path):
+            return stop_report.read(self.root.path)
+        return self._stop_record.in_force(), {}
+
+    @cached_property
+    def _stop_record(self) -> StopRecord:
+        return StopRecord(self.ledger)
+
+    def record_stop(self, *, actor: str) -> bool:
+        """Write the stop in force into the chain, once; tell whether it is there."""
+        stop_id, report = self.stop_in_force()
+        if not self.stopped() or stopping.was_ended(self.ledger, stop_id):
+            return False
+        with contextlib.suppress(DuplicateKey):
+            self.ledger.append([stopping.stopped(stop_id, report, actor=actor)])
+        return True
+
+    def start_again(self, stop_id: str, signed: Signed) -> Record:
+        """End a stop on the operator's word: first the record, then the file."""
+        current, _ = self.stop_in_force()
+        if not self.stopped() or current != stop_id:
+            raise Conflict(
+                "that is not the stop in force", code="other_stop", next_step="astra start"
+            )
+        event = stopping.started(self.ledger, stop_id, signed, now=self.clock.now())
+        (record,) = self.ledger.append([event])
+        stop_report.clear(self.root.path)
+        return record
 
     def health(self) -> dict[str, Any]:
         effective = self.flags()
@@ -135,6 +176,13 @@ class Runtime:
             health=self.health,
             set_flag_off=lambda name: self.turn_off(name, actor="operator tool").as_dict(),
             approval_link=lambda identifier: f"{APPROVAL_PAGE}/{identifier}",
+            boxes=AgentBoxes(
+                sandbox=self.sandbox,
+                folder=self.settings.sandbox_folder,
+                code_repo=self.settings.code_repo,
+                persona=self.root.path / "persona_space",
+                may_write_code=lambda: code_access(self.flags()) == "write",
+            ),
         )
 
 
@@ -146,6 +194,7 @@ def start(settings: Settings, *, clock: Clock | None = None) -> Runtime:
     clock = clock or SystemClock()
     ledger = FileLedger(root.var, projections=PROJECTIONS, key=root.ledger_key(), clock=clock)
     telemetry.close_interrupted(ledger)
+    _settle_stop(root, ledger)
     branch = created.data["branch"]
     desires = Desires(ledger=ledger, clock=clock, half_life_days=settings.half_life_days)
     desires.settle()
@@ -160,6 +209,17 @@ def start(settings: Settings, *, clock: Clock | None = None) -> Runtime:
         branch=branch,
         views=make_views(root, settings, contract.in_force(ledger), branch),
     )
+
+
+def _settle_stop(root: DataRoot, ledger: FileLedger) -> None:
+    """Write down a stop that came while no daemon ran; clear one that a signature had ended."""
+    if boxes.is_stopped(root.path) or stop_report.present(root.path):
+        stop_id, report = stop_report.read(root.path)
+        if stopping.was_ended(ledger, stop_id):
+            stop_report.clear(root.path)
+            return
+        with contextlib.suppress(DuplicateKey):
+            ledger.append([stopping.stopped(stop_id, report, actor="daemon")])
 
 
 def status(
@@ -186,7 +246,7 @@ def status(
         "approvals": {"pending": len(runtime.desk.listed())},
         "budgets": budgets.today(runtime.ledger, now=runtime.clock.now()),
         "read_scope": str(runtime.views.read_scope),
-        "sandbox": None,
+        "sandbox": runtime.sandbox.state(),
         "ledger": {
             "records": head.sequence,
             "head": head.hash,

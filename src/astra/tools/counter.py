@@ -94,8 +94,7 @@ class Counter:
         began = self._seconds()
         code, size = "failed", 0
         try:
-            services = replace(self._services, call=call)
-            answer = tool.run(permit, call.digest(), parsed, services)
+            answer = tool.run(permit, call.digest(), parsed, self._services.for_call(call))
             document: dict[str, Any] = answer.model_dump(mode="json")
             code, size = "ok", len(answer.model_dump_json())
         except AstraError as error:

@@ -63,7 +63,6 @@ _WRITES = (
     "astra.schedule.resume",
     "astra.plans.draft",
     "astra.plans.answer",
-    "run_in_sandbox",
     "research_and_summarize",
 )
 
@@ -74,7 +73,6 @@ TOOLS: tuple[AnyTool, ...] = (
     _later("schedule_code_modification", Tier.LOCAL_WRITE, flags=_WRITE),
     _later("execute_goal", Tier.LOCAL_WRITE, flags=_WRITE),
     _later("deploy_agent_code", Tier.EXTERNAL, flags=_WRITE),
-    _later("fetch_url", Tier.EXTERNAL),
     _later("astra.changes.run", Tier.LOCAL_WRITE, operator_only=True),
     _later("astra.stop", Tier.LOCAL_WRITE, operator_only=True),
 )

@@ -1,14 +1,13 @@
 """What tool handlers may use, as small ports; bootstrap fills them in."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from astra.approvals.desk import Desk
 from astra.desires.book import Desires
 from astra.goals.promotion import Promotions
 from astra.kernel.clock import Clock
-from astra.kernel.ids import random_id
 from astra.ledger.ports import Ledger
 from astra.persona.awareness import Awareness
 from astra.policy.call import Call
@@ -61,6 +60,18 @@ class PersonaFiles(Protocol):
         ...
 
 
+class Boxes(Protocol):
+    """The sandbox an agent gets for its own calls."""
+
+    def run(
+        self, command: tuple[str, ...], seconds: float, *, actor: str, correlation: str
+    ) -> Any: ...
+
+    def fetch(self, url: str, grant: str, *, actor: str, correlation: str) -> Any: ...
+
+    def in_words(self) -> str: ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Services:
     ledger: Ledger
@@ -75,14 +86,10 @@ class Services:
     health: Callable[[], dict[str, Any]]
     set_flag_off: Callable[[str], dict[str, Any]]
     approval_link: Callable[[str], str]
-    call: Call | None = None
+    boxes: Boxes
+    actor: str = ""
+    correlation: str = ""
 
-    @property
-    def actor(self) -> str:
-        """Name who made the call that is being handled."""
-        return str(self.call.actor) if self.call else "daemon"
-
-    @property
-    def correlation(self) -> str:
-        """Name the story of the call that is being handled."""
-        return self.call.correlation if self.call else random_id("cor")
+    def for_call(self, call: Call) -> "Services":
+        """Give the same services, knowing on whose behalf they act."""
+        return replace(self, actor=str(call.actor), correlation=call.correlation)

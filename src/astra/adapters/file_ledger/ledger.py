@@ -356,9 +356,8 @@ class FileLedger:
         self._keeper.checkpoint_soon()
 
     def _build_index(self, path: Path) -> SqliteIndex:
-        index = SqliteIndex(path, self._projections)
-        index.apply(segments.records(self.places.chain))
-        return index
+        sqlite_index.build(path, self._projections, segments.records(self.places.chain))
+        return SqliteIndex(path, self._projections)
 
 
 def _fail(group: list[_Pending], error: AstraError) -> None:

@@ -1,10 +1,12 @@
 """The command line's way to the daemon: HTTP over its socket, starting it when there is none."""
 
+import fcntl
 import http.client
 import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -117,7 +119,7 @@ class Client:
             try:
                 connection.sock = socket_path.connect(self._run, _TIMEOUT)
             except OSError:
-                owner = start_daemon(self.data_root)
+                owner = self._start()
             else:
                 return connection
             if owner and time.monotonic() > deadline:
@@ -127,6 +129,16 @@ class Client:
                     pid=owner,
                 )
             time.sleep(0.02 if owner else 0)
+
+    def _start(self) -> int:
+        """Start a daemon, one client at a time: those who waited mostly find it running."""
+        try:
+            turn = (self._run / "start.lock").open("ab")
+        except OSError:
+            return start_daemon(self.data_root)  # which says what is wrong with this data root
+        with turn:
+            fcntl.flock(turn, fcntl.LOCK_EX)
+            return 0 if self.running() else start_daemon(self.data_root)
 
 
 def start_daemon(data_root: Path) -> int:
@@ -146,7 +158,7 @@ def start_daemon(data_root: Path) -> int:
             next_step="astra init, or name another one with --data-root",
         ) from None
     with log:
-        subprocess.Popen(
+        process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -156,6 +168,8 @@ def start_daemon(data_root: Path) -> int:
             pass_fds=(writing,),
             start_new_session=True,
         )
+    # A client may live longer than the daemon it started: somebody has to take note of its end.
+    threading.Thread(target=process.wait, name="daemon-reaper", daemon=True).start()
     os.close(writing)
     with os.fdopen(reading) as pipe:
         message = json.loads(pipe.readline() or "{}")

@@ -25,10 +25,15 @@ class Check(NamedTuple):
 
 
 def configure(parser: argparse.ArgumentParser, _command: str) -> None:
+    parser.add_argument(
+        "--attack", action="store_true", help="try every known escape from the sandbox, for real"
+    )
     parser.set_defaults(run=examine)
 
 
 def examine(context: Context) -> int:
+    if context.arguments.attack:
+        return attack(context)
     checks = [*_machine(), *_data_root(context)]
     document: dict[str, Any] = {
         "ok": all(check.state != "broken" for check in checks),
@@ -37,6 +42,33 @@ def examine(context: Context) -> int:
     }
     context.console.result(document, *(_line(context, check) for check in checks))
     return 0 if document["ok"] else 1
+
+
+def attack(context: Context) -> int:
+    """Run the attack table in real boxes and print how each attempt ended."""
+    from astra.adapters.bubblewrap.attacks.arena import run_attacks
+
+    table = run_attacks()
+    items = [
+        {
+            "name": result.name,
+            "category": result.category,
+            "outcome": result.outcome,
+            "held": result.held,
+        }
+        for result in table
+    ]
+    escaped = [item for item in items if not item["held"]]
+    document = {"ok": not escaped, "items": items, "next": None}
+    paint = context.console.paint
+    lines = [
+        f"{paint('held' if item['held'] else 'GOT OUT', 'green' if item['held'] else 'red'):8}"
+        f"  {item['category']:14} {item['name']}: {item['outcome']}"
+        for item in items
+    ]
+    summary = f"{len(items) - len(escaped)} of {len(items)} attempts held"
+    context.console.result(document, *lines, summary)
+    return 1 if escaped else 0
 
 
 def _machine() -> Iterator[Check]:
@@ -49,6 +81,17 @@ def _machine() -> Iterator[Check]:
         path = shutil.which(program)
         yield Check(program, "ok", path) if path else Check(program, need, "not found", fix)
     yield Check("sqlite", "ok", sqlite3.sqlite_version)
+    yield from _sandbox()
+
+
+def _sandbox() -> Iterator[Check]:
+    from astra.adapters.bubblewrap.preflight import preflight
+
+    found = preflight()
+    if found.ok:
+        yield Check("sandbox", "ok", "the profile holds on this machine")
+    for problem in found.problems:
+        yield Check("sandbox", "warning", problem.what, f"{problem.fix}; agent code waits for it")
 
 
 def _data_root(context: Context) -> Iterator[Check]:

@@ -24,6 +24,8 @@ COMMANDS = {
     "doctor": ("doctor", "check this machine and this data root, and say how to mend them"),
     "up": ("daemon", "run the daemon in the foreground"),
     "down": ("daemon", "end the daemon"),
+    "stop": ("stopping", "end everything the agent runs, at once, and prove it"),
+    "start": ("stopping", "let work start again after a stop; asks for the passphrase"),
     "flags": ("flags", "show the kill switches, or set one"),
     "config": ("operator", "show or sign astra.toml"),
     "operator": ("operator", "show or rotate the operator's key"),

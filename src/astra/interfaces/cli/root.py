@@ -96,12 +96,15 @@ def _status_lines(context: Context, status: dict[str, Any]) -> list[str]:
     lines = [f"Astra {status['version']}  {printable(status['data_root'])}"]
     if status["throwaway"]:
         lines.append(paint("THROWAWAY data root: its passphrase may be in the environment", "red"))
+    if status["stopped"]:
+        lines.append(paint("STOPPED: no work starts until `astra start`", "red"))
     daemon, ledger = status["daemon"], status["ledger"]
     lines += [
         f"  daemon       pid {daemon['pid']}, since {daemon['started_at']}",
         f"  ledger       {ledger['records']} records, head {ledger['head'][:16]}…",
         f"  code access  {status['code_access']}, read scope {status['read_scope']}",
         f"  approvals    {status['approvals']['pending']} waiting",
+        f"  sandbox      {status['sandbox']['kind']}, {status['sandbox']['state']}",
         f"  astra.toml   {status['configuration']}",
     ]
     if ledger["trouble"]:

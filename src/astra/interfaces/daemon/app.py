@@ -14,7 +14,7 @@ from starlette.responses import Response
 from astra import __version__
 from astra.bootstrap import runtime as running
 from astra.bootstrap.runtime import Runtime
-from astra.interfaces.daemon import desire_routes, tool_routes
+from astra.interfaces.daemon import desire_routes, stop_routes, tool_routes
 from astra.interfaces.daemon.activity import Activity
 from astra.interfaces.daemon.requests import AskedOn, Off, caller, names
 from astra.kernel.errors import AstraError, BadInput
@@ -37,6 +37,7 @@ def build(runtime: Runtime, activity: Activity, leave: Callable[[], None]) -> Fa
             return await call_next(request)
 
     _status_routes(app, runtime, leave)
+    stop_routes.add(app, runtime)
     _flag_routes(app, runtime)
     _configuration_routes(app, runtime)
     _ledger_routes(app, runtime, activity)

@@ -13,6 +13,7 @@ import os
 import signal
 import struct
 import sys
+import threading
 from collections.abc import Generator
 from pathlib import Path
 from socket import SO_PEERCRED, SOL_SOCKET, socket
@@ -78,6 +79,7 @@ async def serve(runtime: Runtime, *, idle: bool, ready: Any = None) -> None:
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     watching = asyncio.create_task(_watch(runtime, activity, leaving)) if idle else None
     runtime.steps.start()
+    threading.Thread(target=runtime.sandbox.preflight, name="preflight", daemon=True).start()
     _log.info("serving %s", runtime.root.path)
     _tell(ready, {"ready": os.getpid()})
     await leaving.wait()

@@ -1,0 +1,113 @@
+"""P7: a whole gate decision with 1,000 path grants, against cedarpy with parsed policies.
+
+Both answer the same question: may this agent write this path? Astra's side parses the path, matches
+it against the grants and walks every rule of the gate; cedarpy gets one permit policy per grant,
+parsed once.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+
+from astra.bootstrap.services import outside
+from astra.policy.call import Actor, Call, Footprint, Role, Tier
+from astra.policy.gate import Known, decide
+from astra.policy.grants import GrantKind, GrantPlaces, compile_grants
+from astra.policy.protected import protected_places
+
+TARGET = 100.0
+AGENT = Actor(role=Role.AGENT, name="bench", door="mcp")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--quick", action="store_true")
+    quick = parser.parse_args().quick
+    counts = (1_000,) if quick else (1_000, 100_000, 1_000_000)
+    value = ours(1_000)
+    reference = cedar(1_000, rounds=1 if quick else 20)
+    line = {
+        "name": "P7 gate decision, 1,000 grants (µs)",
+        "value": round(value, 2),
+        "reference": round(reference, 1),
+        "ratio": round(reference / value, 1),
+        "target": TARGET,
+        "ok": reference / value >= TARGET,
+        "growth": {str(count): round(ours(count), 2) for count in counts},
+    }
+    print(json.dumps(line, ensure_ascii=False))
+
+
+def ours(count: int) -> float:
+    places = GrantPlaces(
+        home="/home/someone", protected=protected_places(data_root="/data", home="/home/someone")
+    )
+    texts = [f"/projects/area{number}/docs" for number in range(count)]
+    check = outside(compile_grants(GrantKind.WRITE_PATHS, texts, places=places))
+    flags = {"PERSONA_MODE_ENABLED": True}
+    path = f"/projects/area{count // 2}/docs/notes/today.md"
+    call = Call(
+        tool="write_file",
+        tier=Tier.LOCAL_WRITE,
+        actor=AGENT,
+        arguments={"path": path},
+        footprint=Footprint(write_paths=(path,)),
+        flags=("PERSONA_MODE_ENABLED",),
+        correlation="cor_0000000000000001",
+    )
+
+    def decision() -> bool:
+        return decide(call, Known(flags=flags, stopped=False, outside=check(call))).allowed
+
+    assert decision()
+    return best(decision, 2_000)
+
+
+def cedar(count: int, *, rounds: int) -> float:
+    import cedarpy
+
+    policies = "\n".join(
+        f'permit(principal == Agent::"a", action == Action::"write",'
+        f' resource in Folder::"/projects/area{number}/docs");'
+        for number in range(count)
+    )
+    folder = f"/projects/area{count // 2}/docs"
+    entities = [
+        {"uid": {"type": "Agent", "id": "a"}, "attrs": {}, "parents": []},
+        {
+            "uid": {"type": "File", "id": f"{folder}/today.md"},
+            "attrs": {},
+            "parents": [{"type": "Folder", "id": folder}],
+        },
+    ]
+    request = {
+        "principal": 'Agent::"a"',
+        "action": 'Action::"write"',
+        "resource": f'File::"{folder}/today.md"',
+        "context": {},
+    }
+
+    parsed = cedarpy.PolicySet.from_str(policies)
+    known = cedarpy.Entities.from_json_str(json.dumps(entities))
+
+    def decision() -> bool:
+        return cedarpy.is_authorized(request, parsed, known).allowed
+
+    assert decision()
+    return best(decision, rounds)
+
+
+def best(action: Callable[[], bool], rounds: int) -> float:
+    """Give the best time of a few rounds, in microseconds a call."""
+    found = float("inf")
+    for _ in range(5):
+        began = time.perf_counter()
+        for _ in range(rounds):
+            action()
+        found = min(found, (time.perf_counter() - began) / rounds)
+    return found * 1e6
+
+
+if __name__ == "__main__":
+    main()

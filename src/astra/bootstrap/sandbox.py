@@ -1,0 +1,131 @@
+"""Running agent code: always in a box, with what the caller was granted and nothing else.
+
+Every connection a box tries to make is a record, and so is every box's end. Before the first box
+the real profile is tried with canaries; where it does not hold, nothing runs.
+"""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import astra
+from astra.adapters import operator_key
+from astra.adapters.bubblewrap import launch, preflight, toolchain
+from astra.adapters.bubblewrap.launch import Box
+from astra.adapters.bubblewrap.machine import SandboxUnavailable
+from astra.adapters.bubblewrap.outcome import Outcome
+from astra.adapters.bubblewrap.preflight import Preflight
+from astra.adapters.bubblewrap.toolchain import Toolchain
+from astra.adapters.data_root import DataRoot
+from astra.adapters.egress_proxy import PUBLIC_INTERNET, Attempt, Internet
+from astra.ledger.ports import Ledger
+from astra.ledger.record import Event
+from astra.policy.manifest import Manifest
+
+EGRESS_ATTEMPTED, BOX_ENDED = "egress_attempted", "box_ended"
+
+
+@dataclass
+class Sandbox:
+    root: DataRoot
+    ledger: Ledger
+    internet: Internet = PUBLIC_INTERNET
+    check: Callable[[], Preflight] = preflight.preflight
+    _found: Preflight | None = field(default=None, init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+
+    def run(
+        self,
+        command: tuple[str, ...],
+        manifest: Manifest,
+        *,
+        workdir: str,
+        correlation: str,
+        actor: str,
+        programs: tuple[Path, ...] = (),
+    ) -> Outcome:
+        """Run a command in a box; `programs` outside the system's folders become usable in it."""
+        self.require()
+        homes = (str(Path.home()),)
+        tools = Toolchain()
+        for program in programs:
+            tools |= toolchain.find(program, homes=homes)
+        box = Box(
+            command=command,
+            manifest=manifest,
+            workdir=workdir,
+            toolchain=tools,
+            protected=self._protected(),
+            homes=homes,
+            label=command[0],
+        )
+
+        def record(attempt: Attempt) -> None:
+            self.ledger.append([_egress(attempt, correlation, actor)], lazy=True)
+
+        outcome = launch.run(box, data_root=self.root.path, record=record, internet=self.internet)
+        self.ledger.append([_ended(command, outcome, correlation, actor)])
+        return outcome
+
+    def require(self) -> None:
+        """Refuse unless the profile was proven to hold on this machine."""
+        found = self.preflight()
+        if not found.ok:
+            problem = found.problems[0]
+            raise SandboxUnavailable(
+                f"agent code does not run here: {problem.what}", next_step=problem.fix
+            )
+
+    def preflight(self) -> Preflight:
+        with self._lock:
+            if self._found is None or not self._found.ok:
+                self._found = self.check()
+            return self._found
+
+    def state(self) -> dict[str, Any]:
+        """Say what is known without waiting for a check."""
+        found = self._found
+        if found is None:
+            return {"kind": "bubblewrap", "state": "not checked yet", "problems": []}
+        problems = [{"what": problem.what, "fix": problem.fix} for problem in found.problems]
+        state = "ok" if found.ok else "broken"
+        return {"kind": "bubblewrap", "state": state, "problems": problems}
+
+    def _protected(self) -> tuple[str, ...]:
+        own = ("var", "astra.toml", ".env")
+        return (
+            *(str(self.root.path / name) for name in own),
+            str(operator_key.folder()),
+            str(Path(astra.__file__).parent),
+        )
+
+
+def _egress(attempt: Attempt, correlation: str, actor: str) -> Event:
+    data = {
+        "host": attempt.host[:300],
+        "port": attempt.port,
+        "allowed": attempt.allowed,
+        "reason": attempt.reason,
+        "sent": attempt.sent,
+        "received": attempt.received,
+    }
+    return Event(type=EGRESS_ATTEMPTED, actor=actor, data=data, correlation=correlation)
+
+
+def _ended(command: tuple[str, ...], outcome: Outcome, correlation: str, actor: str) -> Event:
+    data = {
+        "program": command[0][:300],
+        "verdict": str(outcome.verdict),
+        "reason": outcome.reason,
+        "seconds": round(outcome.seconds, 3),
+        "egress": {
+            "allowed": outcome.egress.allowed,
+            "denied": outcome.egress.denied,
+            "sent": outcome.egress.sent,
+            "received": outcome.egress.received,
+            "hosts": list(outcome.egress.hosts[:50]),
+        },
+    }
+    return Event(type=BOX_ENDED, actor=actor, data=data, correlation=correlation)

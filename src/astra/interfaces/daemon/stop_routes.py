@@ -1,0 +1,37 @@
+"""Stop and start over HTTP: stopping is free, starting again takes the operator's signature."""
+
+from typing import Annotated, Any
+
+from fastapi import Body, FastAPI, Request
+
+from astra.adapters import stop_report
+from astra.bootstrap.runtime import Runtime
+from astra.interfaces.daemon.requests import caller
+from astra.policy.authority import Signed
+
+
+def add(app: FastAPI, runtime: Runtime) -> None:
+    @app.get("/api/stop")
+    def show_stop() -> dict[str, Any]:
+        stop_id, report = runtime.stop_in_force()
+        return {"stopped": runtime.stopped(), "stop": stop_id, "report": report}
+
+    @app.post("/api/stop")
+    def stop_all(
+        request: Request,
+        keep_app: Annotated[bool, Body(embed=True)] = False,  # noqa: FBT002 - a JSON member
+    ) -> dict[str, Any]:
+        stop_id, done = stop_report.stop_now(runtime.root.path, keep_app=keep_app)
+        recorded = runtime.record_stop(actor=caller(request))
+        return {"stop": stop_id, "recorded": recorded, **stop_report.as_dict(done)}
+
+    @app.post("/api/stop/record")
+    def record_stop(request: Request) -> dict[str, bool]:
+        return {"recorded": runtime.record_stop(actor=caller(request))}
+
+    @app.post("/api/start")
+    def start_again(
+        stop: Annotated[str, Body()], authority: Annotated[dict[str, Any], Body()]
+    ) -> dict[str, Any]:
+        record = runtime.start_again(stop, Signed.read(authority))
+        return {"sequence": record.sequence}

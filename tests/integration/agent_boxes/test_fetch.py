@@ -1,0 +1,89 @@
+"""Fetching goes through the proxy to the one approved host, and every attempt is a record."""
+
+import http.server
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from astra.adapters.bubblewrap.preflight import Preflight
+from astra.adapters.data_root import DataRoot
+from astra.adapters.egress_proxy import Internet
+from astra.bootstrap.agent_boxes import AgentBoxes, FetchFailed
+from astra.bootstrap.sandbox import Sandbox
+from astra.ledger import views
+from astra.testing import MemoryLedger
+
+PUBLIC = "93.184.216.34"
+
+
+class Page(http.server.BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(404 if self.path == "/missing" else 200)
+        self.send_header("Content-Type", "text/plain")
+        self.end_headers()
+        self.wfile.write(b"hello from outside")
+
+    def log_message(self, *_words: object) -> None:
+        pass
+
+
+@contextmanager
+def server() -> Iterator[int]:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page) as found:
+        thread = threading.Thread(target=found.serve_forever, daemon=True)
+        thread.start()
+        yield found.server_address[1]
+        found.shutdown()
+
+
+@pytest.fixture
+def boxes(tmp_path: Path) -> Iterator[AgentBoxes]:
+    with server() as port:
+        internet = Internet(
+            resolve=lambda _host, _port: [PUBLIC],
+            dial=lambda _address, _port: socket.create_connection(("127.0.0.1", port)),
+        )
+        root = DataRoot(tmp_path)
+        root.make_folders()
+        sandbox = Sandbox(
+            root, MemoryLedger(), internet=internet, check=lambda: Preflight(problems=())
+        )
+        yield AgentBoxes(
+            sandbox=sandbox,
+            folder=tmp_path / "sandbox",
+            code_repo=tmp_path / "code-repo",
+            persona=tmp_path / "persona_space",
+            may_write_code=lambda: False,
+        )
+
+
+def fetch(boxes: AgentBoxes, url: str, grant: str) -> bytes:
+    story = "cor_0000000000000001"
+    return boxes.fetch(url, grant, actor="agent:test", correlation=story).body
+
+
+def test_an_approved_host_is_fetched_and_recorded(boxes: AgentBoxes) -> None:
+    assert fetch(boxes, "http://example.com/", "example.com") == b"hello from outside"
+    (attempt,) = views.records(boxes.sandbox.ledger, type_="egress_attempted")
+    assert attempt.data["host"] == "example.com"
+    assert attempt.data["allowed"] is True
+    assert attempt.correlation == "cor_0000000000000001"
+
+
+def test_another_host_than_the_approved_one_is_refused_and_recorded(boxes: AgentBoxes) -> None:
+    with pytest.raises(FetchFailed):
+        fetch(boxes, "http://evil-example.com/", "example.com")
+    (attempt,) = views.records(boxes.sandbox.ledger, type_="egress_attempted")
+    assert attempt.data["allowed"] is False
+
+
+def test_an_error_page_is_an_answer(boxes: AgentBoxes) -> None:
+    story = "cor_0000000000000001"
+    found = boxes.fetch(
+        "http://example.com/missing", "example.com", actor="agent:test", correlation=story
+    )
+    assert found.status == 404
