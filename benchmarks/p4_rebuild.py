@@ -72,7 +72,9 @@ def _tables(source: sqlite3.Connection) -> list[str]:
 
 def _copy(table: str, source: sqlite3.Connection, target: sqlite3.Connection) -> float:
     """Insert a table's rows in the order of the chain; reading them is not timed."""
-    rows = source.execute(f"SELECT * FROM {table} ORDER BY sequence")
+    columns = [row[1] for row in source.execute(f"PRAGMA table_info({table})")]
+    order = "sequence" if "sequence" in columns else columns[0]
+    rows = source.execute(f"SELECT * FROM {table} ORDER BY {order}")
     places = ", ".join("?" for _ in rows.description)
     spent = 0.0
     while chunk := rows.fetchmany(CHUNK):

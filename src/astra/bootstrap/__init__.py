@@ -2,7 +2,10 @@
 
 from astra import flow
 from astra.approvals import desk
+from astra.desires import views as desires
+from astra.goals import book as goals
 from astra.ledger.projection import CORE, Projection
+from astra.persona import awareness
 from astra.policy import budgets, flags, telemetry
 
 PROJECTIONS: tuple[Projection, ...] = (
@@ -11,5 +14,8 @@ PROJECTIONS: tuple[Projection, ...] = (
     budgets.PROJECTION,
     telemetry.PROJECTION,
     desk.PROJECTION,
+    desires.PROJECTION,
+    goals.PROJECTION,
+    awareness.PROJECTION,
     flow.PROJECTION,
 )

@@ -17,10 +17,14 @@ from astra.bootstrap.agent_boxes import AgentBoxes
 from astra.bootstrap.sandbox import Sandbox
 from astra.bootstrap.step_runner import StepRunner
 from astra.bootstrap.views import Views, grant_places, make_views
+from astra.desires.book import Desires
+from astra.desires.idle import IdlePolicy
 from astra.flow import Domains
+from astra.goals.promotion import Promotions
 from astra.kernel.clock import Clock, SystemClock, format_time
 from astra.kernel.errors import BadSetting, Conflict, DuplicateKey
 from astra.ledger.record import Record
+from astra.persona.awareness import Awareness
 from astra.policy import authority, budgets, contract, flags, stopping, telemetry
 from astra.policy.authority import Keys, Signed
 from astra.policy.flags import Flag
@@ -41,6 +45,7 @@ class Runtime:
     clock: Clock
     started_at: datetime
     desk: Desk
+    desires: Desires
     branch: str
     views: Views
 
@@ -70,7 +75,14 @@ class Runtime:
 
     @cached_property
     def steps(self) -> StepRunner:
-        return StepRunner(self.ledger, self.clock, Domains(approvals=self.desk))
+        domains = Domains(
+            approvals=self.desk, promotions=self.promotions, idle=IdlePolicy(self.desires)
+        )
+        return StepRunner(self.ledger, self.clock, domains)
+
+    @property
+    def promotions(self) -> Promotions:
+        return Promotions(desires=self.desires, desk=self.desk)
 
     def keys(self) -> Keys:
         return authority.keys(self.ledger)
@@ -155,6 +167,9 @@ class Runtime:
             ledger=self.ledger,
             clock=self.clock,
             approvals=self.desk,
+            desires=self.desires,
+            promotions=self.promotions,
+            awareness=Awareness(self.ledger),
             source=self.views.source,
             persona=self.views.files,
             persona_root=str(self.root.path / "persona_space"),
@@ -181,6 +196,8 @@ def start(settings: Settings, *, clock: Clock | None = None) -> Runtime:
     telemetry.close_interrupted(ledger)
     _settle_stop(root, ledger)
     branch = created.data["branch"]
+    desires = Desires(ledger=ledger, clock=clock, half_life_days=settings.half_life_days)
+    desires.settle()
     return Runtime(
         root=root,
         settings=settings,
@@ -188,6 +205,7 @@ def start(settings: Settings, *, clock: Clock | None = None) -> Runtime:
         clock=clock,
         started_at=clock.now(),
         desk=Desk(ledger, clock),
+        desires=desires,
         branch=branch,
         views=make_views(root, settings, contract.in_force(ledger), branch),
     )

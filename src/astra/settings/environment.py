@@ -101,7 +101,13 @@ SETTINGS = (
     ),
     Setting("AGENT_RUNNER_MAX_CONCURRENT", _WHOLE, "3", "plans that run at once"),
     Setting("MAX_CLARIFYING_ROUNDS", _WHOLE, "3", "rounds of questions before drafting"),
-    Setting("DESIRE_HALF_LIFE_DAYS", _NUMBER, "14", "days until a desire is half as strong"),
+    Setting(
+        "DESIRE_HALF_LIFE_DAYS",
+        _NUMBER,
+        "14",
+        "days until a desire is half as strong; a new value counts from the daemon's next start",
+        used=True,
+    ),
 )
 
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
@@ -157,7 +163,7 @@ def _value(setting: Setting, merged: Mapping[str, str]) -> str:
     text = _expand(setting.name, raw, merged)
     checks = {
         _WHOLE: lambda: int(text) >= 0,
-        _NUMBER: lambda: float(text) > 0,
+        _NUMBER: lambda: 0 < float(text) < float("inf"),
         _SWITCH: lambda: text.lower() in _ON | _OFF,
         _TEXT: lambda: True,
         "path": lambda: "\0" not in text and text != "",

@@ -46,7 +46,6 @@ def _never(_arguments: Whatever, _services: Services) -> NoReturn:
 
 
 _READS = (
-    "astra.desires.list",
     "astra.schedule.list",
     "astra.schedule.history",
     "tasks_list",
@@ -56,11 +55,8 @@ _READS = (
     "astra.plans.get",
     "astra.changes.list",
     "astra.changes.get",
-    "astra.awareness.read",
 )
 _WRITES = (
-    "astra.desires.record",
-    "astra.desires.reinforce",
     "astra.schedule.create",
     "astra.schedule.modify",
     "astra.schedule.pause",

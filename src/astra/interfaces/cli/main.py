@@ -30,6 +30,8 @@ COMMANDS = {
     "config": ("operator", "show or sign astra.toml"),
     "operator": ("operator", "show or rotate the operator's key"),
     "source": ("tools", "list, read and search the target's source"),
+    "desires": ("desires", "what the agent would like, and how much"),
+    "goals": ("desires", "what is to be achieved"),
     "tools": ("tools", "list the tools, or call one as an agent"),
     "approvals": ("approvals", "what waits for your decision"),
     "approve": ("approvals", "approve exactly one thing, once; asks for the passphrase"),

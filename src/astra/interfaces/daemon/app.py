@@ -14,7 +14,7 @@ from starlette.responses import Response
 from astra import __version__
 from astra.bootstrap import runtime as running
 from astra.bootstrap.runtime import Runtime
-from astra.interfaces.daemon import stop_routes, tool_routes
+from astra.interfaces.daemon import desire_routes, stop_routes, tool_routes
 from astra.interfaces.daemon.activity import Activity
 from astra.interfaces.daemon.requests import AskedOn, Off, caller, names
 from astra.kernel.errors import AstraError, BadInput
@@ -42,6 +42,7 @@ def build(runtime: Runtime, activity: Activity, leave: Callable[[], None]) -> Fa
     _configuration_routes(app, runtime)
     _ledger_routes(app, runtime, activity)
     tool_routes.add(app, runtime)
+    desire_routes.add(app, runtime)
     return app
 
 
