@@ -142,8 +142,10 @@ class SqliteIndex:
         if not self._uncommitted:
             self._writer.execute("BEGIN IMMEDIATE")
             self._uncommitted = True
+        present = {record.type for record in chunk}
         for projection in self._projections:
-            self._run(_statements(projection, chunk))
+            if projection.types is None or not projection.types.isdisjoint(present):
+                self._run(_statements(projection, chunk))
         last = chunk[-1]
         self._writer.execute(_ADVANCE, (last.sequence, last.hash))
 
@@ -190,7 +192,8 @@ class SqliteIndex:
 
 
 def _statements(projection: Projection, records: list[Record]) -> Iterator[Statement]:
-    wanted = records if projection.types is None else filter(projection.wants, records)
+    types = projection.types
+    wanted = records if types is None else [each for each in records if each.type in types]
     return itertools.chain.from_iterable(map(projection.apply, wanted))
 
 
