@@ -2,9 +2,10 @@
 
 import contextlib
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from astra import __version__
@@ -23,6 +24,7 @@ from astra.flow import Domains
 from astra.goals.promotion import Promotions
 from astra.kernel.clock import Clock, SystemClock, format_time
 from astra.kernel.errors import BadSetting, Conflict, DuplicateKey
+from astra.ledger import chain
 from astra.ledger.record import Record
 from astra.persona.awareness import Awareness
 from astra.policy import authority, budgets, contract, flags, stopping, telemetry
@@ -74,6 +76,16 @@ class Runtime:
         return Sandbox(self.root, self.ledger)
 
     @cached_property
+    def _holds(self) -> Callable[[str], bool]:
+        """Check a line's signature, once for each line."""
+
+        @lru_cache(128)
+        def holds(line: str) -> bool:
+            return authority.holds(self.ledger, chain.parse(line))
+
+        return holds
+
+    @cached_property
     def steps(self) -> StepRunner:
         domains = Domains(
             approvals=self.desk, promotions=self.promotions, idle=IdlePolicy(self.desires)
@@ -95,6 +107,7 @@ class Runtime:
             self.ledger,
             off=self.settings.flags_off | off,
             asked_on=self.settings.flags_asked_on | asked_on,
+            holds=lambda record: self._holds(record.line),
         )
 
     def turn_off(self, name: str, *, actor: str) -> Record:

@@ -79,7 +79,13 @@ SETTINGS = (
     Setting("ASTRA_PUBLIC_URL", _TEXT, "", "the address of a TLS proxy in front"),
     Setting("ASTRA_DATABASE_URL", _TEXT, "", "a Postgres address for ledger and index"),
     Setting("ASTRA_SANDBOX", "bubblewrap or off-unsafe", "bubblewrap", "what runs agent code"),
-    Setting("ASTRA_MCP_TOOL_NAMES", "underscore or dotted", "underscore", "advertised tool names"),
+    Setting(
+        "ASTRA_MCP_TOOL_NAMES",
+        "underscore or dotted",
+        "underscore",
+        "how `astra mcp` advertises tool names; it understands both",
+        used=True,
+    ),
     Setting("ASTRA_MODEL", _TEXT, "", "the model, for throwaway data roots only"),
     Setting("ASTRA_MODEL_BASE_URL", _TEXT, "", "its server, for throwaway data roots only"),
     Setting(
@@ -128,6 +134,7 @@ class Settings:
     git_user_name: str
     git_user_email: str
     read_scope: str | None
+    mcp_tool_names: str
 
 
 def load(environ: Mapping[str, str], dotenv: str = "") -> Settings:
@@ -151,6 +158,7 @@ def load(environ: Mapping[str, str], dotenv: str = "") -> Settings:
         git_user_name=values["AGENT_GIT_USER_NAME"],
         git_user_email=values["AGENT_GIT_USER_EMAIL"],
         read_scope=values["AGENT_READ_SCOPE"] if merged.get("AGENT_READ_SCOPE") else None,
+        mcp_tool_names=values["ASTRA_MCP_TOOL_NAMES"],
     )
 
 

@@ -62,15 +62,13 @@ class Counter:
             raise self._refuse(call, decision)
         return self._run(tool, parsed, call, decision, permit)
 
+    def turn_away(self, request: Request, decision: Decision) -> AstraError:
+        """Record what a door refuses of its own accord, and give the error to show."""
+        return self._refuse(_unread(request), decision)
+
     def _understand(self, request: Request) -> tuple[AnyTool, BaseModel, Call]:
         """Make a call of a request; what is closed anyway says so before its arguments matter."""
-        call = Call(
-            tool=request.name[:100],
-            tier=Tier.READ,
-            actor=request.actor,
-            arguments=request.arguments,
-            correlation=request.correlation or random_id("cor"),
-        )
+        call = _unread(request)
         try:
             tool = self.registry.find(request.name)
             call = _of_tool(call, tool)
@@ -115,6 +113,16 @@ class Counter:
     def _refuse(self, call: Call, decision: Decision) -> AstraError:
         self._ledger.append([telemetry.refused(call, decision)], lazy=True)
         return decision.as_error()
+
+
+def _unread(request: Request) -> Call:
+    return Call(
+        tool=request.name[:100],
+        tier=Tier.READ,
+        actor=request.actor,
+        arguments=request.arguments,
+        correlation=request.correlation or random_id("cor"),
+    )
 
 
 def _of_tool(call: Call, tool: AnyTool) -> Call:
