@@ -2,10 +2,11 @@
 SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
+MINUTES ?= 10
 LOCKS := requirements/uv.txt requirements/dev.txt pyproject.toml
 export UV_LINK_MODE := copy
 
-.PHONY: help setup system check format test bench demo up docs lock clean
+.PHONY: help setup system check format test soak conformance bench demo up docs lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -38,6 +39,12 @@ format: setup  ## rewrite files in the project's format
 test: setup  ## every test
 	$(BIN)/pytest -q -n 2 --dist loadgroup -m "not serial"
 	$(BIN)/pytest -q -m serial
+
+soak: setup  ## the long version of the torture: make soak MINUTES=60
+	TORTURE_SECONDS=$$(( $(MINUTES) * 60 )) $(BIN)/pytest -q -m serial tests/acceptance/test_torture.py
+
+conformance: setup  ## the official MCP inspector and conformance suite; npm fetches them
+	$(BIN)/python scripts/conformance/run.py
 
 bench: setup  ## measure, and write benchmarks/RESULTS.md
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/bench.txt

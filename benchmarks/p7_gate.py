@@ -5,11 +5,12 @@ it against the grants and walks every rule of the gate; cedarpy gets one permit 
 parsed once.
 """
 
-import argparse
 import json
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 
+import measuring
 from astra.bootstrap.services import outside
 from astra.policy.call import Actor, Call, Footprint, Role, Tier
 from astra.policy.gate import Known, decide
@@ -21,22 +22,12 @@ AGENT = Actor(role=Role.AGENT, name="bench", door="mcp")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--quick", action="store_true")
-    quick = parser.parse_args().quick
-    counts = (1_000,) if quick else (1_000, 100_000, 1_000_000)
-    value = ours(1_000)
-    reference = cedar(1_000, rounds=1 if quick else 20)
-    line = {
-        "name": "P7 gate decision, 1,000 grants (µs)",
-        "value": round(value, 2),
-        "reference": round(reference, 1),
-        "ratio": round(reference / value, 1),
-        "target": TARGET,
-        "ok": reference / value >= TARGET,
-        "growth": {str(count): round(ours(count), 2) for count in counts},
-    }
-    print(json.dumps(line, ensure_ascii=False))
+    quick = measuring.is_quick()
+    reference = cedar(1_000, rounds=1 if quick else 20) if find_spec("cedarpy") else None
+    target = measuring.times_faster(TARGET)
+    measuring.report("P7 gate decision, 1,000 grants (µs)", ours(1_000), reference, target)
+    for count in measuring.sizes(quick=quick):
+        measuring.report(f"P7 gate decision, {count:,} grants (µs)", ours(count))
 
 
 def ours(count: int) -> float:

@@ -288,7 +288,8 @@ def _http() -> Iterator[str]:
     from astra.interfaces.daemon.activity import Activity
 
     runtime: Any = types.SimpleNamespace(ledger=None)
-    document = app.build(runtime, Activity(), lambda: None).openapi()
+    nothing: Any = None
+    document = app.build(runtime, Activity(), lambda: None, nothing).openapi()
     yield (
         "The daemon serves HTTP on the unix socket `var/run/astra.sock`, which only its OS user can"
         " open. It describes itself at `/openapi.json`. Lists are"

@@ -5,12 +5,17 @@ keeps the due steps of every entity as of the ledger's head; the daemon runs wha
 the index and the list is the same; there is no queue to lose and no cursor to corrupt. Steps check
 before they act, so running one twice does nothing.
 
-| entity   | while      | step                     | due                                   |
-|----------|------------|--------------------------|---------------------------------------|
-| approval | pending    | announce-1, -2, -3       | 1, 6 and 20 hours after the request   |
-| approval | pending    | expire                   | at its expiry                         |
-| approval | approved   | expire                   | at its expiry                         |
-| approval | approved   | export-token             | at once, where it is for a schedule   |
+| entity    | while                | step               | due                                 |
+|-----------|----------------------|--------------------|-------------------------------------|
+| approval  | pending              | announce-1, -2, -3 | 1, 6 and 20 hours after the request |
+| approval  | pending              | expire             | at its expiry                       |
+| approval  | approved             | expire             | at its expiry                       |
+| schedule  | approved             | export-token       | at once                             |
+| promotion | approved             | create-goal        | at once                             |
+| desires   | one is above 0.1     | survey             | at the next full hour               |
+
+A promotion and a schedule are approvals of their kind. Their own step is there from the request on,
+without a time, and gets one when the operator approves.
 
 Schedules are due by rows of their own (`schedules.projection`): what is due among a million is an
 index range, and claiming one is an append. The executor, not the step runner, looks at those.
@@ -21,6 +26,11 @@ from dataclasses import dataclass
 
 from astra.approvals import desk
 from astra.approvals.desk import Desk
+from astra.desires import idle
+from astra.desires import views as desires
+from astra.desires.idle import IdlePolicy
+from astra.goals import promotion
+from astra.goals.promotion import Promotions
 from astra.kernel.clock import format_time, parse_time
 from astra.ledger.ports import Ledger
 from astra.ledger.projection import Projection, Statement
@@ -48,6 +58,8 @@ class Domains:
 
     approvals: Desk
     tokens: TokenShelf
+    promotions: Promotions
+    idle: IdlePolicy
 
 
 STEPS: dict[str, Callable[[Domains, str], None]] = {
@@ -56,11 +68,17 @@ STEPS: dict[str, Callable[[Domains, str], None]] = {
     "announce-1": lambda domains, subject: domains.approvals.announce(subject, "announce-1"),
     "announce-2": lambda domains, subject: domains.approvals.announce(subject, "announce-2"),
     "announce-3": lambda domains, subject: domains.approvals.announce(subject, "announce-3"),
+    "create-goal": lambda domains, subject: domains.promotions.fulfil(subject),
+    "survey": lambda domains, _subject: domains.idle.survey(),
 }
+_ALL_DESIRES = "desires"
 
 
 def next_due(ledger: Ledger) -> DueStep | None:
-    rows = ledger.query("SELECT subject, step, due FROM due_step ORDER BY due, subject LIMIT 1")
+    rows = ledger.query(
+        "SELECT subject, step, due FROM due_step WHERE due IS NOT NULL"
+        " ORDER BY due, subject LIMIT 1"
+    )
     return DueStep(*rows[0]) if rows else None
 
 
@@ -69,36 +87,77 @@ def run(domains: Domains, step: DueStep) -> None:
 
 
 def _apply(record: Record) -> Iterator[Statement]:
-    if record.type == desk.REQUESTED:
-        yield _insert(record, "expire", record.data["expires_at"])
-        for number, delay in enumerate(desk.REMINDERS, start=1):
-            yield _insert(
-                record, f"announce-{number}", format_time(parse_time(record.time) + delay)
-            )
-    elif record.type == desk.ANNOUNCED:
-        yield (
-            "DELETE FROM due_step WHERE subject = ? AND step = ?",
-            (record.data["approval"], record.data["step"]),
-        )
-    elif record.type == desk.GRANTED:
-        yield "DELETE FROM due_step WHERE subject = ? AND step <> 'expire'", (record.subject,)
-        yield _EXPORT, (record.subject, record.time, record.subject, tokens.KIND)
-    elif record.type == tokens.EXPORTED:
-        yield (
-            "DELETE FROM due_step WHERE subject = ? AND step = 'export-token'",
-            (record.data["approval"],),
-        )
+    yield from _EFFECTS.get(record.type, _over)(record)
+
+
+def _requested(record: Record) -> Iterator[Statement]:
+    yield _insert(record, "expire", record.data["expires_at"])
+    for number, delay in enumerate(desk.REMINDERS, start=1):
+        yield _insert(record, f"announce-{number}", format_time(parse_time(record.time) + delay))
+    if record.data["kind"] == promotion.KIND:
+        yield _insert(record, "create-goal", None)
+    if record.data["kind"] == tokens.KIND:
+        yield _insert(record, "export-token", None)
+
+
+def _exported(record: Record) -> Iterator[Statement]:
+    yield (
+        "DELETE FROM due_step WHERE subject = ? AND step = 'export-token'",
+        (record.data["approval"],),
+    )
+
+
+def _announced(record: Record) -> Iterator[Statement]:
+    yield (
+        "DELETE FROM due_step WHERE subject = ? AND step = ?",
+        (record.data["approval"], record.data["step"]),
+    )
+
+
+def _granted(record: Record) -> Iterator[Statement]:
+    yield "DELETE FROM due_step WHERE subject = ? AND step LIKE 'announce-%'", (record.subject,)
+    yield (
+        "UPDATE due_step SET due = ? WHERE subject = ? AND due IS NULL",
+        (
+            record.time,
+            record.subject,
+        ),
+    )
+
+
+def _over(record: Record) -> Iterator[Statement]:
+    yield "DELETE FROM due_step WHERE subject = ?", (record.subject,)
+
+
+def _wanted(record: Record) -> Iterator[Statement]:
+    yield (
+        "INSERT INTO due_step VALUES (?, 'survey', ?) ON CONFLICT (subject, step) DO NOTHING",
+        (_ALL_DESIRES, idle.next_hour(record.time)),
+    )
+
+
+def _surveyed(record: Record) -> Iterator[Statement]:
+    if record.data["top"]:
+        due = idle.next_hour(record.data["hour"])
+        yield "UPDATE due_step SET due = ? WHERE subject = ?", (due, _ALL_DESIRES)
     else:
-        yield "DELETE FROM due_step WHERE subject = ?", (record.subject,)
+        yield "DELETE FROM due_step WHERE subject = ?", (_ALL_DESIRES,)
 
 
-def _insert(record: Record, step: str, due: str) -> Statement:
+def _insert(record: Record, step: str, due: str | None) -> Statement:
     return "INSERT INTO due_step VALUES (?, ?, ?)", (record.subject, step, due)
 
 
-_EXPORT = """
-    INSERT INTO due_step SELECT ?, 'export-token', ? FROM approval WHERE id = ? AND kind = ?
-"""
+_EFFECTS: dict[str, Callable[[Record], Iterator[Statement]]] = {
+    desk.REQUESTED: _requested,
+    desk.ANNOUNCED: _announced,
+    desk.GRANTED: _granted,
+    tokens.EXPORTED: _exported,
+    desires.RECORDED: _wanted,
+    desires.REINFORCED: _wanted,
+    idle.SURVEYED: _surveyed,
+}
+_ENDS = frozenset({desk.REJECTED, desk.EXPIRED, desk.USED, desk.STALE})
 
 PROJECTION = Projection(
     "due steps",
@@ -109,16 +168,5 @@ PROJECTION = Projection(
         "CREATE INDEX due_step_time ON due_step (due, subject)",
     ),
     _apply,
-    types=frozenset(
-        {
-            desk.REQUESTED,
-            desk.GRANTED,
-            desk.REJECTED,
-            desk.EXPIRED,
-            desk.USED,
-            desk.STALE,
-            desk.ANNOUNCED,
-            tokens.EXPORTED,
-        }
-    ),
+    types=_ENDS | frozenset(_EFFECTS),
 )

@@ -11,12 +11,18 @@ from astra.approvals import desk
 from astra.approvals.desk import Desk
 from astra.bootstrap import PROJECTIONS
 from astra.bootstrap.scheduling import RegistryCatalogue, ScheduleDoor
+from astra.bootstrap.step_runner import StepRunner
+from astra.desires.book import Desires
+from astra.desires.idle import IdlePolicy
+from astra.flow import Domains
+from astra.goals.promotion import Promotions
 from astra.kernel.clock import Clock, format_time
 from astra.kernel.signatures import KeyPair
 from astra.ledger import chain
 from astra.ledger.expectations import Expectations
 from astra.ledger.projection import CORE, Projection
 from astra.ledger.record import EMPTY, Event, Head, Record
+from astra.persona.awareness import Awareness
 from astra.policy import authority
 from astra.policy.authority import Signed
 from astra.policy.call import Actor, Call, Role
@@ -158,10 +164,22 @@ class GateInMemory:
         self.tokens = MemoryTokens()
         self.shelf = TokenShelf(self.root.ledger, self.desk, self.tokens)
         self.desk.when_spent.append(self.shelf.spent)
+        self.desires = Desires(ledger=self.root.ledger, clock=self.root.clock)
+        self.promotions = Promotions(desires=self.desires, desk=self.desk)
         around = Surroundings(
             flags=lambda: self.on, stopped=lambda: self.stopped, outside_grants=self._outside
         )
         self.gate = Gate(self.root.ledger, self.root.clock, self.desk, around)
+
+    def steps(self) -> StepRunner:
+        """Make what runs due steps here."""
+        domains = Domains(
+            approvals=self.desk,
+            tokens=self.shelf,
+            promotions=self.promotions,
+            idle=IdlePolicy(self.desires),
+        )
+        return StepRunner(self.root.ledger, self.root.clock, domains)
 
     def approve(self, approval_id: str, key: KeyPair | None = None) -> None:
         approval = self.desk.get(approval_id)
@@ -187,6 +205,9 @@ class CounterInMemory:
             clock=root.clock,
             approvals=self.gate.desk,
             schedules=self.timetable,
+            desires=self.gate.desires,
+            promotions=self.gate.promotions,
+            awareness=Awareness(root.ledger),
             source=cast("SourceView", None),
             persona=cast("PersonaFiles", None),
             persona_root="/data/persona_space",

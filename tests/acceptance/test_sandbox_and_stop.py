@@ -140,6 +140,14 @@ def test_only_the_operators_signature_starts_work_again(astra: Astra) -> None:
     assert astra.json("start")["started"] is False
 
 
+def test_removing_the_stop_file_does_not_start_work_again(astra: Astra) -> None:
+    astra.json("stop", "--now")
+    (astra.root / "var" / "stop").unlink()
+    assert run_in_sandbox(astra, "true", code=1)["code"] == "stopped"
+    assert astra.json("start")["started"] is True
+    assert run_in_sandbox(astra, "true")["verdict"] == "succeeded"
+
+
 def test_a_restart_does_not_undo_a_stop(astra: Astra) -> None:
     astra.json("stop", "--now")
     astra.run("down")

@@ -12,9 +12,9 @@ import json
 import os
 import select
 import signal
-import time
 from collections.abc import Generator
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -158,12 +158,9 @@ def parent(pid: int) -> int | None:
     return int(fields[1]) if len(fields) > 1 else None
 
 
+@lru_cache(maxsize=1)
 def boot() -> str:
     return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-
-
-def now() -> float:
-    return time.monotonic()
 
 
 def _folder(data_root: Path) -> Path:

@@ -61,7 +61,7 @@ def _refuse_other_messages(message: bytes) -> None:
 
 
 def _name(hello: bytes) -> str:
-    rest = _skip(hello[_RANDOM:], ">B")  # session id
+    rest = _skip(hello[_RANDOM:], ">B")  # the id of an earlier connection
     rest = _skip(rest, ">H")  # cipher suites
     rest = _skip(rest, ">B")  # compression methods
     names = [body for kind, body in _extensions(_vector(rest, ">H")) if kind == _SERVER_NAME]

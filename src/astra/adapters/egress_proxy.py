@@ -4,25 +4,31 @@ It listens on a socket that lives in the box's own network namespace. For every 
 decides once, on the normalised name and port; resolves the name itself and dials the very address
 it checked; and, inside a tunnel, lets bytes pass only after the TLS client has asked for that same
 name. One connection carries one request. Whatever happens, each attempt is reported once, with a
-reason out of a closed list (`REASONS`) and the bytes that passed.
+reason out of a closed list (`REASONS`) and the bytes that passed; when a report cannot be kept,
+nothing more may leave.
 """
 
 import contextlib
-import re
 import socket
 import threading
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 
-from astra.adapters import client_hello, http_head
+from astra.adapters import http_head
 from astra.adapters.http_head import BadHead, Head
+from astra.adapters.proxy_request import (
+    Denied,
+    absolute,
+    authority,
+    check_host_header,
+    checked_hello,
+    origin_request,
+)
 from astra.adapters.relay import ByteBudget, Meter, OverBudget, forward_body, relay
-from astra.kernel.errors import BadInput
 from astra.policy import domains
 from astra.policy.addresses import is_public
 from astra.policy.domains import DomainGrant
 
-HTTP, HTTPS = 80, 443
 MOST_AT_ONCE = 64
 REASONS = {
     "allowed": "the host and port are granted",
@@ -48,13 +54,9 @@ REASONS = {
     "timed_out": "silence for too long",
     "byte_limit": "more bytes than the run may send or receive",
     "too_many": "more connections than the run may make",
+    "cannot_record": "an earlier attempt could not be recorded, so nothing more may leave",
     "ended": "the box ended",
 }
-_HOP_BY_HOP = {
-    *("connection", "proxy-connection", "proxy-authorization", "proxy-authenticate", "keep-alive"),
-    *("te", "trailer", "upgrade", "expect"),
-}
-_PORT = re.compile("[0-9]{1,5}")
 _HEAD_SECONDS, _IDLE_SECONDS, _DIAL_SECONDS = 30.0, 300.0, 20.0
 
 
@@ -106,12 +108,6 @@ def _dial(address: str, port: int) -> socket.socket:
 PUBLIC_INTERNET = Internet(resolve=_resolve, dial=_dial)
 
 
-class Denied(Exception):
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-
-
 @dataclass
 class _Visit:
     """What is known so far about one connection."""
@@ -134,6 +130,7 @@ class EgressProxy:
     _threads: list[threading.Thread] = field(default_factory=list[threading.Thread])
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _unrecorded: int = 0
+    _record_failed: bool = False
     _closing: bool = False
 
     def __post_init__(self) -> None:
@@ -214,6 +211,8 @@ class EgressProxy:
         return reason
 
     def _pass_through(self, client: socket.socket, visit: _Visit) -> None:
+        if self._record_failed:
+            raise Denied("cannot_record")
         if len(self._attempts) + self._unrecorded >= self.connection_limit:
             raise Denied("too_many")
         client.settimeout(_HEAD_SECONDS)
@@ -225,10 +224,10 @@ class EgressProxy:
             self._forward(client, head, rest, visit)
 
     def _tunnel(self, client: socket.socket, head: Head, rest: bytes, visit: _Visit) -> None:
-        visit.host, visit.port = _authority(head.target, None)
+        visit.host, visit.port = authority(head.target, None)
         with self._kept(self._connect(visit)) as server:
             client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
-            hello = _checked_hello(client, rest, visit.host)
+            hello = checked_hello(client, rest, visit.host)
             server.settimeout(_IDLE_SECONDS)
             client.settimeout(_IDLE_SECONDS)
             self._budget.spend(len(hello))
@@ -237,14 +236,14 @@ class EgressProxy:
             relay(client, server, Meter(budget=self._budget, counts=visit), idle=_IDLE_SECONDS)
 
     def _forward(self, client: socket.socket, head: Head, rest: bytes, visit: _Visit) -> None:
-        visit.host, visit.port, path = _absolute(head.target)
-        _check_host_header(head, visit)
+        visit.host, visit.port, path = absolute(head.target)
+        check_host_header(head, visit.host, visit.port)
         length = http_head.body_length(head)
         with self._kept(self._connect(visit)) as server:
             server.settimeout(_IDLE_SECONDS)
             if "100-continue" in (head.one("expect") or "").lower():
                 client.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
-            request = _origin_request(head, path)
+            request = origin_request(head, path)
             self._budget.spend(len(request))
             server.sendall(request)
             visit.sent += len(request)
@@ -288,7 +287,15 @@ class EgressProxy:
             else:
                 self._attempts.append(attempt)
         if not flood:
+            self._write_down(attempt)
+
+    def _write_down(self, attempt: Attempt) -> None:
+        try:
             self.record(attempt)
+        except Exception:  # noqa: BLE001 - whatever keeps a record from being kept closes the door
+            with self._lock:
+                self._record_failed = True
+                self._unrecorded += 1
 
     @contextlib.contextmanager
     def _kept(self, connection: socket.socket) -> Generator[socket.socket, None, None]:
@@ -300,80 +307,6 @@ class EgressProxy:
         finally:
             with self._lock:
                 self._live.discard(connection)
-
-
-def _authority(text: str, default_port: int | None) -> tuple[str, int]:
-    if "@" in text:
-        raise Denied("userinfo")
-    if text.startswith("["):
-        raise Denied("ip_literal")
-    host, colon, port = text.partition(":")
-    if not _PORT.fullmatch(port if colon or default_port is None else "0"):
-        raise Denied("bad_host")
-    try:
-        name = domains.normalise_host(host)
-    except BadInput as error:
-        raise Denied("ip_literal" if "IP address" in error.detail else "bad_host") from None
-    return name, int(port) if colon else int(default_port or 0)
-
-
-def _absolute(target: str) -> tuple[str, int, str]:
-    """Split `http://host:port/path`; other schemes have no business here."""
-    scheme, separator, rest = target.partition("://")
-    if scheme.lower() != "http" or not separator:
-        raise Denied("bad_request")
-    cut = min((rest.index(mark) for mark in "/?#" if mark in rest), default=len(rest))
-    host, port = _authority(rest[:cut], HTTP)
-    path = rest[cut:].partition("#")[0]
-    return host, port, path if path.startswith("/") else "/" + path
-
-
-def _check_host_header(head: Head, visit: _Visit) -> None:
-    named = head.one("host")
-    if named is None and head.version == "HTTP/1.0":
-        return
-    if named is None or _authority(named, HTTP) != (visit.host, visit.port):
-        raise Denied("host_mismatch")
-
-
-def _origin_request(head: Head, path: str) -> bytes:
-    dropped = _HOP_BY_HOP | {
-        name.strip().lower() for value in head.all("connection") for name in value.split(",")
-    }
-    dropped -= {"host", "content-length", "transfer-encoding"}
-    lines = [
-        f"{head.method} {path} HTTP/1.1",
-        *(f"{name}: {value}" for name, value in head.headers if name.lower() not in dropped),
-        "Connection: close",
-    ]
-    return "\r\n".join([*lines, "", ""]).encode("ascii")
-
-
-def _checked_hello(client: socket.socket, data: bytes, host: str) -> bytes:
-    """Read the first TLS message and refuse a server name that is not the tunnel's."""
-    while True:
-        try:
-            asked = client_hello.server_name(data) if data else None
-        except client_hello.Incomplete:
-            asked = None
-        except client_hello.NotTls as error:
-            raise Denied(str(error)) from None
-        if asked is not None:
-            _refuse_other_name(asked, host)
-            return data
-        more = client.recv(16384)
-        if not more or len(data) > client_hello.LARGEST_HELLO:
-            raise Denied("not_tls")
-        data += more
-
-
-def _refuse_other_name(asked: str, host: str) -> None:
-    try:
-        same = domains.normalise_host(asked) == host
-    except BadInput:
-        same = False
-    if not same:
-        raise Denied("sni_mismatch")
 
 
 def _answer_refusal(client: socket.socket, reason: str, visit: _Visit) -> None:

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 from astra.adapters import http_head
 from astra.adapters.http_head import BadHead, Head
+from astra.adapters.model_usage import reported_tokens
 from astra.kernel.errors import BadSetting
 from astra.policy.manifest import MIB
 
@@ -30,7 +31,8 @@ PATHS = {
 _KEPT_HEADERS = ("content-type", "accept", "anthropic-version", "anthropic-beta")
 _ANSWERED_HEADERS = ("content-type", "retry-after", "request-id", "x-request-id")
 _TOKEN_CEILINGS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
-_SECONDS = 600.0
+MOST_AT_ONCE = 16
+_REQUEST_SECONDS, _ANSWER_SECONDS = 30.0, 600.0
 _CHUNK = 65536
 _BYTES_PER_TOKEN = 3
 _STATUS = {"calls": 429, "tokens": 429, "too_large": 413, "not_a_model_call": 403, "no_answer": 502}
@@ -98,8 +100,11 @@ class ModelGateway:
     _live: set[socket.socket] = field(default_factory=set[socket.socket])
     _closing: bool = False
 
+    def __post_init__(self) -> None:
+        self._places = threading.BoundedSemaphore(MOST_AT_ONCE)
+
     def serve(self, listener: socket.socket) -> None:
-        self._listener = listener
+        self._listener, self._closing = listener, False
         threading.Thread(target=self._accept, name="model-gateway", daemon=True).start()
 
     def close(self) -> Spent:
@@ -122,6 +127,7 @@ class ModelGateway:
                 client, _address = self._listener.accept()
             except OSError:
                 return
+            self._places.acquire()
             threading.Thread(target=self._visit, args=(client,), daemon=True).start()
 
     def _visit(self, client: socket.socket) -> None:
@@ -129,11 +135,12 @@ class ModelGateway:
             self._live.add(client)
         try:
             with client:
-                client.settimeout(_SECONDS)
+                client.settimeout(_REQUEST_SECONDS)
                 self._answer(client)
         except OSError:
             return  # the box went away; the call, if one was made, is on record
         finally:
+            self._places.release()
             with self._lock:
                 self._live.discard(client)
 
@@ -198,7 +205,7 @@ class ModelGateway:
             if reason == "no_answer":
                 self._say(client, _Refusal("no_answer", "the model endpoint did not answer"))
         finally:
-            tokens = _tokens(received) or (len(body) + len(received)) // _BYTES_PER_TOKEN
+            tokens = reported_tokens(received) or (len(body) + len(received)) // _BYTES_PER_TOKEN
             with self._lock:
                 self._tokens += tokens
             self.record(
@@ -219,7 +226,7 @@ class ModelGateway:
         kind = (
             http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
         )
-        return kind(parts.hostname or "", parts.port, timeout=_SECONDS)
+        return kind(parts.hostname or "", parts.port, timeout=_ANSWER_SECONDS)
 
     def _target(self, path: str) -> str:
         return urlsplit(self.upstream.url).path.rstrip("/") + path
@@ -283,34 +290,3 @@ def _stream(client: socket.socket, answer: http.client.HTTPResponse, most: int) 
         passed += data
         client.sendall(data)
     return bytes(passed)
-
-
-def _tokens(answer: bytes) -> int:
-    """Find the usage that the endpoint reports, in one document or in a stream of events."""
-    lines = answer.splitlines() if answer.lstrip().startswith((b"data:", b"event:")) else [answer]
-    seen: dict[str, int] = {}
-    for line in lines:
-        for name, count in _usage(line.removeprefix(b"data:")).items():
-            seen[name] = max(seen.get(name, 0), count)
-    total = seen.pop("total_tokens", 0)
-    return max(total, sum(seen.values()))
-
-
-def _usage(text: bytes) -> dict[str, int]:
-    document = _object(text)
-    holders = [document, *(document.get(key) for key in ("message", "response"))]
-    found: dict[str, int] = {}
-    for holder in holders:
-        usage = cast("dict[str, Any]", holder).get("usage") if isinstance(holder, dict) else None
-        if isinstance(usage, dict):
-            counts = cast("dict[str, Any]", usage).items()
-            found |= {n: c for n, c in counts if n.endswith("_tokens") and isinstance(c, int)}
-    return found
-
-
-def _object(text: bytes) -> dict[str, Any]:
-    try:
-        document = json.loads(text)
-    except ValueError:
-        return {}
-    return cast("dict[str, Any]", document) if isinstance(document, dict) else {}

@@ -181,9 +181,9 @@ def _watch(ready: selectors.BaseSelector, near: _Side, far: _Side) -> None:
 
 
 def _pass_on_the_end(near: _Side, far: _Side) -> None:
-    """Tell one side that the other has said everything."""
-    for side, other in ((near, far), (far, near)):
-        if not side.reading and not other.waiting and not side.finished:
-            side.finished = True
-            with contextlib.suppress(OSError):
-                other.connection.shutdown(socket.SHUT_WR)
+    """Tell the server that the client has said everything; the client learns it by the close."""
+    far.finished = not far.reading
+    if not near.reading and not far.waiting and not near.finished:
+        near.finished = True
+        with contextlib.suppress(OSError):
+            far.connection.shutdown(socket.SHUT_WR)

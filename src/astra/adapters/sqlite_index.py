@@ -4,6 +4,8 @@ Invariants:
 - It holds nothing that the chain does not say; deleting it loses nothing.
 - `position` (sequence and hash of the last record applied) moves in the same transaction as the
   tables, and only over records that are already on disk. So it is never ahead of an honest chain.
+- Applying leaves its transaction open, and the next reader commits it first: whoever reads sees
+  everything applied, and a burst of appends that nobody reads in between costs one commit.
 - The file name carries a digest of the projections, so a new version of Astra builds its own index
   beside the old one. A rebuilt index is a new file, never renamed over one that is open.
 """
@@ -11,9 +13,10 @@ Invariants:
 import hashlib
 import inspect
 import itertools
+import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from operator import itemgetter
 from pathlib import Path
@@ -25,34 +28,61 @@ from astra.ledger.record import GENESIS, Record
 T = TypeVar("T")
 Position = tuple[int, str]
 _CHUNK = 5_000
+_DURABLE = """
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = NORMAL;
+    PRAGMA wal_autocheckpoint = 10000;
+"""
+_NOT_DURABLE = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
 _POSITION = "CREATE TABLE position (sequence INTEGER, hash TEXT)"
+_ADVANCE = "UPDATE position SET sequence = ?, hash = ?"
 
 
 class IndexCorrupt(Exception):
     """SQLite says the file is not what it wrote; the answer is to rebuild from the chain."""
 
 
+class IndexBehind(Exception):
+    """Records could not be written (a full disk, say): from its position on, some are missing."""
+
+
 class SqliteIndex:
-    def __init__(self, path: Path | None, projections: Sequence[Projection]) -> None:
+    def __init__(
+        self, path: Path | None, projections: Sequence[Projection], *, journal: str = _DURABLE
+    ) -> None:
         self.path = path
+        self._journal = journal
         self._projections = projections
         self._idle: list[sqlite3.Connection] = []
         self._shared = threading.RLock()
         self._closed = False
+        self._uncommitted = False
+        self.behind = False
         self._writer = _guarded(lambda: self._open_writer(path or ":memory:"))
 
     def position(self) -> Position:
-        ((sequence, digest),) = self._read("SELECT * FROM position", ())
+        ((sequence, digest),) = self.query_uncommitted("SELECT * FROM position", ())
         return sequence, digest
 
     def apply(self, records: Iterable[Record]) -> None:
-        """Apply records that directly follow the position, in one transaction a chunk."""
+        """Apply records that directly follow the position, many of them in several commits."""
         source = iter(records)
         while chunk := list(itertools.islice(source, _CHUNK)):
-            _guarded(lambda: self._apply_chunk(chunk))
+            self._write(lambda: self._apply_chunk(chunk))
+            if len(chunk) == _CHUNK:
+                self.commit()
+
+    def commit(self) -> None:
+        if self._uncommitted:
+            self._write(self._commit)
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         return self._read(sql, parameters)
+
+    def query_uncommitted(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """Ask without committing first: for the one who is about to apply more."""
+        with self._shared:
+            return _guarded(lambda: self._writer.execute(sql, parameters).fetchall())
 
     def tables(self) -> list[str]:
         names = self._read(
@@ -68,6 +98,8 @@ class SqliteIndex:
 
     def close(self) -> None:
         with self._shared:
+            with suppress(IndexBehind, IndexCorrupt):  # the chain knows better
+                self.commit()
             for connection in (*self._idle, self._writer):
                 with suppress(sqlite3.Error):
                     connection.close()
@@ -77,8 +109,7 @@ class SqliteIndex:
     def _open_writer(self, path: Path | str) -> sqlite3.Connection:
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.executescript(self._journal)
             connection.execute("PRAGMA cache_size = -65536")
             if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
                 self._create_tables(connection)
@@ -94,36 +125,47 @@ class SqliteIndex:
         connection.execute("INSERT INTO position VALUES (0, ?)", (GENESIS,))
         connection.execute("COMMIT")
 
-    def _apply_chunk(self, chunk: list[Record]) -> None:
+    def _write(self, work: Callable[[], None]) -> None:
+        """Do it, or go back to the last commit and refuse readers until somebody caught up."""
         with self._shared:
-            self._writer.execute("BEGIN IMMEDIATE")
             try:
-                for projection in self._projections:
-                    self._run(
-                        statement
-                        for record in chunk
-                        if projection.types is None or record.type in projection.types
-                        for statement in projection.apply(record)
-                    )
-                self._writer.execute(
-                    "UPDATE position SET sequence = ?, hash = ?",
-                    (chunk[-1].sequence, chunk[-1].hash),
-                )
-                self._writer.execute("COMMIT")
-            except BaseException:
+                _guarded(work)
+            except BaseException as error:
                 with suppress(sqlite3.Error):
                     self._writer.execute("ROLLBACK")
+                self.behind, self._uncommitted = True, False
+                if isinstance(error, sqlite3.Error):
+                    raise IndexBehind(str(error)) from error
                 raise
+
+    def _apply_chunk(self, chunk: list[Record]) -> None:
+        if not self._uncommitted:
+            self._writer.execute("BEGIN IMMEDIATE")
+            self._uncommitted = True
+        present = {record.type for record in chunk}
+        for projection in self._projections:
+            if projection.types is None or not projection.types.isdisjoint(present):
+                self._run(_statements(projection, chunk))
+        last = chunk[-1]
+        self._writer.execute(_ADVANCE, (last.sequence, last.hash))
+
+    def _commit(self) -> None:
+        if self._uncommitted:  # another reader may have been first
+            self._writer.execute("COMMIT")
+            self._uncommitted = False
 
     def _run(self, statements: Iterable[Statement]) -> None:
         """Run statements in order; neighbours with the same text go to SQLite together."""
         for sql, group in itertools.groupby(statements, key=itemgetter(0)):
-            self._writer.executemany(sql, (parameters for _, parameters in group))
+            self._writer.executemany(sql, map(itemgetter(1), group))
 
     def _read(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
         if self.path is None:
             with self._shared:
                 return self._writer.execute(sql, parameters).fetchall()
+        self.commit()
+        if self.behind:
+            raise IndexBehind("records are missing")
         try:
             connection = self._idle.pop()
         except IndexError:
@@ -147,6 +189,29 @@ class SqliteIndex:
             isolation_level=None,
             check_same_thread=False,
         )
+
+
+def _statements(projection: Projection, records: list[Record]) -> Iterator[Statement]:
+    types = projection.types
+    wanted = records if types is None else [each for each in records if each.type in types]
+    return itertools.chain.from_iterable(map(projection.apply, wanted))
+
+
+def build(path: Path, projections: Sequence[Projection], records: Iterable[Record]) -> None:
+    """Build an index in one go. The file gets its name when it is complete and on disk.
+
+    Until then a crash costs nothing but the work, so there is neither a journal nor a sync.
+    """
+    unfinished = path.with_name(f"building-{path.name}")
+    remove(unfinished)
+    try:
+        with closing(SqliteIndex(unfinished, projections, journal=_NOT_DURABLE)) as index:
+            index.apply(records)
+        with unfinished.open("rb") as file:
+            os.fsync(file.fileno())
+        unfinished.rename(path)
+    finally:
+        remove(unfinished)
 
 
 def index_file_name(projections: Sequence[Projection], generation: int = 1) -> str:

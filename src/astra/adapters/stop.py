@@ -8,6 +8,7 @@ the kernel reports that death only when no process is left in it.
 
 import contextlib
 import os
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -84,8 +85,8 @@ def _kill_all(found: list[RunningBox], patience: float) -> dict[str, _Fate]:
         for process in processes.values():
             if process is not None:
                 boxes.kill(process)
-        deadline = boxes.now() + patience
-        return {box.id: _fate(box, processes[box.id], deadline - boxes.now()) for box in found}
+        deadline = time.monotonic() + patience
+        return {box.id: _fate(box, processes[box.id], deadline - time.monotonic()) for box in found}
 
 
 def _fate(box: RunningBox, process: int | None, patience: float) -> _Fate:

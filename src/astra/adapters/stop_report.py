@@ -37,6 +37,11 @@ def read(data_root: Path) -> tuple[str, dict[str, Any]]:
         return NO_ID, {}
 
 
+def present(data_root: Path) -> bool:
+    """Tell whether a report lies there: a stop happened even if `var/stop` was removed since."""
+    return _file(data_root).exists()
+
+
 def clear(data_root: Path) -> None:
     _file(data_root).unlink(missing_ok=True)
     boxes.stop_file(data_root).unlink(missing_ok=True)

@@ -93,6 +93,7 @@ def make_clone(git_dir: Path, clone: Path, *, name: str, email: str) -> bool:
     partial = clone.with_name(f".{clone.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     git("clone", "--no-hardlinks", "--quiet", "--", git_dir, partial, cwd=clone.parent)
+    git("remote", "remove", "origin", cwd=partial)  # boxes never see the trusted repository
     git("config", "user.name", name, cwd=partial)
     git("config", "user.email", email, cwd=partial)
     partial.rename(clone)

@@ -9,7 +9,7 @@ The summary a person reads is written by the server from what it knows, never by
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -77,14 +77,7 @@ class Desk:
         return None
 
     def use(self, approval_id: str, call: Call) -> Event:
-        return Event(
-            type=USED,
-            actor=str(call.actor),
-            data={"approval": approval_id},
-            correlation=call.correlation,
-            subject=approval_id,
-            key=f"used:{approval_id}",
-        )
+        return spent(approval_id, actor=str(call.actor), correlation=call.correlation)
 
     def spent(self, approval_id: str) -> None:
         for tell in self.when_spent:
@@ -141,6 +134,12 @@ class Desk:
         )
         self.ledger.append([event], expect={identifier: 0})
         return identifier
+
+    def stands(self, identifier: str) -> bool:
+        """Tell whether an approval is granted, by the operator's own signature, and not over."""
+        approval = self.get(identifier)
+        unexpired = approval.expires_at > format_time(self.clock.now())
+        return approval.state == "approved" and unexpired and self._signed(approval)
 
     def listed(self, *, state: str = "pending") -> list[Approval]:
         found = self._where("state = ? OR ? = 'all'", state, state)
@@ -219,8 +218,17 @@ class Desk:
 
     def _decide(self, identifier: str, event: Event) -> Record:
         version = self.ledger.query("SELECT version FROM subject WHERE id = ?", [identifier])
+        event = replace(event, correlation=self._story(identifier))
         (record,) = self.ledger.append([event], expect={identifier: version[0][0]})
         return record
+
+    def _story(self, identifier: str) -> str:
+        """Name the story a request belongs to, so that what comes of it is told there too."""
+        rows = self.ledger.query(
+            "SELECT correlation FROM record JOIN approval USING (sequence) WHERE id = ?",
+            [identifier],
+        )
+        return str(rows[0][0])
 
     def _signed(self, approval: Approval) -> bool:
         """Check the operator's signature again, over this approval's own content."""
@@ -238,6 +246,18 @@ class Desk:
         )
         names = [name.strip() for name in _COLUMNS.split(",")]
         return [Approval(**dict(zip(names, row, strict=True))) for row in rows]
+
+
+def spent(approval_id: str, *, actor: str, correlation: str) -> Event:
+    """Give the event that uses an approval up; the ledger lets it happen once."""
+    return Event(
+        type=USED,
+        actor=actor,
+        data={"approval": approval_id},
+        correlation=correlation,
+        subject=approval_id,
+        key=f"used:{approval_id}",
+    )
 
 
 def content(approval: Approval) -> dict[str, Any]:

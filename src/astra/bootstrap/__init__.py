@@ -2,7 +2,10 @@
 
 from astra import flow
 from astra.approvals import desk
+from astra.desires import views as desires
+from astra.goals import book as goals
 from astra.ledger.projection import CORE, Projection
+from astra.persona import awareness
 from astra.policy import budgets, flags, telemetry
 from astra.schedules import projection as schedules
 
@@ -13,5 +16,8 @@ PROJECTIONS: tuple[Projection, ...] = (
     telemetry.PROJECTION,
     desk.PROJECTION,
     schedules.PROJECTION,
+    desires.PROJECTION,
+    goals.PROJECTION,
+    awareness.PROJECTION,
     flow.PROJECTION,
 )

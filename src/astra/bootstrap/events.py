@@ -12,6 +12,9 @@ from types import MappingProxyType
 
 from astra.approvals import desk
 from astra.bootstrap import sandbox
+from astra.desires import idle
+from astra.desires import views as desires
+from astra.goals import book as goals
 from astra.policy import authority, budgets, contract, flags, stopping, telemetry
 from astra.schedules import events as schedules
 from astra.schedules import tokens
@@ -51,6 +54,13 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         schedules.NOTICED: "something about a schedule that a person should hear of",
         tokens.EXPORTED: "an operator's approval of a firing was written to its token file",
         tokens.REFUSED: "a token file did not fit the ledger: forged, edited, expired, taken away",
+        desires.RECORDED: "somebody wants something; with its strength, tags and context",
+        desires.REINFORCED: "it is wanted again: its strength was raised, and fades from there",
+        desires.PRUNED: "what had faded below the threshold was put away",
+        desires.HALF_LIFE_SET: "from here on, desires fade with this half-life",
+        desires.PROMOTED: "the operator made a goal of a desire",
+        idle.SURVEYED: "the idle policy noted what is wanted most in this hour",
+        goals.CREATED: "there is a new goal; says where it came from",
         sandbox.EGRESS_ATTEMPTED: "a box tried to reach a host; whether it was let through",
         sandbox.BOX_ENDED: "a box ended; how, after how long, and what it had reached",
         stopping.STOPPED: "everything the agent ran was ended; what was found and what survived",

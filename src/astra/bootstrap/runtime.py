@@ -2,9 +2,10 @@
 
 import contextlib
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from astra import __version__
@@ -19,15 +20,21 @@ from astra.bootstrap.sandbox import Sandbox
 from astra.bootstrap.scheduling import RegistryCatalogue, ScheduleDoor, Scheduler
 from astra.bootstrap.step_runner import StepRunner
 from astra.bootstrap.views import Views, grant_places, make_views
+from astra.desires.book import Desires
+from astra.desires.idle import IdlePolicy
 from astra.flow import Domains
+from astra.goals.promotion import Promotions
 from astra.kernel.clock import Clock, SystemClock, format_time
 from astra.kernel.errors import BadSetting, Conflict, DuplicateKey
+from astra.ledger import chain
 from astra.ledger.record import Record
+from astra.persona.awareness import Awareness
 from astra.policy import authority, budgets, contract, flags, stopping, telemetry
 from astra.policy.authority import Keys, Signed
 from astra.policy.decision import Reason
 from astra.policy.flags import Flag
 from astra.policy.gate import Gate, Surroundings
+from astra.policy.stopping import StopRecord
 from astra.schedules.executor import Executor
 from astra.schedules.service import Timetable
 from astra.schedules.tokens import TokenShelf
@@ -47,6 +54,7 @@ class Runtime:
     clock: Clock
     started_at: datetime
     desk: Desk
+    desires: Desires
     branch: str
     views: Views
 
@@ -104,8 +112,28 @@ class Runtime:
         return Sandbox(self.root, self.ledger)
 
     @cached_property
+    def _holds(self) -> Callable[[str], bool]:
+        """Check a line's signature, once for each line."""
+
+        @lru_cache(128)
+        def holds(line: str) -> bool:
+            return authority.holds(self.ledger, chain.parse(line))
+
+        return holds
+
+    @cached_property
     def steps(self) -> StepRunner:
-        return StepRunner(self.ledger, self.clock, Domains(approvals=self.desk, tokens=self.shelf))
+        domains = Domains(
+            approvals=self.desk,
+            tokens=self.shelf,
+            promotions=self.promotions,
+            idle=IdlePolicy(self.desires),
+        )
+        return StepRunner(self.ledger, self.clock, domains)
+
+    @property
+    def promotions(self) -> Promotions:
+        return Promotions(desires=self.desires, desk=self.desk)
 
     def keys(self) -> Keys:
         return authority.keys(self.ledger)
@@ -118,6 +146,7 @@ class Runtime:
             self.ledger,
             off=self.settings.flags_off | off,
             asked_on=self.settings.flags_asked_on | asked_on,
+            holds=lambda record: self._holds(record.line),
         )
 
     def turn_off(self, name: str, *, actor: str) -> Record:
@@ -141,11 +170,22 @@ class Runtime:
         return "" if self.flags()["ASTRA_SCHEDULER_ENABLED"].on else str(Reason.FLAG_OFF)
 
     def stopped(self) -> bool:
-        return boxes.is_stopped(self.root.path)
+        """Tell whether work is stopped: the file says so at once, the record also without it."""
+        return boxes.is_stopped(self.root.path) or bool(self._stop_record.in_force())
+
+    def stop_in_force(self) -> tuple[str, dict[str, Any]]:
+        """Give the id and the report of the stop that a start has to name."""
+        if boxes.is_stopped(self.root.path):
+            return stop_report.read(self.root.path)
+        return self._stop_record.in_force(), {}
+
+    @cached_property
+    def _stop_record(self) -> StopRecord:
+        return StopRecord(self.ledger)
 
     def record_stop(self, *, actor: str) -> bool:
         """Write the stop in force into the chain, once; tell whether it is there."""
-        stop_id, report = stop_report.read(self.root.path)
+        stop_id, report = self.stop_in_force()
         if not self.stopped() or stopping.was_ended(self.ledger, stop_id):
             return False
         with contextlib.suppress(DuplicateKey):
@@ -154,7 +194,7 @@ class Runtime:
 
     def start_again(self, stop_id: str, signed: Signed) -> Record:
         """End a stop on the operator's word: first the record, then the file."""
-        current, _ = stop_report.read(self.root.path)
+        current, _ = self.stop_in_force()
         if not self.stopped() or current != stop_id:
             raise Conflict(
                 "that is not the stop in force", code="other_stop", next_step="astra start"
@@ -187,6 +227,9 @@ class Runtime:
             clock=self.clock,
             approvals=self.desk,
             schedules=self.timetable,
+            desires=self.desires,
+            promotions=self.promotions,
+            awareness=Awareness(self.ledger),
             source=self.views.source,
             persona=self.views.files,
             persona_root=str(self.root.path / "persona_space"),
@@ -213,6 +256,8 @@ def start(settings: Settings, *, clock: Clock | None = None) -> Runtime:
     telemetry.close_interrupted(ledger)
     _settle_stop(root, ledger)
     branch = created.data["branch"]
+    desires = Desires(ledger=ledger, clock=clock, half_life_days=settings.half_life_days)
+    desires.settle()
     return Runtime(
         root=root,
         settings=settings,
@@ -220,6 +265,7 @@ def start(settings: Settings, *, clock: Clock | None = None) -> Runtime:
         clock=clock,
         started_at=clock.now(),
         desk=Desk(ledger, clock),
+        desires=desires,
         branch=branch,
         views=make_views(root, settings, contract.in_force(ledger), branch),
     )
@@ -227,7 +273,7 @@ def start(settings: Settings, *, clock: Clock | None = None) -> Runtime:
 
 def _settle_stop(root: DataRoot, ledger: FileLedger) -> None:
     """Write down a stop that came while no daemon ran; clear one that a signature had ended."""
-    if boxes.is_stopped(root.path):
+    if boxes.is_stopped(root.path) or stop_report.present(root.path):
         stop_id, report = stop_report.read(root.path)
         if stopping.was_ended(ledger, stop_id):
             stop_report.clear(root.path)

@@ -1,4 +1,4 @@
-"""The daemon's socket, reached whatever the length of its path.
+"""The daemon's sockets, reached whatever the length of its path.
 
 A socket's address holds 107 bytes. Deep data roots are longer, so both sides go through a
 descriptor of the folder.
@@ -10,35 +10,36 @@ from collections.abc import Callable
 from pathlib import Path
 
 NAME = "astra.sock"
+MCP = "mcp.sock"
 
 
-def listen(folder: Path) -> socket.socket:
+def listen(folder: Path, name: str = NAME) -> socket.socket:
     """Listen on a fresh socket; the caller owns the data root, so a leftover one is stale."""
-    (folder / NAME).unlink(missing_ok=True)
+    (folder / name).unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     before = os.umask(0o177)
     try:
-        _through(folder, listener.bind)
+        _through(folder, name, listener.bind)
     finally:
         os.umask(before)
     listener.listen(128)
     return listener
 
 
-def connect(folder: Path, timeout: float | None = None) -> socket.socket:
+def connect(folder: Path, name: str = NAME, *, timeout: float | None = None) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.settimeout(timeout)
     try:
-        _through(folder, connection.connect)
+        _through(folder, name, connection.connect)
     except OSError:
         connection.close()
         raise
     return connection
 
 
-def _through(folder: Path, use: Callable[[str], None]) -> None:
+def _through(folder: Path, name: str, use: Callable[[str], None]) -> None:
     descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        use(f"/proc/self/fd/{descriptor}/{NAME}")
+        use(f"/proc/self/fd/{descriptor}/{name}")
     finally:
         os.close(descriptor)

@@ -19,7 +19,7 @@ class SystemClock:
 
 def format_time(moment: datetime) -> str:
     """Write a moment in 27 characters, so that written times sort as text."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")[:-6] + "Z"
 
 
 def parse_time(text: str) -> datetime:

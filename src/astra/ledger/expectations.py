@@ -4,7 +4,6 @@ One object serves one commit: it asks the index, and remembers what earlier appe
 commit have staged, so that two callers in one group cannot both be first.
 """
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -17,7 +16,7 @@ Query = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 class Expectations:
     def __init__(self, query: Query) -> None:
         self._query = query
-        self._staged_versions: Counter[str] = Counter()
+        self._staged_versions: dict[str, int] = {}
         self._staged_keys: set[str] = set()
 
     def check(self, events: Sequence[Event], expect: Mapping[str, int], *, lazy: bool) -> None:
@@ -36,12 +35,16 @@ class Expectations:
         self._check_keys([event.key for event in events if event.key is not None])
 
     def accept(self, events: Sequence[Event]) -> None:
-        self._staged_versions.update(event.subject for event in events if event.subject is not None)
-        self._staged_keys.update(event.key for event in events if event.key is not None)
+        for event in events:
+            if event.subject is not None:
+                staged = self._staged_versions.get(event.subject, 0)
+                self._staged_versions[event.subject] = staged + 1
+            if event.key is not None:
+                self._staged_keys.add(event.key)
 
     def version(self, subject: str) -> int:
         rows = self._query("SELECT version FROM subject WHERE id = ?", (subject,))
-        return (rows[0][0] if rows else 0) + self._staged_versions[subject]
+        return (rows[0][0] if rows else 0) + self._staged_versions.get(subject, 0)
 
     def _check_keys(self, keys: list[str]) -> None:
         for position, key in enumerate(keys):

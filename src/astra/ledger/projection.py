@@ -13,11 +13,12 @@ To add one, write its tables and its function, and name it in `bootstrap.PROJECT
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from astra.kernel.ids import ID
+from astra.ledger.chain import END_LENGTH
 from astra.ledger.record import Record
 
 Statement = tuple[str, tuple[Any, ...]]
@@ -35,40 +36,32 @@ class Projection:
         return self.types is None or record.type in self.types
 
 
+_RECORD = "INSERT INTO record VALUES (?, ?, ?, ?, ?, ?)"
 _ADVANCE = """
     INSERT INTO subject VALUES (?, 1, ?)
     ON CONFLICT (id) DO UPDATE SET version = version + 1, sequence = excluded.sequence
 """
+_MENTIONED = "INSERT INTO mention VALUES (?, ?)"
+_CLAIM = "INSERT INTO unique_key VALUES (?, ?)"
 _MENTION = re.compile(f'"({ID.pattern})"')
 
 
-def _apply_records(record: Record) -> Iterator[Statement]:
-    yield (
-        "INSERT INTO record VALUES (?, ?, ?, ?, ?, ?)",
-        (
-            record.sequence,
-            record.time,
-            record.type,
-            record.actor,
-            record.correlation,
-            record.line,
-        ),
-    )
+def _apply_records(record: Record) -> list[Statement]:
+    r = record
+    return [(_RECORD, (r.sequence, r.time, r.type, r.actor, r.correlation, r.line))]
 
 
-def _apply_mentions(record: Record) -> Iterator[Statement]:
-    for identifier in set(_MENTION.findall(record.line)):
-        yield "INSERT INTO mention VALUES (?, ?)", (identifier, record.sequence)
+def _apply_mentions(record: Record) -> list[Statement]:
+    named = _MENTION.findall(record.line, 0, len(record.line) - END_LENGTH)
+    return [(_MENTIONED, (identifier, record.sequence)) for identifier in set(named)]
 
 
-def _apply_subjects(record: Record) -> Iterator[Statement]:
-    if record.subject is not None:
-        yield (
-            _ADVANCE,
-            (record.subject, record.sequence),
-        )
-    if record.key is not None:
-        yield "INSERT INTO unique_key VALUES (?, ?)", (record.key, record.sequence)
+def _apply_subjects(record: Record) -> list[Statement]:
+    return [] if record.subject is None else [(_ADVANCE, (record.subject, record.sequence))]
+
+
+def _apply_keys(record: Record) -> list[Statement]:
+    return [] if record.key is None else [(_CLAIM, (record.key, record.sequence))]
 
 
 RECORDS = Projection(
@@ -95,9 +88,14 @@ SUBJECTS = Projection(
         """CREATE TABLE subject (
             id TEXT PRIMARY KEY, version INTEGER, sequence INTEGER
         ) WITHOUT ROWID""",
-        "CREATE TABLE unique_key (key TEXT PRIMARY KEY, sequence INTEGER) WITHOUT ROWID",
     ),
     _apply_subjects,
 )
 
-CORE = (RECORDS, MENTIONS, SUBJECTS)
+KEYS = Projection(
+    "keys",
+    ("CREATE TABLE unique_key (key TEXT PRIMARY KEY, sequence INTEGER) WITHOUT ROWID",),
+    _apply_keys,
+)
+
+CORE = (RECORDS, MENTIONS, SUBJECTS, KEYS)

@@ -8,10 +8,13 @@ sequence number, a time, its place in a batch and its place in the hash chain: t
 whoever appends first.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
+from astra.kernel.errors import LedgerDamaged
 from astra.kernel.ids import random_id
 
 SCHEMA = 1
@@ -28,7 +31,9 @@ class Event:
     key: str | None = None
 
 
-class Record(NamedTuple):
+class _Members(NamedTuple):
+    """A record as it is written: `content` is the JSON text of its data, `line` all of it."""
+
     sequence: int
     time: str
     type: str
@@ -38,10 +43,23 @@ class Record(NamedTuple):
     key: str | None
     schema: int
     batch: tuple[int, int]
-    data: dict[str, Any]
+    content: str
     previous: str
     hash: str
     line: str
+
+
+class Record(_Members):
+    @cached_property
+    def data(self) -> dict[str, Any]:
+        """Read the content when somebody asks: most projections of most records never do."""
+        try:
+            return json.loads(self.content)
+        except (ValueError, RecursionError) as error:
+            raise LedgerDamaged(
+                f"the content of record {self.sequence} is not JSON: {error}",
+                next_step="astra ledger verify",
+            ) from None
 
     def as_dict(self) -> dict[str, Any]:
         return {

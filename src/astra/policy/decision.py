@@ -31,6 +31,7 @@ class Reason(StrEnum):
     BUDGET_SPENT = "budget_spent"
     POOL_SPENT = "pool_spent"
     TOO_MANY_CALLS = "too_many_calls"
+    SESSION_SPENT = "session_spent"
     OUTSIDE_GRANTS = "outside_grants"
     PROTECTED_PATH = "protected_path"
     PATH_REFUSED = "path_refused"

@@ -16,21 +16,44 @@ from astra.policy import authority
 from astra.policy.authority import Signed
 
 STOPPED, STARTED = "work_stopped", "work_started"
+SUBJECT = "work"
 
 
 def stopped(stop_id: str, report: Mapping[str, Any], *, actor: str) -> Event:
     data = {"stop": stop_id, "report": dict(report)}
-    return Event(type=STOPPED, actor=actor, data=data, key=f"stop:{stop_id}")
+    return Event(type=STOPPED, actor=actor, data=data, subject=SUBJECT, key=f"stop:{stop_id}")
 
 
 def started(ledger: Ledger, stop_id: str, signed: Signed, *, now: datetime) -> Event:
-    event = Event(type=STARTED, actor="operator", data=content(stop_id))
+    event = Event(type=STARTED, actor="operator", data=content(stop_id), subject=SUBJECT)
     return authority.signed_event(ledger, event, signed, now=now)
 
 
 def content(stop_id: str) -> dict[str, Any]:
     """Give what an operator signs to start again."""
     return {"stop": stop_id}
+
+
+class StopRecord:
+    """Whether the chain says that work is stopped, worked out again only when it has changed."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._known: tuple[int, str] = (0, "")
+
+    def in_force(self) -> str:
+        """Name the last recorded stop if no signature has ended it, or nothing."""
+        rows = self._ledger.query("SELECT version FROM subject WHERE id = ?", [SUBJECT])
+        version = rows[0][0] if rows else 0
+        if version != self._known[0]:
+            self._known = (version, self._find())
+        return self._known[1]
+
+    def _find(self) -> str:
+        for record in views.last(self._ledger, count=1, type_=STOPPED):
+            stop_id = str(record.data["stop"])
+            return "" if was_ended(self._ledger, stop_id) else stop_id
+        return ""
 
 
 def was_ended(ledger: Ledger, stop_id: str) -> bool:

@@ -79,7 +79,13 @@ SETTINGS = (
     Setting("ASTRA_PUBLIC_URL", _TEXT, "", "the address of a TLS proxy in front"),
     Setting("ASTRA_DATABASE_URL", _TEXT, "", "a Postgres address for ledger and index"),
     Setting("ASTRA_SANDBOX", "bubblewrap or off-unsafe", "bubblewrap", "what runs agent code"),
-    Setting("ASTRA_MCP_TOOL_NAMES", "underscore or dotted", "underscore", "advertised tool names"),
+    Setting(
+        "ASTRA_MCP_TOOL_NAMES",
+        "underscore or dotted",
+        "underscore",
+        "how `astra mcp` advertises tool names; it understands both",
+        used=True,
+    ),
     Setting("ASTRA_MODEL", _TEXT, "", "the model, for throwaway data roots only"),
     Setting("ASTRA_MODEL_BASE_URL", _TEXT, "", "its server, for throwaway data roots only"),
     Setting(
@@ -101,7 +107,13 @@ SETTINGS = (
     ),
     Setting("AGENT_RUNNER_MAX_CONCURRENT", _WHOLE, "3", "plans that run at once"),
     Setting("MAX_CLARIFYING_ROUNDS", _WHOLE, "3", "rounds of questions before drafting"),
-    Setting("DESIRE_HALF_LIFE_DAYS", _NUMBER, "14", "days until a desire is half as strong"),
+    Setting(
+        "DESIRE_HALF_LIFE_DAYS",
+        _NUMBER,
+        "14",
+        "days until a desire is half as strong; a new value counts from the daemon's next start",
+        used=True,
+    ),
 )
 
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
@@ -122,6 +134,7 @@ class Settings:
     git_user_name: str
     git_user_email: str
     read_scope: str | None
+    mcp_tool_names: str
 
 
 def load(environ: Mapping[str, str], dotenv: str = "") -> Settings:
@@ -145,6 +158,7 @@ def load(environ: Mapping[str, str], dotenv: str = "") -> Settings:
         git_user_name=values["AGENT_GIT_USER_NAME"],
         git_user_email=values["AGENT_GIT_USER_EMAIL"],
         read_scope=values["AGENT_READ_SCOPE"] if merged.get("AGENT_READ_SCOPE") else None,
+        mcp_tool_names=values["ASTRA_MCP_TOOL_NAMES"],
     )
 
 
@@ -157,7 +171,7 @@ def _value(setting: Setting, merged: Mapping[str, str]) -> str:
     text = _expand(setting.name, raw, merged)
     checks = {
         _WHOLE: lambda: int(text) >= 0,
-        _NUMBER: lambda: float(text) > 0,
+        _NUMBER: lambda: 0 < float(text) < float("inf"),
         _SWITCH: lambda: text.lower() in _ON | _OFF,
         _TEXT: lambda: True,
         "path": lambda: "\0" not in text and text != "",

@@ -74,17 +74,13 @@ class Counter:
         _, _, call = self._understand(request)
         return call
 
+    def turn_away(self, request: Request, decision: Decision) -> AstraError:
+        """Record what a door refuses of its own accord, and give the error to show."""
+        return self._refuse(_unread(request), decision)
+
     def _understand(self, request: Request) -> tuple[AnyTool, BaseModel, Call]:
         """Make a call of a request; what is closed anyway says so before its arguments matter."""
-        call = Call(
-            tool=request.name[:100],
-            tier=Tier.READ,
-            actor=request.actor,
-            arguments=request.arguments,
-            correlation=request.correlation or random_id("cor"),
-            schedule_id=request.schedule_id,
-            schedule_budget=request.schedule_budget,
-        )
+        call = _unread(request)
         try:
             tool = self.registry.find(request.name)
             call = _of_tool(call, tool, request.at_least)
@@ -129,6 +125,18 @@ class Counter:
     def _refuse(self, call: Call, decision: Decision) -> AstraError:
         self._ledger.append([telemetry.refused(call, decision)], lazy=True)
         return decision.as_error()
+
+
+def _unread(request: Request) -> Call:
+    return Call(
+        tool=request.name[:100],
+        tier=Tier.READ,
+        actor=request.actor,
+        arguments=request.arguments,
+        correlation=request.correlation or random_id("cor"),
+        schedule_id=request.schedule_id,
+        schedule_budget=request.schedule_budget,
+    )
 
 
 def _of_tool(call: Call, tool: AnyTool, at_least: Tier) -> Call:

@@ -46,16 +46,12 @@ def _never(_arguments: Whatever, _services: Services) -> NoReturn:
 
 
 _READS = (
-    "astra.desires.list",
     "astra.plans.list",
     "astra.plans.get",
     "astra.changes.list",
     "astra.changes.get",
-    "astra.awareness.read",
 )
 _WRITES = (
-    "astra.desires.record",
-    "astra.desires.reinforce",
     "astra.plans.draft",
     "astra.plans.answer",
     "research_and_summarize",

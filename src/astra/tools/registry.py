@@ -17,6 +17,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from astra.kernel.errors import BadInput, NotFound
+from astra.kernel.text import printable
 from astra.policy.call import Footprint, Tier
 from astra.policy.permit import Permit
 from astra.tools.services import Services
@@ -125,4 +126,4 @@ def _problems(error: ValidationError) -> str:
         f"{'.'.join(map(str, problem['loc'])) or 'arguments'}: {problem['msg']}"
         for problem in error.errors(include_url=False, include_context=False, include_input=False)
     ]
-    return "; ".join(parts[:5])
+    return printable("; ".join(parts[:5]))

@@ -5,8 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from astra.approvals.desk import Desk
+from astra.desires.book import Desires
+from astra.goals.promotion import Promotions
 from astra.kernel.clock import Clock
 from astra.ledger.ports import Ledger
+from astra.persona.awareness import Awareness
 from astra.policy.call import Call
 from astra.schedules.service import Timetable
 
@@ -76,6 +79,9 @@ class Services:
     clock: Clock
     approvals: Desk
     schedules: Timetable
+    desires: Desires
+    promotions: Promotions
+    awareness: Awareness
     source: SourceView
     persona: PersonaFiles
     persona_root: str

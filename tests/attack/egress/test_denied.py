@@ -317,6 +317,19 @@ def test_more_connections_than_allowed_are_refused_and_do_not_flood_the_record(
     assert "too_many" in reasons
 
 
+def test_when_an_attempt_cannot_be_recorded_nothing_more_leaves(proxy: Proxy, world: Any) -> None:
+    def full(_attempt: object) -> None:
+        raise OSError("the disk is full")
+
+    world.attempts = type("Full", (), {"append": staticmethod(full)})()
+    client = proxy()
+    address = client.getpeername()
+    assert b"hello" in say(client, get("http://example.com/hello"))
+    with socket.create_connection(address, timeout=10) as again:
+        assert b"cannot_record" in say(again, get("http://example.com/hello"))
+    assert len(world.seen) == 1
+
+
 def test_a_connection_without_a_word_is_on_record(proxy: Proxy, world: Any) -> None:
     client = proxy()
     client.shutdown(socket.SHUT_WR)

@@ -23,6 +23,35 @@ from astra.adapters.bubblewrap.attacks import run_attacks
 from astra.adapters.bubblewrap.attacks.cases import ATTACKS, WORKS
 print(json.dumps([[r.name, r.outcome, r.held] for r in run_attacks((*WORKS, *ATTACKS))]))
 """
+SWAP = """
+import json, os, subprocess, sys, tempfile
+from pathlib import Path
+from astra.adapters.bubblewrap.launch import Box, run
+from astra.policy.manifest import Manifest
+base = Path(tempfile.mkdtemp())
+for name in ("private", "granted"):
+    (base / name).mkdir()
+(base / "private/key").write_text("secret")
+(base / "link").symlink_to(base / "private")
+swap = '''
+import os, sys
+os.chdir(sys.argv[1])
+print(flush=True)
+while True:
+    os.rename("granted", "kept"); os.rename("link", "granted")
+    os.rename("granted", "link"); os.rename("kept", "granted")
+'''
+with subprocess.Popen([sys.executable, "-c", swap, str(base)], stdout=subprocess.PIPE) as swapper:
+    swapper.stdout.readline()
+    manifest = Manifest(read_paths=(str(base / "granted"),))
+    box = Box(command=("cat", f"{base}/granted/key"), manifest=manifest)
+    outcomes = [run(box, data_root=base / "data") for _ in range(60)]
+    swapper.kill()
+print(json.dumps({
+    "verdicts": sorted({o.verdict.value for o in outcomes}),
+    "secret": sum(b"secret" in o.stdout for o in outcomes),
+}))
+"""
 
 
 @pytest.fixture
@@ -108,6 +137,16 @@ def test_the_attempts_are_real_because_a_naive_box_lets_many_through(open_folder
     broken = [d for d in map(json.loads, lines) if d["outcome"].startswith("broken")]
     assert broken == []
     assert len(out) >= 35, out
+
+
+@as_root
+def test_a_swapped_link_never_shows_another_folder_to_an_ordinary_users_box(
+    open_folder: Path,
+) -> None:
+    shutil.copytree(Path(astra.__file__).parent, open_folder / "astra")
+    said = json.loads(_as_nobody(["/usr/bin/python3", "-B", "-c", SWAP], open_folder))
+    assert said["secret"] == 0
+    assert set(said["verdicts"]) <= {"never_ran", "failed"}
 
 
 def _as_nobody(words: list[str], home: Path) -> str:

@@ -158,6 +158,28 @@ def test_many_callers_make_one_unbroken_chain_and_exactly_one_wins_a_key(ledger:
     assert all(b.previous == a.hash for a, b in pairwise(records))
 
 
+def test_a_caller_sees_its_own_append_whoever_else_reads_meanwhile(ledger: Ledger) -> None:
+    def newest() -> int:
+        return ledger.query("SELECT max(sequence) FROM record")[0][0] or 0
+
+    def read() -> None:
+        while not done.is_set():
+            newest()
+
+    done = threading.Event()
+    readers = [threading.Thread(target=read) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    try:
+        for _ in range(300):
+            (record,) = ledger.append([happened()])
+            assert newest() == record.sequence
+    finally:
+        done.set()
+        for reader in readers:
+            reader.join()
+
+
 def test_waiting_ends_when_something_arrives_or_the_time_is_up(ledger: Ledger) -> None:
     assert not ledger.wait(after=0, timeout=0)
     arrived: list[bool] = []

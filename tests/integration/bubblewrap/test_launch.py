@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 
 from astra.adapters import boxes
-from astra.adapters.bubblewrap import machine
+from astra.adapters.bubblewrap import machine, staging, threshold
 from astra.adapters.bubblewrap.outcome import Verdict
+from astra.adapters.bubblewrap.toolchain import Toolchain
 from astra.policy.manifest import MIB, Limits, Manifest
+
+UNTIL_SEEN = "while [ ! -e go-on ]; do :; done"
 
 
 def test_a_command_reads_and_writes_what_is_granted_and_succeeds(yard: Any) -> None:
@@ -48,7 +51,7 @@ def test_output_arrives_while_the_command_runs(yard: Any) -> None:
         heard.append((stream, data))
         (yard.work / "go-on").touch()
 
-    script = "echo early; while [ ! -e go-on ]; do :; done; echo late >&2"
+    script = f"echo early; {UNTIL_SEEN}; echo late >&2"
     assert yard.sh(script, on_output=hear, limits=Limits(wall_seconds=20)).succeeded
     assert heard == [("stdout", b"early\n"), ("stderr", b"late\n")]
 
@@ -123,8 +126,9 @@ def test_nothing_of_the_box_shows_in_the_process_list_but_its_command(yard: Any)
         for entry in boxes.registered(yard.data_root)[0]:
             parent = boxes.parent(entry.pid)
             seen.append(Path(f"/proc/{parent}/cmdline").read_bytes().decode())
+        (yard.work / "go-on").touch()
 
-    assert yard.sh("echo ready; sleep 0.1", on_output=look).succeeded
+    assert yard.sh(f"echo ready; {UNTIL_SEEN}", on_output=look).succeeded
     assert seen
     assert str(yard.library) not in seen[0]
 
@@ -186,6 +190,91 @@ def test_protected_places_in_what_every_box_sees_are_covered(yard: Any) -> None:
     script = "ls /usr/share/doc | wc -l; cat /usr/bin/env | wc -c"
     outcome = yard.sh(script, box={"protected": ("/usr/share/doc", "/usr/bin/env")})
     assert outcome.stdout.split() == [b"0", b"0"]
+
+
+@pytest.mark.parametrize(
+    "box",
+    [{"workdir": "/tmp\0--bind\0/\0/host"}, {"workdir": "tmp"}, {"command": ()}],
+)
+def test_words_that_would_be_read_as_options_are_refused(yard: Any, box: dict[str, Any]) -> None:
+    command = box.pop("command", ("true",))
+    outcome = yard.run(*command, box=box)
+    assert outcome.verdict is Verdict.NEVER_RAN
+    assert outcome.next_step
+
+
+def test_a_nul_in_the_command_never_reaches_bwrap(yard: Any) -> None:
+    assert yard.run("echo", "a\0b").verdict is Verdict.NEVER_RAN
+
+
+def test_a_home_folder_cannot_be_granted_whole(yard: Any) -> None:
+    for home in machine.home_folders():
+        assert yard.sh("true", manifest=Manifest(read_paths=(home,))).code == "bad_manifest"
+
+
+def test_a_toolchain_in_a_protected_place_is_refused(yard: Any) -> None:
+    tools = Toolchain(read_paths=(str(yard.library),))
+    outcome = yard.sh(
+        "true", manifest=Manifest(), box={"toolchain": tools, "protected": (str(yard.library),)}
+    )
+    assert outcome.code == "unsafe_grant"
+
+
+def test_a_box_that_cannot_be_registered_never_runs(yard: Any) -> None:
+    (yard.data_root / "var" / "run").write_text("in the way")
+    outcome = yard.sh("touch ran")
+    assert outcome.verdict is Verdict.NEVER_RAN
+    assert not (yard.work / "ran").exists()
+
+
+def test_handing_a_folder_over_leaves_links_and_second_names_alone(tmp_path: Path) -> None:
+    identity = machine.look().identity
+    if not identity.dropped:
+        pytest.skip("nothing is handed over unless root")
+    outside = tmp_path / "outside"
+    outside.write_text("x")
+    folder = tmp_path / "folder"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "sub" / "own").write_text("x")
+    (folder / "link").symlink_to(outside)
+    os.link(outside, folder / "second")
+    staging.hand_over(folder, identity)
+    assert (folder / "sub" / "own").stat().st_uid == identity.uid
+    assert outside.stat().st_uid == 0
+
+
+def test_astra_itself_keeps_its_user_and_a_started_box_cannot_take_it_back(yard: Any) -> None:
+    """While it starts bwrap, one thread is the boxes' user; what it starts has no other id left."""
+    ids: list[list[str]] = []
+
+    def look(_stream: str, _data: bytes) -> None:
+        (entry,) = boxes.registered(yard.data_root)[0]
+        for pid in (entry.pid, boxes.parent(entry.pid)):
+            text = Path(f"/proc/{pid}/status").read_text()
+            ids.append(text.split("Uid:")[1].split()[:4] + text.split("Gid:")[1].split()[:4])
+        ids.append(["main", *Path("/proc/self/status").read_text().split("Uid:")[1].split()[:4]])
+        (yard.work / "go-on").touch()
+
+    assert yard.sh(f"echo x; {UNTIL_SEEN}", on_output=look).succeeded
+    identity = machine.look().identity
+    box_ids = [str(identity.uid)] * 4 + [str(identity.gid)] * 4
+    assert ids == [box_ids, box_ids, ["main", *[str(os.getuid())] * 4]]
+
+
+def test_a_thread_that_was_the_boxes_user_is_whole_again_afterwards() -> None:
+    def ids() -> list[str]:
+        lines = Path("/proc/thread-self/status").read_text().splitlines()
+        return [line for line in lines if line.startswith(("Uid:", "Gid:", "Groups:", "CapEff:"))]
+
+    def work() -> tuple[list[str], list[str], list[str]]:
+        before = ids()
+        with threshold.lent(machine.look().identity):
+            during = ids()
+        return before, during, ids()
+
+    before, during, after = threshold.in_thread_of_its_own(work)
+    assert before == after
+    assert machine.look().identity.dropped == (during != before)
 
 
 def test_the_working_folder_can_be_chosen(yard: Any) -> None:

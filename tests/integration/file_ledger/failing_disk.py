@@ -22,9 +22,9 @@ def main(folder: Path, state: str) -> None:
     ledger = FileLedger(disk / "var", key=KEY)
     ledger.append([happened("first")])
     kept = 0
-    if state == "full":
+    if state.startswith("full"):
         fill(disk)
-        kept = append_until_refused(ledger)
+        kept = append_until_refused(ledger, reading=state == "full for a reader")
         (disk / "ballast").unlink()
     else:
         ledger.close()
@@ -37,14 +37,20 @@ def main(folder: Path, state: str) -> None:
     print("recovered")
 
 
-def append_until_refused(ledger: FileLedger) -> int:
-    for kept in range(1000):
-        try:
+def append_until_refused(ledger: FileLedger, *, reading: bool) -> int:
+    """Append, and read what was appended, until either is refused; a reader never sees less."""
+    kept = 0
+    try:
+        while kept < 1000:
             ledger.append([happened("x" * 5000)])
-        except LedgerUnavailable as refused:
-            assert refused.detail, "it says what is wrong"
-            assert refused.next_step, "and what to do"
-            return kept
+            kept += 1
+            if reading:
+                found = views.records(ledger, type_="thing_happened", limit=999)
+                assert len(found) == kept + 1, (len(found), kept)
+    except LedgerUnavailable as refused:
+        assert refused.detail, "it says what is wrong"
+        assert refused.next_step, "and what to do"
+        return kept
     raise AssertionError("the disk never filled up")
 
 

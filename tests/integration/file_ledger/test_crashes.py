@@ -17,7 +17,7 @@ def test_dying_between_any_two_lines_loses_nothing_acknowledged(tmp_path: Path) 
     assert int(done.stdout) > 100, "too few lines were tried"
 
 
-@pytest.mark.parametrize("state", ["full", "read-only"])
+@pytest.mark.parametrize("state", ["full", "full for a reader", "read-only"])
 def test_a_disk_that_takes_no_more_is_a_clear_error_and_recovers(
     tmp_path: Path, state: str
 ) -> None:

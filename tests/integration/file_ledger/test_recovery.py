@@ -233,6 +233,23 @@ def test_an_index_whose_rows_were_changed_is_found_by_comparing(var: Path) -> No
         assert len(index_files(var)) == 1
 
 
+def test_a_rebuild_that_a_crash_cut_short_leaves_nothing_behind(var: Path) -> None:
+    (unfinished := var / "index" / "building-index-0-2.sqlite3").write_bytes(b"half")
+    with opened(var) as ledger:
+        assert numbers(ledger) == [0, 1, 2, 3, 4]
+    assert not unfinished.exists()
+
+
+def test_a_rebuild_that_fails_leaves_the_index_in_use_as_it_was(var: Path) -> None:
+    with opened(var) as ledger:
+        before = index_files(var)
+        segment(var).write_bytes(segment(var).read_bytes().replace(b'"schema":1', b'"scheme":1'))
+        with pytest.raises(LedgerDamaged):
+            ledger.rebuild()
+        assert index_files(var) == before
+        assert numbers(ledger) == [0, 1, 2, 3, 4]
+
+
 def test_a_second_owner_is_refused_with_the_first_ones_pid(var: Path) -> None:
     with opened(var), pytest.raises(LedgerLocked) as refused:
         FileLedger(var)

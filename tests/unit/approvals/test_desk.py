@@ -7,7 +7,6 @@ import pytest
 from astra import flow
 from astra.approvals.desk import content
 from astra.bootstrap.step_runner import StepRunner
-from astra.flow import Domains
 from astra.kernel.errors import Conflict, NotFound, SignatureRejected
 from astra.kernel.signatures import KeyPair
 from astra.ledger import views
@@ -36,9 +35,7 @@ def ask(gate: GateInMemory, digest: str = "d" * 64, **fields: Any) -> str:
 
 
 def runner(gate: GateInMemory) -> StepRunner:
-    return StepRunner(
-        gate.root.ledger, gate.root.clock, Domains(approvals=gate.desk, tokens=gate.shelf)
-    )
+    return gate.steps()
 
 
 def test_a_request_waits_with_everything_a_reviewer_needs(gate: GateInMemory) -> None:

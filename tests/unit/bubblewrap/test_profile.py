@@ -7,7 +7,6 @@ from astra.policy.manifest import Limits, Manifest
 MACHINE = Machine(
     architecture="aarch64",
     bwrap="/usr/bin/bwrap",
-    prlimit="/usr/bin/prlimit",
     links=(("/bin", "usr/bin"),),
     folders=("/usr",),
     etc=("/etc/ssl/certs",),
@@ -90,13 +89,12 @@ def test_the_manifest_decides_over_the_environment_and_the_toolchain_comes_first
     assert box.environment["PATH"].startswith("/opt/x/bin:")
 
 
-def test_limits_are_set_by_the_command_inside() -> None:
-    box = compiled(Manifest(limits=Limits(processes=7, memory_bytes=1000)))
-    inner = profiles.inner_command(box)
-    assert inner[0] == "/usr/bin/prlimit"
-    assert {"--nproc=7", "--data=1000", "--core=0"} <= set(inner)
-    assert inner[-2:] == ["--", "true"]
-    assert "--nproc=7" not in words(box)
+def test_limits_are_data_for_the_inside_and_not_words_around_bwrap() -> None:
+    box = compiled(Manifest(limits=Limits(processes=7, memory_bytes=1000, cpu_seconds=3)))
+    assert box.limits["NPROC"] == (7, 7)
+    assert box.limits["DATA"] == (1000, 1000)
+    assert box.limits["CORE"] == (0, 0)
+    assert box.limits["CPU"] == (3, 8)
 
 
 def test_the_working_folder_is_the_first_writable_one_or_home() -> None:

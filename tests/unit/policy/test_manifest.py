@@ -15,10 +15,10 @@ path = st.lists(part, min_size=2, max_size=5).map(lambda parts: "/srv/" + "/".jo
 @pytest.mark.parametrize(
     "wide",
     [
-        *("/", "//", "/.", "/home", "/root", "/srv", "/tmp", "/home/mara", "/home/mara/", "*"),
+        *("/", "//", "/.", "/home", "/root", "/srv", "/tmp", "/home/you", "/home/you/", "*"),
         *("~", "relative", "", "/srv/../etc/x", "/srv/a\0b", "/etc/ssl", "/usr/share", "/proc/1"),
-        *("/sys/fs", "/dev/shm", "/run/user", "/home/mara/.ssh", "/home/mara/.ssh/id_rsa"),
-        *("/home/mara/.bashrc", "/lib64/x", "/boot/efi", "//etc/passwd"),
+        *("/sys/fs", "/dev/shm", "/run/user", "/home/you/.ssh", "/home/you/.ssh/id_rsa"),
+        *("/home/you/.bashrc", "/lib64/x", "/boot/efi", "//etc/passwd"),
     ],
 )
 @pytest.mark.parametrize("field", ["read_paths", "write_paths"])
@@ -26,7 +26,7 @@ def test_a_grant_that_is_too_broad_or_belongs_to_the_system_is_refused(
     field: str, wide: str
 ) -> None:
     with pytest.raises(BadManifest) as refusal:
-        check(Manifest(**{field: (wide,)}), homes=["/home/mara", "/root"])
+        check(Manifest(**{field: (wide,)}), homes=["/home/you", "/root"])
     assert refusal.value.next_step
 
 

@@ -17,6 +17,7 @@ SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 BOX_USER = "astra-box"
 # Used when nobody made that user; 60578-61183 is the range that distributions leave free.
 BOX_UID = 60870
+_PEOPLE = range(1000, 60000)
 _ROOT_NAMES = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _ETC = (
     *("/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/pki/tls/certs", "/etc/pki/ca-trust"),
@@ -42,7 +43,6 @@ class Identity:
 class Machine:
     architecture: str
     bwrap: str
-    prlimit: str
     links: tuple[tuple[str, str], ...]
     folders: tuple[str, ...]
     etc: tuple[str, ...]
@@ -55,12 +55,18 @@ def look() -> Machine:
     return Machine(
         architecture=platform.machine(),
         bwrap=_program("bwrap", package="bubblewrap"),
-        prlimit=_program("prlimit", package="util-linux"),
         links=tuple((str(name), str(name.readlink())) for name in names if name.is_symlink()),
         folders=("/usr", *(str(n) for n in names if n.is_dir() and not n.is_symlink())),
         etc=tuple(name for name in _ETC if Path(name).exists()),
         identity=_identity(),
     )
+
+
+@lru_cache(maxsize=1)
+def home_folders() -> tuple[str, ...]:
+    """List the home folders of people: no grant may hold one."""
+    people = [user for user in pwd.getpwall() if user.pw_uid == 0 or user.pw_uid in _PEOPLE]
+    return tuple(sorted({user.pw_dir for user in people if user.pw_dir.strip("/")}))
 
 
 def _identity() -> Identity:

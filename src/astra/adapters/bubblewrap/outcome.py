@@ -1,10 +1,16 @@
 """How a run ended: a closed vocabulary, and in words why."""
 
+import signal
 from dataclasses import dataclass
 from enum import StrEnum
 
+from astra.adapters.bubblewrap.supervision import Ending, limit_of_signal
 from astra.adapters.egress_proxy import NO_EGRESS, EgressSummary
 from astra.kernel.errors import AstraError
+
+_KILLED = 128 + signal.SIGKILL
+_NO_PROGRAM = "bwrap: execvp "
+_TOOLCHAIN_HINT = "check its name, and that the box was given the toolchain it needs"
 
 
 class Verdict(StrEnum):
@@ -41,3 +47,53 @@ def never_ran(error: AstraError) -> Outcome:
         next_step=error.next_step,
         code=error.reason,
     )
+
+
+def judge(
+    ending: Ending, *, stopped: bool, limits: float, egress: EgressSummary, seconds: float
+) -> Outcome:
+    verdict, reason, next_step = _verdict(ending, stopped=stopped, seconds=limits)
+    limit = ending.limit or limit_of_signal(ending.exit_code or 0)
+    if not ending.dead:
+        reason += "; some of its processes did not end yet: run astra stop --now"
+    return Outcome(
+        verdict=verdict,
+        reason=reason,
+        next_step=next_step,
+        exit_code=ending.exit_code if verdict in {Verdict.SUCCEEDED, Verdict.FAILED} else None,
+        limit=limit if verdict is Verdict.KILLED_BY_LIMIT else None,
+        seconds=seconds,
+        stdout=bytes(ending.output["stdout"]),
+        stderr=bytes(ending.output["stderr"]),
+        egress=egress,
+    )
+
+
+def _verdict(ending: Ending, *, stopped: bool, seconds: float) -> tuple[Verdict, str, str]:
+    """Say how it ended; what Astra did to the box comes before what the box says of itself."""
+    code = ending.exit_code
+    limit = ending.limit or limit_of_signal(code or 0)
+    if ending.timed_out:
+        return Verdict.TIMED_OUT, f"not done after {seconds:g} s", "ask for more time, or do less"
+    if limit:
+        return Verdict.KILLED_BY_LIMIT, f"passed the limit on {limit}", "use less, or ask for more"
+    if stopped and code in {None, _KILLED}:
+        return Verdict.STOPPED_BY_OPERATOR, "stopped by an operator", "astra status"
+    if code == 0:
+        return Verdict.SUCCEEDED, "exit code 0", ""
+    return _why_not(code, _last_words(ending))
+
+
+def _why_not(code: int | None, words: str) -> tuple[Verdict, str, str]:
+    if code is None:
+        return Verdict.NEVER_RAN, words or "the box ended before its command", "run astra doctor"
+    if words.startswith(_NO_PROGRAM):
+        name = words.removeprefix(_NO_PROGRAM)
+        return Verdict.NEVER_RAN, f"the command cannot be started: {name}", _TOOLCHAIN_HINT
+    return Verdict.FAILED, f"exit code {code}", "read its output"
+
+
+def _last_words(ending: Ending) -> str:
+    """Give what was said when it is one line and nothing else: then the command never spoke."""
+    text = bytes(ending.output["stderr"]).decode("utf-8", "replace").strip()
+    return text if not ending.output["stdout"] and "\n" not in text else ""

@@ -7,7 +7,7 @@ opened beforehand and handed over as descriptors; `.git` of a writable folder re
 granted itself; secrets and protected places inside a granted place covered.
 
 >>> from astra.adapters.bubblewrap.machine import Identity, Machine
->>> machine = Machine(architecture="x86_64", bwrap="/usr/bin/bwrap", prlimit="/usr/bin/prlimit",
+>>> machine = Machine(architecture="x86_64", bwrap="/usr/bin/bwrap",
 ...     links=(), folders=("/usr",), etc=(), identity=Identity(uid=1, gid=1, dropped=False))
 >>> box = compile_profile(Manifest(read_paths=("/srv/in",)), command=("true",), machine=machine)
 >>> spelled = arguments(box, {"/srv/in": 7}, dict.fromkeys(box.files, 8))
@@ -72,7 +72,7 @@ class Profile:
     environment: Mapping[str, str]
     files: Mapping[str, str]
     seccomp: bytes
-    limits: tuple[str, ...]
+    limits: Mapping[str, tuple[int, int]]
     domains: tuple[DomainGrant, ...]
 
 
@@ -99,7 +99,7 @@ def compile_profile(
         environment=_environment(manifest, toolchain, gateway=gateway),
         files=MappingProxyType(_FILES),
         seccomp=seccomp.program(machine.architecture),
-        limits=_limits(manifest),
+        limits=MappingProxyType(_limits(manifest)),
         domains=parse_grants(manifest.network_domains),
     )
 
@@ -125,11 +125,6 @@ def arguments(
         *(word for item in profile.environment.items() for word in ("--setenv", *item)),
         *("--chdir", profile.workdir),
     ]
-
-
-def inner_command(profile: Profile) -> list[str]:
-    """Spell the command with its limits: set inside, because around bwrap they count others too."""
-    return [profile.machine.prlimit, *profile.limits, "--", *profile.command]
 
 
 def _grants(
@@ -161,17 +156,18 @@ def _environment(manifest: Manifest, toolchain: Toolchain, *, gateway: bool) -> 
     }
 
 
-def _limits(manifest: Manifest) -> tuple[str, ...]:
+def _limits(manifest: Manifest) -> dict[str, tuple[int, int]]:
+    """Give the kernel's limits, soft and hard; processor time says so before it kills."""
     limits = manifest.limits
-    return (
-        f"--nproc={limits.processes}",
-        f"--data={limits.memory_bytes}",
-        f"--fsize={limits.file_bytes}",
-        f"--nofile={limits.open_files}",
-        f"--cpu={limits.cpu_seconds}:{limits.cpu_seconds + 5}",
-        "--core=0",
-        "--memlock=65536",
-    )
+    return {
+        "NPROC": (limits.processes, limits.processes),
+        "DATA": (limits.memory_bytes, limits.memory_bytes),
+        "FSIZE": (limits.file_bytes, limits.file_bytes),
+        "NOFILE": (limits.open_files, limits.open_files),
+        "CPU": (limits.cpu_seconds, limits.cpu_seconds + 5),
+        "CORE": (0, 0),
+        "MEMLOCK": (65536, 65536),
+    }
 
 
 def _system(machine: Machine) -> list[str]:

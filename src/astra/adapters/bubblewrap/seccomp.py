@@ -12,6 +12,7 @@ a table is refused.
 import errno
 import struct
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from astra.kernel.errors import Refused
@@ -122,6 +123,7 @@ _SET_ID_OPENS = {"open": (1, 2), "openat": (2, 3)}
 _CHECKED = {"clone", "ioctl", "socket", "socketpair", "personality"}
 
 
+@lru_cache(maxsize=2)
 def program(architecture: str) -> bytes:
     return b"".join(struct.pack("<HBBI", *step) for step in instructions(architecture))
 

@@ -46,14 +46,25 @@ def stage(opened: Mapping[str, int]) -> dict[str, str]:
 def hand_over(path: Path, identity: Identity) -> None:
     """Give a folder and what is in it to the uid of the boxes; nothing to do unless root.
 
-    For folders that Astra made for the agent. Links are changed themselves, never followed.
+    For folders that Astra made for the agent. No link is followed, and a file with a second name
+    is left alone: it may be somebody else's.
     """
     if not identity.dropped:
         return
     os.chown(path, identity.uid, identity.gid, follow_symlinks=False)
     for _root, folders, files, folder in os.fwalk(path, follow_symlinks=False):
         for name in (*folders, *files):
-            os.chown(name, identity.uid, identity.gid, dir_fd=folder, follow_symlinks=False)
+            _give(name, folder, identity)
+
+
+def _give(name: str, folder: int, identity: Identity) -> None:
+    held = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        facts = os.fstat(held)
+        if stat.S_ISDIR(facts.st_mode) or (stat.S_ISREG(facts.st_mode) and facts.st_nlink == 1):
+            os.chown(f"/proc/self/fd/{held}", identity.uid, identity.gid)
+    finally:
+        os.close(held)
 
 
 def _make_target(path: str, *, folder: bool) -> None:

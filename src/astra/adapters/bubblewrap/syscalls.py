@@ -65,6 +65,10 @@ def attach_mount(tree: int, path: str) -> None:
     )
 
 
+def call(number: int, *words: int) -> int:
+    return _syscall(number, *(ctypes.c_long(word) for word in words))
+
+
 def _syscall(number: int, *arguments: object, of: str | None = None) -> int:
     return _checked(_libc.syscall(ctypes.c_long(number), *arguments), of=of)
 

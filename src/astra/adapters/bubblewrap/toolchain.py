@@ -3,7 +3,7 @@
 An interpreter is found by following links one at a time: a virtual environment names its base
 in `pyvenv.cfg`, a link in `bin/` names the real program, a pyenv shim names a version file. What
 is granted, read-only, is the smallest installation folder around each of those programs; links that
-lie outside are made again inside the box. Folders such as `/home/mara` or `/home/mara/.local`
+lie outside are made again inside the box. Folders such as `/home/you` or `/home/you/.local`
 appear empty but for what is granted below them.
 
 >>> NO_TOOLCHAIN.read_paths

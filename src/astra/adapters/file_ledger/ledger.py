@@ -12,9 +12,9 @@ everything until it is opened anew, and the callers hear that the outcome is unc
 
 import errno
 import os
-import sqlite3
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from astra.adapters.file_ledger import checkpoints, opening, segments
 from astra.adapters.file_ledger.keeper import Keeper
 from astra.adapters.file_ledger.owner_lock import OwnerLock
 from astra.adapters.file_ledger.places import LedgerPlaces
-from astra.adapters.sqlite_index import IndexCorrupt, SqliteIndex
+from astra.adapters.sqlite_index import IndexBehind, IndexCorrupt, SqliteIndex
 from astra.kernel.clock import Clock, SystemClock, format_time
 from astra.kernel.errors import AstraError, LedgerUnavailable
 from astra.kernel.signatures import KeyPair
@@ -84,9 +84,9 @@ class FileLedger:
         self._commit_lock = threading.RLock()
         self._compress_lock = threading.Lock()
         self._applied = threading.Condition()
+        self._applied_sequence = 0
         self._unapplied: list[Record] = []
         self._broken: LedgerUnavailable | None = None
-        self._behind = False
         self._segment, self._size, self._descriptor = "", 0, -1
         self._keeper = Keeper(self)
         try:
@@ -169,7 +169,7 @@ class FileLedger:
         """Chain what may be appended; a caller whose expectations fail gets its error alone."""
         head = self._head
         now = max(format_time(self._clock.now()), head.time)
-        expectations = Expectations(self._index.query)
+        expectations = Expectations(self._index.query_uncommitted)
         for pending in group:
             try:
                 expectations.check(pending.events, pending.expect, lazy=pending.lazy)
@@ -220,8 +220,11 @@ class FileLedger:
         self._keeper.compress_soon()
 
     def _sync_and_apply(self) -> None:
-        self._apply(self._sync())
+        records = self._sync()
+        if not self._index.behind:  # else whoever catches up will find them in the chain
+            self._keep_index(lambda: self._index.apply(records))
         with self._applied:
+            self._applied_sequence = self._head.sequence
             self._applied.notify_all()
 
     def _sync(self) -> list[Record]:
@@ -235,26 +238,27 @@ class FileLedger:
         records, self._unapplied = self._unapplied, []
         return records
 
-    def _apply(self, records: list[Record]) -> None:
-        """Bring the index up to date; the records are safe already, so failing is not fatal."""
+    def _keep_index(self, work: Callable[[], None]) -> None:
+        """Write to the index; the records are safe already, so failing is not fatal."""
         try:
-            self._index.apply(records)
+            with suppress(IndexBehind):
+                work()
         except IndexCorrupt:
             self.rebuild()
-        except sqlite3.Error:
-            self._behind = True
 
     def _catch_up(self) -> None:
-        if self._behind:
+        if self._index.behind:
+            self._sync()
             sequence, _ = self._index.position()
             try:
                 self._index.apply(segments.records(self.places.chain, after=sequence))
-            except (sqlite3.Error, IndexCorrupt) as error:
+                self._index.commit()
+                self._index.behind = False
+            except (IndexBehind, IndexCorrupt) as error:
                 raise LedgerUnavailable(
                     f"the index cannot be written: {error}",
                     next_step="free some disk space; nothing is lost, the chain is complete",
                 ) from error
-            self._behind = False
 
     # Reading
 
@@ -262,21 +266,18 @@ class FileLedger:
         return self._head
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        if self._behind:
-            with self._commit_lock:
-                self._catch_up()
         try:
             return self._index.query(sql, parameters)
         except IndexCorrupt:
             self.rebuild()
-            return self._index.query(sql, parameters)
+        except IndexBehind:
+            with self._commit_lock:
+                self._catch_up()
+        return self._index.query(sql, parameters)
 
     def wait(self, after: int, timeout: float) -> bool:
-        def arrived() -> bool:
-            return self._index.position()[0] > after
-
         with self._applied:
-            return self._applied.wait_for(arrived, timeout)
+            return self._applied.wait_for(lambda: self._applied_sequence > after, timeout)
 
     @property
     def trouble(self) -> str:
@@ -293,7 +294,6 @@ class FileLedger:
             _, generation = sqlite_index.newest(self.places.index, self._projections)
             name = sqlite_index.index_file_name(self._projections, generation + 1)
             self._index = self._build_index(self.places.index / name)
-            self._behind = False
             old.close()
             if old.path:
                 sqlite_index.remove(old.path)
@@ -316,8 +316,12 @@ class FileLedger:
         with self._commit_lock:
             if self._unapplied and not self._broken:
                 self._sync_and_apply()
+                self._keep_index(self._index.commit)
 
     def write_checkpoint(self) -> None:
+        """Settle what was appended lately: commit the index, and sign where the chain is."""
+        with self._commit_lock:
+            self._keep_index(self._index.commit)
         head = self._head
         if self._key and not head.empty:
             point = checkpoint.sign(head, time=format_time(self._clock.now()), key=self._key)
@@ -347,7 +351,9 @@ class FileLedger:
             opening.refuse_if_cut(self.places, self._head, self._index)
             for path, tail in torn:
                 opening.set_aside(self.places, path, tail)
-            self._index.apply(segments.records(self.places.chain, after=self._index.position()[0]))
+            self._index.behind = True
+            self._catch_up()
+            self._applied_sequence = self._head.sequence
             self.append(list(opening.untold(self.places, self._index)))
         except BaseException:
             self._index.close()
@@ -356,9 +362,8 @@ class FileLedger:
         self._keeper.checkpoint_soon()
 
     def _build_index(self, path: Path) -> SqliteIndex:
-        index = SqliteIndex(path, self._projections)
-        index.apply(segments.records(self.places.chain))
-        return index
+        sqlite_index.build(path, self._projections, segments.records(self.places.chain))
+        return SqliteIndex(path, self._projections)
 
 
 def _fail(group: list[_Pending], error: AstraError) -> None:

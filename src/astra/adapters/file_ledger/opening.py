@@ -35,6 +35,8 @@ def read_end(chain: Path) -> tuple[Head, list[tuple[Path, Tail]]]:
 
 def open_index(folder: Path, projections: Sequence[Projection]) -> SqliteIndex:
     """Open the newest index; a damaged one makes room for a new one."""
+    for unfinished in (*folder.glob("building-*"), *folder.glob("check-*")):
+        unfinished.unlink()
     path, generation = sqlite_index.newest(folder, projections)
     try:
         index = SqliteIndex(path, projections)

@@ -1,10 +1,13 @@
 """The command line's way to the daemon: HTTP over its socket, starting it when there is none."""
 
+import fcntl
 import http.client
 import json
 import os
+import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -110,23 +113,43 @@ class Client:
             raise _lost(method) from None
 
     def _connect(self) -> http.client.HTTPConnection:
-        """Connect, starting a daemon if need be; others may start or end one at the same time."""
         connection = http.client.HTTPConnection("localhost", timeout=_TIMEOUT)
-        deadline = time.monotonic() + _START_SECONDS
-        while True:
-            try:
-                connection.sock = socket_path.connect(self._run, _TIMEOUT)
-            except OSError:
-                owner = start_daemon(self.data_root)
-            else:
-                return connection
-            if owner and time.monotonic() > deadline:
-                raise DaemonUnavailable(
-                    f"process {owner} owns this data root and does not answer",
-                    next_step=f"look at {self.data_root / 'logs' / 'daemon.log'}",
-                    pid=owner,
-                )
-            time.sleep(0.02 if owner else 0)
+        connection.sock = reach(self.data_root)
+        connection.sock.settimeout(_TIMEOUT)
+        return connection
+
+
+def reach(data_root: Path, name: str = socket_path.NAME) -> socket.socket:
+    """Connect to a socket of the daemon; others may start or end a daemon at the same time."""
+    deadline = time.monotonic() + _START_SECONDS
+    while True:
+        try:
+            return socket_path.connect(data_root / "var" / "run", name)
+        except OSError:
+            owner = _start_in_turn(data_root, name)
+        if owner and time.monotonic() > deadline:
+            raise DaemonUnavailable(
+                f"process {owner} owns this data root and does not answer",
+                next_step=f"look at {data_root / 'logs' / 'daemon.log'}",
+                pid=owner,
+            )
+        time.sleep(0.02 if owner else 0)
+
+
+def _start_in_turn(data_root: Path, name: str) -> int:
+    """Start a daemon, one client at a time: those who waited mostly find it running."""
+    run = data_root / "var" / "run"
+    try:
+        turn = (run / "start.lock").open("ab")
+    except OSError:
+        return start_daemon(data_root)  # which says what is wrong with this data root
+    with turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        try:
+            socket_path.connect(run, name).close()
+        except OSError:
+            return start_daemon(data_root)
+        return 0
 
 
 def start_daemon(data_root: Path) -> int:
@@ -146,7 +169,7 @@ def start_daemon(data_root: Path) -> int:
             next_step="astra init, or name another one with --data-root",
         ) from None
     with log:
-        subprocess.Popen(
+        process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -156,6 +179,8 @@ def start_daemon(data_root: Path) -> int:
             pass_fds=(writing,),
             start_new_session=True,
         )
+    # A client may live longer than the daemon it started: somebody has to take note of its end.
+    threading.Thread(target=process.wait, name="daemon-reaper", daemon=True).start()
     os.close(writing)
     with os.fdopen(reading) as pipe:
         message = json.loads(pipe.readline() or "{}")

@@ -59,7 +59,7 @@ def _record(run: Path) -> bool:
     """Ask a daemon that is there to write the stop down; one that hangs does it when it is back."""
     connection = http.client.HTTPConnection("localhost", timeout=_RECORD_SECONDS)
     with contextlib.suppress(OSError, http.client.HTTPException):
-        connection.sock = socket_path.connect(run, _RECORD_SECONDS)
+        connection.sock = socket_path.connect(run, timeout=_RECORD_SECONDS)
         connection.request("POST", "/api/stop/record", b"{}", {"Host": "localhost"})
         answer: dict[str, Any] = json.loads(connection.getresponse().read())
         return bool(answer.get("recorded"))

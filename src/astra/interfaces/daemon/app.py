@@ -8,14 +8,14 @@ from typing import Annotated, Any
 
 from fastapi import Body, FastAPI, Header, Query, Request
 from fastapi.responses import JSONResponse, StreamingResponse
-from starlette.middleware.base import RequestResponseEndpoint
-from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from astra import __version__
 from astra.bootstrap import runtime as running
 from astra.bootstrap.runtime import Runtime
-from astra.interfaces.daemon import schedule_routes, stop_routes, tool_routes
-from astra.interfaces.daemon.activity import Activity
+from astra.interfaces.daemon import desire_routes, schedule_routes, stop_routes, tool_routes
+from astra.interfaces.daemon.activity import Activity, CountRequests
 from astra.interfaces.daemon.requests import AskedOn, Off, caller, names
 from astra.kernel.errors import AstraError, BadInput
 from astra.ledger import views
@@ -26,16 +26,13 @@ from astra.policy.authority import Signed
 _log = logging.getLogger("astra.daemon")
 
 
-def build(runtime: Runtime, activity: Activity, leave: Callable[[], None]) -> FastAPI:
+def build(runtime: Runtime, activity: Activity, leave: Callable[[], None], mcp: ASGIApp) -> FastAPI:
     app = FastAPI(title="Astra", version=__version__)
     app.add_exception_handler(AstraError, _problem)
     app.add_exception_handler(Exception, _unexpected)
 
-    @app.middleware("http")
-    async def count(request: Request, call_next: RequestResponseEndpoint) -> Response:
-        with activity.one_request():
-            return await call_next(request)
-
+    app.add_middleware(CountRequests, activity=activity)
+    app.router.routes.append(Route("/mcp", endpoint=mcp))
     _status_routes(app, runtime, leave)
     stop_routes.add(app, runtime)
     _flag_routes(app, runtime)
@@ -43,6 +40,7 @@ def build(runtime: Runtime, activity: Activity, leave: Callable[[], None]) -> Fa
     _ledger_routes(app, runtime, activity)
     tool_routes.add(app, runtime)
     schedule_routes.add(app, runtime)
+    desire_routes.add(app, runtime)
     return app
 
 
@@ -173,16 +171,15 @@ async def _follow(
     runtime: Runtime, activity: Activity, request: Request, after: int
 ) -> AsyncIterator[str]:
     """Stream records as server-sent events until the client or the daemon leaves."""
-    with activity.one_request():
-        yield ": following\n\n"
-        while not (activity.leaving or await request.is_disconnected()):
-            arrived = await asyncio.to_thread(runtime.ledger.wait, after, 1.0)
-            if not arrived:
-                yield ": still here\n\n"
-                continue
-            for record in await asyncio.to_thread(views.records, runtime.ledger, after=after):
-                after = record.sequence
-                yield f"id: {after}\nevent: {record.type}\ndata: {record.line}\n\n"
+    yield ": following\n\n"
+    while not (activity.leaving or await request.is_disconnected()):
+        arrived = await asyncio.to_thread(runtime.ledger.wait, after, 1.0)
+        if not arrived:
+            yield ": still here\n\n"
+            continue
+        for record in await asyncio.to_thread(views.records, runtime.ledger, after=after):
+            after = record.sequence
+            yield f"id: {after}\nevent: {record.type}\ndata: {record.line}\n\n"
 
 
 def _listed(records: list[Record], cursor: int | None) -> dict[str, Any]:

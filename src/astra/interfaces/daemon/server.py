@@ -14,12 +14,13 @@ import signal
 import struct
 import sys
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from socket import SO_PEERCRED, SOL_SOCKET, socket
 from typing import Any
 
 import uvicorn
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from astra.adapters.data_root import DataRoot
@@ -28,9 +29,12 @@ from astra.bootstrap.runtime import Runtime
 from astra.interfaces import socket_path
 from astra.interfaces.daemon import app as api
 from astra.interfaces.daemon.activity import Activity
+from astra.interfaces.mcp import doors
+from astra.interfaces.mcp.doors import McpDoors
 from astra.kernel.errors import AstraError
 from astra.settings import environment
 
+Beside = Callable[[McpDoors], tuple[ASGIApp, socket]]
 _IDLE_CHECK_SECONDS = 1.0
 _log = logging.getLogger("astra.daemon")
 
@@ -58,37 +62,33 @@ def open_runtime(data_root: Path) -> Runtime:
     return running.start(environment.load(environ, DataRoot(data_root).dotenv()))
 
 
-async def serve(runtime: Runtime, *, idle: bool, ready: Any = None) -> None:
+async def serve(
+    runtime: Runtime, *, idle: bool, ready: Any = None, beside: Beside | None = None
+) -> None:
     """Serve until asked to leave (or, with `idle`, until nobody has come for long enough)."""
     activity = Activity()
     leaving = asyncio.Event()
-    listener = socket_path.listen(runtime.root.run)
-    server = _Server(
-        uvicorn.Config(
-            api.build(runtime, activity, leaving.set),
-            http=PeerProtocol,
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            timeout_graceful_shutdown=5,
-        )
-    )
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, leaving.set)
-    serving = asyncio.create_task(server.serve(sockets=[listener]))
-    watching = asyncio.create_task(_watch(runtime, activity, leaving)) if idle else None
-    runtime.shelf.settle()
-    runtime.steps.start()
-    runtime.scheduler.start()
-    threading.Thread(target=runtime.sandbox.preflight, name="preflight", daemon=True).start()
-    _log.info("serving %s", runtime.root.path)
-    _tell(ready, {"ready": os.getpid()})
-    await leaving.wait()
-    activity.leaving = True
-    (runtime.root.run / socket_path.NAME).unlink(missing_ok=True)
-    server.should_exit = True
-    await serving
+    async with doors.opened(runtime, activity) as mcp:
+        app = api.build(runtime, activity, leaving.set, mcp.http)
+        servers = [_Server(app, socket_path.listen(runtime.root.run), http=PeerProtocol)]
+        if beside:
+            servers.append(_Server(*beside(mcp)))
+        watching = asyncio.create_task(_watch(runtime, activity, leaving)) if idle else None
+        runtime.shelf.settle()
+        runtime.steps.start()
+        runtime.scheduler.start()
+        threading.Thread(target=runtime.sandbox.preflight, name="preflight", daemon=True).start()
+        _log.info("serving %s", runtime.root.path)
+        _tell(ready, {"ready": os.getpid()})
+        await leaving.wait()
+        activity.leaving = True
+        (runtime.root.run / socket_path.NAME).unlink(missing_ok=True)
+        for server in servers:
+            server.should_exit = True
+    await asyncio.gather(*(server.serving for server in servers))
     if watching:
         watching.cancel()
         with contextlib.suppress(asyncio.CancelledError):
@@ -105,6 +105,18 @@ async def _watch(runtime: Runtime, activity: Activity, leaving: asyncio.Event) -
 
 class _Server(uvicorn.Server):
     """Uvicorn without its own signal handling: the daemon decides when to leave."""
+
+    def __init__(self, app: ASGIApp, listener: socket, **options: Any) -> None:
+        config = uvicorn.Config(
+            app,
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=5,
+            **options,
+        )
+        super().__init__(config)
+        self.serving = asyncio.create_task(self.serve(sockets=[listener]))
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:

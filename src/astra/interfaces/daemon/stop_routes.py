@@ -13,7 +13,7 @@ from astra.policy.authority import Signed
 def add(app: FastAPI, runtime: Runtime) -> None:
     @app.get("/api/stop")
     def show_stop() -> dict[str, Any]:
-        stop_id, report = stop_report.read(runtime.root.path)
+        stop_id, report = runtime.stop_in_force()
         return {"stopped": runtime.stopped(), "stop": stop_id, "report": report}
 
     @app.post("/api/stop")

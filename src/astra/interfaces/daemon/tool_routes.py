@@ -30,6 +30,15 @@ def describe(tool: AnyTool) -> dict[str, Any]:
     }
 
 
+def called(
+    runtime: Runtime, request: Request, name: str, arguments: dict[str, Any], *, off: str
+) -> dict[str, Any]:
+    """Call a tool for whoever is at the other end."""
+    actor = Actor(role=Role.AGENT, name=caller(request), door="http")
+    wanted = ToolRequest(name=name, arguments=arguments, actor=actor, off=names(off))
+    return runtime.counter.call(wanted)
+
+
 def _tool_routes(app: FastAPI, runtime: Runtime) -> None:
     @app.get("/api/tools")
     def list_tools(astra_off: Off = "") -> dict[str, Any]:
@@ -44,11 +53,7 @@ def _tool_routes(app: FastAPI, runtime: Runtime) -> None:
         arguments: Annotated[dict[str, Any] | None, Body()] = None,
         astra_off: Off = "",
     ) -> dict[str, Any]:
-        actor = Actor(role=Role.AGENT, name=caller(request), door="http")
-        wanted = ToolRequest(
-            name=name, arguments=arguments or {}, actor=actor, off=names(astra_off)
-        )
-        return runtime.counter.call(wanted)
+        return called(runtime, request, name, arguments or {}, off=astra_off)
 
 
 def _approval_routes(app: FastAPI, runtime: Runtime) -> None:

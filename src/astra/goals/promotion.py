@@ -1,0 +1,213 @@
+"""From desire to goal: suggested by Astra, asked for by anyone, decided by the operator.
+
+Asking makes an approval request whose digest names the desire, its words and the goal that would be
+created; it changes nothing else. Once the operator has signed, the daemon creates the goal as a due
+step: the approval is used up, the desire marked and the goal created in one batch of records, so
+it happens once, whatever crashes. A grant that does not carry the operator's signature, or a desire
+that is not what was asked about, withdraws the request instead.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+from astra.approvals import desk
+from astra.approvals.desk import Approval, Desk
+from astra.desires.book import Desires
+from astra.desires.model import LARGEST_PAGE, Desire
+from astra.desires.views import PROMOTED, likeness
+from astra.goals.book import CREATED
+from astra.kernel import canonical
+from astra.kernel.errors import Conflict, NotFound, Refused
+from astra.kernel.ids import from_content
+from astra.kernel.text import one_line
+from astra.ledger.record import Event
+
+KIND = "promotion"
+MOST_WAITING = 10
+STRONG, OFTEN = 0.5, 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """Why a desire might be worth a goal, in numbers that the server counted itself."""
+
+    strength: float
+    reinforcements: int
+    recurrence: int
+    since: str
+
+    @property
+    def convincing(self) -> bool:
+        return self.strength >= STRONG and self.reinforcements + self.recurrence >= OFTEN
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "strength": self.strength,
+            "reinforcements": self.reinforcements,
+            "recurrence": self.recurrence,
+            "since": self.since,
+            "why": self.why,
+        }
+
+    @property
+    def why(self) -> str:
+        return (
+            f"its strength is {self.strength:.2f} now, it was reinforced"
+            f" {_times(self.reinforcements)} and recorded {_times(self.recurrence)} in these words"
+            f" since {self.since[:10]}"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suggestion:
+    desire: Desire
+    evidence: Evidence
+
+
+@dataclass(frozen=True, kw_only=True)
+class Promotions:
+    desires: Desires
+    desk: Desk
+
+    def suggestions(self, *, limit: int = 5) -> list[Suggestion]:
+        """Name the desires that speak for themselves: strong, and wanted again and again."""
+        waiting = {approval.subject_id for approval in self._waiting()}
+        found: dict[str, Suggestion] = {}
+        for desire in self.desires.listed(limit=LARGEST_PAGE).items:
+            evidence = self.evidence(desire)
+            if evidence.convincing and desire.goal_id is None and desire.id not in waiting:
+                suggestion = Suggestion(desire=desire, evidence=evidence)
+                found.setdefault(likeness(desire.text), suggestion)
+        return list(found.values())[:limit]
+
+    def evidence(self, desire: Desire) -> Evidence:
+        recurrence, since = self.desires.recurrence(desire.text)
+        return Evidence(
+            strength=desire.strength,
+            reinforcements=desire.reinforcements,
+            recurrence=recurrence,
+            since=since,
+        )
+
+    def request(self, identifier: str, *, actor: str) -> str:
+        """Ask the operator to make a goal of a desire; gives the approval that waits for them."""
+        desire = self.desires.get(identifier)
+        self._refuse_pointless(desire)
+        approval = self._open(desire)
+        if approval is None:
+            self._refuse_flood()
+            approval = self._ask(desire, actor)
+        return approval
+
+    def fulfil(self, approval_id: str) -> None:
+        """Create the goal that the operator approved, or withdraw a request that does not hold."""
+        approval = self.desk.get(approval_id)
+        if approval.state != "approved":
+            return
+        if objection := self._objection(approval):
+            self.desk.go_stale(approval_id, objection)
+            return
+        desire = self.desires.get(approval.subject_id)
+        goal = _goal(desire)
+        story = desire.correlation
+        self.desires.ledger.append(
+            [
+                desk.spent(approval_id, actor="daemon", correlation=story),
+                Event(
+                    type=PROMOTED,
+                    actor="daemon",
+                    data={"goal": goal["id"], "approval": approval_id},
+                    correlation=story,
+                    subject=desire.id,
+                    key=f"promoted:{desire.id}",
+                ),
+                Event(
+                    type=CREATED,
+                    actor="daemon",
+                    data={**goal, "desire": desire.id, "approval": approval_id},
+                    correlation=story,
+                    subject=goal["id"],
+                ),
+            ],
+            expect={goal["id"]: 0},
+        )
+
+    def _objection(self, approval: Approval) -> str:
+        """Say why an approval makes no goal, or nothing."""
+        if not self.desk.stands(approval.id):
+            return "it does not carry the operator's signature, or its time was over"
+        try:
+            desire = self.desires.get(approval.subject_id)
+        except NotFound:
+            return "there is no such desire"
+        if digest(desire) != approval.digest:
+            return "the desire is not the one that was approved"
+        return "the desire is a goal already" if desire.goal_id else ""
+
+    def _refuse_pointless(self, desire: Desire) -> None:
+        if desire.goal_id is not None:
+            raise Conflict(
+                f"{desire.id} is a goal already",
+                code="already_promoted",
+                next_step=f"astra goals show {desire.goal_id}",
+                goal_id=desire.goal_id,
+            )
+        if desire.state != "active":
+            raise Conflict(
+                f"{desire.id} has faded",
+                code="desire_faded",
+                next_step=f"astra desires reinforce {desire.id}, if it is wanted still",
+            )
+
+    def _refuse_flood(self) -> None:
+        """Keep a person's inbox readable, whoever asks."""
+        if len(self._waiting()) >= MOST_WAITING:
+            raise Refused(
+                f"{MOST_WAITING} promotions wait for the operator already",
+                code="too_many_waiting",
+                next_step="wait until the operator has decided some of them: astra approvals",
+            )
+
+    def _open(self, desire: Desire) -> str | None:
+        """Name the request for exactly this that waits, or that was granted a moment ago."""
+        wanted = digest(desire)
+        for approval in self._waiting():
+            if approval.digest == wanted:
+                return approval.id
+        return self.desk.usable(wanted)
+
+    def _ask(self, desire: Desire, actor: str) -> str:
+        return self.desk.ask(
+            kind=KIND,
+            subject_id=desire.id,
+            digest=digest(desire),
+            summary=f"make a goal of the desire {desire.id}: “{one_line(desire.text, 100)}”",
+            details={
+                "desire": desire.id,
+                "text": desire.text,
+                "tags": list(desire.tags),
+                "goal": _goal(desire),
+                "evidence": self.evidence(desire).as_dict(),
+            },
+            actor=actor,
+            correlation=desire.correlation,
+        )
+
+    def _waiting(self) -> list[Approval]:
+        return [approval for approval in self.desk.listed() if approval.kind == KIND]
+
+
+def digest(desire: Desire) -> str:
+    """Name exactly what the operator approves: this desire, in these words, as this goal."""
+    content = {"kind": KIND, "desire": desire.id, "text": desire.text, "goal": _goal(desire)}
+    return hashlib.sha256(canonical.encode(content)).hexdigest()
+
+
+def _goal(desire: Desire) -> dict[str, str]:
+    identifier = from_content("goal", desire.id, desire.text, digits=16)
+    return {"id": identifier, "text": desire.text, "source": "desire"}
+
+
+def _times(count: int) -> str:
+    return {0: "never", 1: "once", 2: "twice"}.get(count, f"{count} times")

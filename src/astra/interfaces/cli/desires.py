@@ -1,0 +1,140 @@
+"""`astra desires record|list|show|reinforce|promote|prune` and `astra goals list|show`."""
+
+import argparse
+import json
+from typing import Any
+
+from astra.interfaces.cli.main import Context
+from astra.kernel.text import one_line, printable
+
+
+def configure(parser: argparse.ArgumentParser, command: str) -> None:
+    actions = parser.add_subparsers(metavar="ACTION", required=True)
+    (_configure_goals if command == "goals" else _configure_desires)(actions)
+
+
+def _configure_desires(actions: Any) -> None:
+    recording = actions.add_parser("record", help="remember something that is wanted")
+    recording.add_argument("text", metavar="TEXT")
+    recording.add_argument("--strength", type=float, metavar="N", help="0 to 1 (default 1)")
+    recording.add_argument("--tag", action="append", metavar="TAG", help="may be given again")
+    recording.add_argument("--context", metavar="TEXT", help="where it came from")
+    recording.set_defaults(run=record)
+    listing = actions.add_parser("list", help="the strongest first")
+    listing.add_argument("--limit", type=int, metavar="N", help="how many (10)")
+    listing.add_argument("--min-strength", type=float, metavar="N", help="at least so strong now")
+    listing.add_argument("--tag", metavar="TAG")
+    listing.add_argument("--search", metavar="TEXT", help="whose text holds this")
+    listing.add_argument("--faded", action="store_true", help="also what has faded below 0.1")
+    listing.add_argument("--cursor", help="`next` of the page before")
+    listing.set_defaults(run=list_desires)
+    showing = actions.add_parser("show", help="one desire, even when it has faded")
+    showing.add_argument("id", metavar="ID")
+    showing.set_defaults(run=show)
+    reinforcing = actions.add_parser("reinforce", help="raise its strength, to 1 at most")
+    reinforcing.add_argument("id", metavar="ID")
+    reinforcing.add_argument("--amount", type=float, metavar="N", help="how much to add (0.2)")
+    reinforcing.set_defaults(run=reinforce)
+    promoting = actions.add_parser(
+        "promote", help="ask the operator to make it a goal; without an id, suggest which"
+    )
+    promoting.add_argument("id", metavar="ID", nargs="?")
+    promoting.set_defaults(run=promote)
+    actions.add_parser("prune", help="put away what has faded below 0.1").set_defaults(run=prune)
+
+
+def _configure_goals(actions: Any) -> None:
+    listing = actions.add_parser("list", help="in the order they were created")
+    listing.add_argument("--limit", type=int, metavar="N", help="how many (50)")
+    listing.add_argument("--after", type=int, metavar="N", help="`next` of the page before")
+    listing.set_defaults(run=list_goals)
+    showing = actions.add_parser("show", help="one goal, and where it came from")
+    showing.add_argument("id", metavar="ID")
+    showing.set_defaults(run=show_goal)
+
+
+def record(context: Context) -> None:
+    given = context.arguments
+    asked = {"strength": given.strength, "tags": given.tag, "context": given.context}
+    body = {name: value for name, value in asked.items() if value is not None}
+    made = context.client().post("/api/desires", {"text": given.text, **body})
+    context.console.result(made, f"recorded {made['id']}, strength {made['strength']:.2f}")
+
+
+def list_desires(context: Context) -> None:
+    given = context.arguments
+    listed = context.client().get(
+        "/api/desires",
+        limit=given.limit,
+        min_strength=given.min_strength,
+        tag=given.tag,
+        search=given.search,
+        faded=True if given.faded else None,
+        cursor=given.cursor,
+    )
+    lines = [_line(desire) for desire in listed["items"]]
+    if listed["next"]:
+        lines.append(f"… next page: --cursor {listed['next']}")
+    context.console.result(listed, *(lines or ["nothing is wanted"]))
+
+
+def show(context: Context) -> None:
+    found = context.client().get(f"/api/desires/{context.arguments.id}")
+    context.console.result(found, *_description(found))
+
+
+def reinforce(context: Context) -> None:
+    body = {"amount": context.arguments.amount}
+    found = context.client().post(f"/api/desires/{context.arguments.id}/reinforce", body)
+    context.console.result(found, f"{found['id']} has strength {found['strength']:.2f} now")
+
+
+def promote(context: Context) -> None:
+    """Ask for one; the answer is that it waits for the operator (exit code 3)."""
+    if context.arguments.id is not None:
+        asked = context.client().post(f"/api/desires/{context.arguments.id}/promote")
+        context.console.result(asked)
+        return
+    found = context.client().get("/api/desires/suggestions")
+    lines = [
+        f"{_line(item['desire'])}\n        {printable(item['evidence']['why'])}"
+        for item in found["items"]
+    ]
+    context.console.result(found, *(lines or ["no desire suggests itself"]))
+
+
+def prune(context: Context) -> None:
+    done = context.client().post("/api/desires/prune")
+    context.console.result(done, f"put away {done['pruned']}")
+
+
+def list_goals(context: Context) -> None:
+    given = context.arguments
+    listed = context.client().get("/api/goals", limit=given.limit, after=given.after)
+    lines = [
+        f"{goal['id']}  {goal['state']:8} {one_line(goal['text'])}" for goal in listed["items"]
+    ]
+    context.console.result(listed, *(lines or ["there is no goal"]))
+
+
+def show_goal(context: Context) -> None:
+    found = context.client().get(f"/api/goals/{context.arguments.id}")
+    context.console.result(found, *_description(found))
+
+
+def _line(desire: dict[str, Any]) -> str:
+    tags = "".join(f" #{one_line(tag, 64)}" for tag in desire["tags"])
+    return f"{desire['strength']:.2f}  {desire['id']}  {one_line(desire['text'])}{tags}"
+
+
+def _description(found: dict[str, Any]) -> list[str]:
+    return [
+        f"  {name.replace('_', ' '):15} {_shown(value)}"
+        for name, value in found.items()
+        if value not in (None, [])
+    ]
+
+
+def _shown(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return printable(text)

@@ -1,0 +1,111 @@
+"""Desires, the awareness feed and goals over HTTP: the tools, by routes of their own."""
+
+from typing import Annotated, Any
+
+from fastapi import Body, FastAPI, Query, Request
+
+from astra.bootstrap.runtime import Runtime
+from astra.goals.book import LARGEST_PAGE, Goals
+from astra.interfaces.daemon.requests import Off
+from astra.interfaces.daemon.tool_routes import called
+
+Document = dict[str, Any]
+
+
+def add(app: FastAPI, runtime: Runtime) -> None:
+    _reading(app, runtime)
+    _writing(app, runtime)
+    _goals(app, runtime)
+
+
+def _reading(app: FastAPI, runtime: Runtime) -> None:
+    @app.get("/api/desires")
+    def list_desires(
+        request: Request,
+        *,
+        limit: Annotated[int | None, Query()] = None,
+        min_strength: Annotated[float | None, Query()] = None,
+        tag: Annotated[str | None, Query()] = None,
+        search: Annotated[str | None, Query()] = None,
+        faded: Annotated[bool | None, Query()] = None,
+        cursor: Annotated[str | None, Query()] = None,
+        astra_off: Off = "",
+    ) -> Document:
+        asked = _given(
+            limit=limit,
+            min_strength=min_strength,
+            tag=tag,
+            search=search,
+            faded=faded,
+            cursor=cursor,
+        )
+        return called(runtime, request, "astra.desires.list", asked, off=astra_off)
+
+    @app.get("/api/desires/suggestions")
+    def suggest_promotions(
+        request: Request, limit: Annotated[int | None, Query()] = None, astra_off: Off = ""
+    ) -> Document:
+        asked = _given(limit=limit)
+        return called(runtime, request, "astra.desires.suggest", asked, off=astra_off)
+
+    @app.get("/api/desires/{identifier}")
+    def show_desire(request: Request, identifier: str, astra_off: Off = "") -> Document:
+        asked = {"id": identifier}
+        return called(runtime, request, "astra.desires.show", asked, off=astra_off)
+
+    @app.get("/api/awareness")
+    def read_awareness(
+        request: Request,
+        *,
+        kind: Annotated[str | None, Query()] = None,
+        limit: Annotated[int | None, Query()] = None,
+        cursor: Annotated[str | None, Query()] = None,
+        astra_off: Off = "",
+    ) -> Document:
+        asked = _given(kind=kind, limit=limit, cursor=cursor)
+        return called(runtime, request, "astra.awareness.read", asked, off=astra_off)
+
+
+def _writing(app: FastAPI, runtime: Runtime) -> None:
+    @app.post("/api/desires")
+    def record_desire(
+        request: Request, desire: Annotated[Document, Body()], astra_off: Off = ""
+    ) -> Document:
+        return called(runtime, request, "astra.desires.record", desire, off=astra_off)
+
+    @app.post("/api/desires/prune")
+    def prune_desires(request: Request, astra_off: Off = "") -> Document:
+        return called(runtime, request, "astra.desires.prune", {}, off=astra_off)
+
+    @app.post("/api/desires/{identifier}/reinforce")
+    def reinforce_desire(
+        request: Request,
+        identifier: str,
+        amount: Annotated[float | None, Body(embed=True)] = None,
+        astra_off: Off = "",
+    ) -> Document:
+        asked = {"id": identifier, **_given(amount=amount)}
+        return called(runtime, request, "astra.desires.reinforce", asked, off=astra_off)
+
+    @app.post("/api/desires/{identifier}/promote")
+    def ask_for_promotion(request: Request, identifier: str, astra_off: Off = "") -> Document:
+        asked = {"id": identifier}
+        return called(runtime, request, "astra.desires.promote", asked, off=astra_off)
+
+
+def _goals(app: FastAPI, runtime: Runtime) -> None:
+    @app.get("/api/goals")
+    def list_goals(
+        limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 50,
+        after: Annotated[int, Query(ge=0, lt=1 << 63)] = 0,
+    ) -> Document:
+        found, cursor = Goals(runtime.ledger).listed(limit=limit, after=after)
+        return {"items": [goal.as_dict() for goal in found], "next": cursor}
+
+    @app.get("/api/goals/{identifier}")
+    def show_goal(identifier: str) -> Document:
+        return Goals(runtime.ledger).get(identifier).as_dict()
+
+
+def _given(**asked: Any) -> Document:
+    return {name: value for name, value in asked.items() if value is not None}

@@ -1,0 +1,34 @@
+"""Everything of MCP that the daemon opens: one door, its socket, and its HTTP application."""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from astra.bootstrap import services
+from astra.bootstrap.runtime import Runtime
+from astra.interfaces.daemon.activity import Activity
+from astra.interfaces.mcp.door import Door
+from astra.interfaces.mcp.streamable import HttpSessions
+from astra.interfaces.mcp.unix_socket import SocketSessions
+
+
+@dataclass(frozen=True, kw_only=True)
+class McpDoors:
+    door: Door
+    http: HttpSessions
+    dotted: bool
+
+
+@asynccontextmanager
+async def opened(runtime: Runtime, activity: Activity) -> AsyncGenerator[McpDoors]:
+    """Open them; closing ends the sessions and waits for the calls that are under way."""
+    dotted = runtime.settings.mcp_tool_names == "dotted"
+
+    def flags(off: frozenset[str]) -> Mapping[str, bool]:
+        return services.on(runtime.flags(off=off))
+
+    door = Door(counter=runtime.counter, ledger=runtime.ledger, flags=flags)
+    http = HttpSessions(door, dotted=dotted)
+    sockets = SocketSessions(door, activity, dotted=dotted)
+    async with door.open(), http.run(), sockets.serve(runtime.root.run):
+        yield McpDoors(door=door, http=http, dotted=dotted)

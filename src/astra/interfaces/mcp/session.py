@@ -1,0 +1,110 @@
+r"""One client of the MCP door: who it is, what it switched off for itself, what it may spend.
+
+A session's role is settled by the relay's first line, before the client has said anything; whatever
+the client says later about itself changes nothing. Everything in that line but the role can only
+narrow: flags off, fewer calls.
+
+>>> Opening.read(Opening(operator=True).line()).operator
+True
+>>> Opening.read(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n') is None
+True
+"""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from astra.kernel.errors import BadInput
+from astra.policy.call import Actor, Role
+
+CALLS = 1_000
+_MEMBERS = frozenset({"operator", "off", "names", "calls"})
+
+
+@dataclass
+class Budget:
+    """So many calls, and then no more."""
+
+    limit: int = CALLS
+    used: int = 0
+
+    def take(self) -> bool:
+        if self.used >= self.limit:
+            return False
+        self.used += 1
+        return True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Session:
+    actor: Actor
+    off: frozenset[str] = frozenset()
+    dotted: bool = False
+    budget: Budget = field(default_factory=Budget)
+
+    @property
+    def operator(self) -> bool:
+        return self.actor.role is Role.OPERATOR
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opening:
+    """What a relay says first, about the one who started it."""
+
+    operator: bool = False
+    off: frozenset[str] = frozenset()
+    names: str | None = None
+    calls: int = CALLS
+
+    def line(self) -> bytes:
+        members = {
+            "operator": self.operator,
+            "off": sorted(self.off),
+            "names": self.names,
+            "calls": self.calls,
+        }
+        return json.dumps({"astra": members}).encode() + b"\n"
+
+    def session(self, who: str, *, dotted: bool) -> Session:
+        role = Role.OPERATOR if self.operator else Role.AGENT
+        return Session(
+            actor=Actor(role=role, name=who, door="mcp"),
+            off=self.off,
+            dotted=dotted if self.names is None else self.names == "dotted",
+            budget=Budget(min(max(self.calls, 0), CALLS)),
+        )
+
+    @staticmethod
+    def read(line: bytes) -> "Opening | None":
+        """Read a first line; None when it is not one, an error when it is a wrong one."""
+        try:
+            document: Any = json.loads(line)
+        except (ValueError, RecursionError):
+            return None
+        if not isinstance(document, dict) or "astra" not in document:
+            return None
+        given: Any = cast("dict[str, Any]", document)["astra"]
+        if not isinstance(given, dict) or not _understood(cast("dict[str, Any]", given)):
+            raise BadInput(
+                "the first line of the session is not one this version understands",
+                next_step="use `astra mcp` of the same version as the daemon",
+            )
+        members = cast("dict[str, Any]", given)
+        return Opening(
+            operator=members.get("operator", False),
+            off=frozenset(members.get("off", [])),
+            names=members.get("names"),
+            calls=members.get("calls", CALLS),
+        )
+
+
+def _understood(members: dict[str, Any]) -> bool:
+    off: Any = members.get("off", [])
+    return (
+        members.keys() <= _MEMBERS
+        and isinstance(members.get("operator", False), bool)
+        and isinstance(off, list)
+        and all(isinstance(name, str) for name in cast("list[Any]", off))
+        and members.get("names") in {None, "underscore", "dotted"}
+        and type(members.get("calls", CALLS)) is int
+    )

@@ -1,0 +1,101 @@
+"""MCP over HTTP, as an ASGI application: an agent's door, whoever knocks.
+
+Sessions of the 2025 protocol have an id and a budget each. The 2026 protocol has no sessions, so
+one caller's requests share a budget, which is forgotten like an idle session's.
+"""
+
+import time
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from starlette.requests import Request
+from starlette.types import Receive, Scope, Send
+
+from astra.interfaces.daemon.requests import caller, names
+from astra.interfaces.mcp.door import Context, Door, SessionServer, client_of
+from astra.interfaces.mcp.session import Budget, Session
+from astra.policy.call import Actor, Role
+
+_IDLE_SECONDS = 30 * 60.0
+_MOST_SESSIONS = 1_000
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+
+
+@dataclass
+class _Kept:
+    budget: Budget = field(default_factory=Budget)
+    under_way: int = 0
+    last: float = field(default_factory=time.monotonic)
+
+    def idle(self) -> bool:
+        return not self.under_way and time.monotonic() - self.last > _IDLE_SECONDS
+
+
+class HttpSessions:
+    def __init__(self, door: Door, *, dotted: bool, hosts: Sequence[str] = ()) -> None:
+        self._door = door
+        self._dotted = dotted
+        self._kept: dict[tuple[str, str], _Kept] = {}
+        self._manager = StreamableHTTPSessionManager(
+            app=SessionServer(door, self._session_of),
+            security_settings=_only(hosts or [*LOOPBACK, *(f"{name}:*" for name in LOOPBACK)]),
+            session_idle_timeout=_IDLE_SECONDS,
+            max_sessions=_MOST_SESSIONS,
+        )
+
+    @asynccontextmanager
+    async def run(self) -> AsyncGenerator[None]:
+        async with self._manager.run():
+            yield
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        session = Request(scope).headers.get("mcp-session-id", "")
+        kept = self._kept.get(("session", session), _Kept())
+        kept.under_way += 1
+        try:
+            await self._manager.asgi_app(scope, receive, send)
+        finally:
+            kept.under_way -= 1
+            kept.last = time.monotonic()
+
+    def _session_of(self, ctx: Context) -> Session:
+        request = cast("Request", ctx.request)
+        session = Session(
+            actor=Actor(role=Role.AGENT, name=caller(request), door="mcp"),
+            off=names(request.headers.get("astra-off", "")),
+            dotted=self._dotted,
+        )
+        return replace(session, budget=self._budget(ctx, str(session.actor)))
+
+    def _budget(self, ctx: Context, who: str) -> Budget:
+        session = client_of(ctx)
+        if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            key = ("caller", who)
+        elif session is not None:
+            key = ("session", session)
+        else:
+            return Budget()
+        if key not in self._kept:
+            self._forget_idle()
+            self._kept[key] = _Kept()
+        self._kept[key].last = time.monotonic()
+        return self._kept[key].budget
+
+    def _forget_idle(self) -> None:
+        for key in [key for key, kept in self._kept.items() if kept.idle()]:
+            del self._kept[key]
+            self._door.announcements.remove(key[1])
+
+
+def _only(hosts: Sequence[str]) -> TransportSecuritySettings:
+    """Answer to these names only, so that no web page reaches the door by a name of its own."""
+    return TransportSecuritySettings(
+        enable_dns_rebinding_protection=True,
+        allowed_hosts=list(hosts),
+        allowed_origins=[f"http://{host}" for host in hosts],
+    )

@@ -1,0 +1,1 @@
+"""What the persona gets to know without asking."""

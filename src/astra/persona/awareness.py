@@ -1,0 +1,119 @@
+"""The awareness feed: what happened that the agent should know of, newest first.
+
+Nobody writes to it. It is a projection of records that others make: the idle policy's surveys,
+outcomes of what the agent asked for, and alerts. To feed it something more, name the event's type
+in `NOTES`, with its kind and how it reads.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from astra.approvals import desk
+from astra.desires import idle
+from astra.goals import book as goals
+from astra.kernel.errors import BadInput
+from astra.ledger.ports import Ledger
+from astra.ledger.projection import Projection, Statement
+from astra.ledger.record import Record
+from astra.policy import telemetry
+
+IDLE, OUTCOME, ALERT = "idle", "outcome", "alert"
+KINDS = (IDLE, OUTCOME, ALERT)
+LARGEST_PAGE = 100
+_COLUMNS = "sequence, time, kind, about, text"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Note:
+    sequence: int
+    time: str
+    kind: str
+    about: str | None
+    text: str
+
+
+@dataclass(frozen=True)
+class Awareness:
+    ledger: Ledger
+
+    def read(
+        self, *, kind: str | None = None, limit: int = 20, cursor: str | None = None
+    ) -> tuple[list[Note], str | None]:
+        """Give the newest notes, and the cursor of the page of older ones."""
+        if kind not in (None, *KINDS) or not 1 <= limit <= LARGEST_PAGE:
+            raise BadInput(
+                f"kind is one of {', '.join(KINDS)}; limit is 1 to {LARGEST_PAGE}",
+                next_step="leave them out for the newest notes of every kind",
+            )
+        rows = self.ledger.query(
+            f"SELECT {_COLUMNS} FROM awareness WHERE sequence < ? AND (? IS NULL OR kind = ?)"  # noqa: S608 - fixed text
+            " ORDER BY sequence DESC LIMIT ?",
+            [_before(cursor), kind, kind, limit + 1],
+        )
+        names = _COLUMNS.split(", ")
+        notes = [Note(**dict(zip(names, row, strict=True))) for row in rows[:limit]]
+        return notes, str(notes[-1].sequence) if len(rows) > limit else None
+
+
+def _before(cursor: str | None) -> int:
+    if cursor is None:
+        return 1 << 62
+    if not (cursor.isascii() and cursor.isdigit() and len(cursor) <= 18):  # noqa: PLR2004 - fits 63 bits
+        raise BadInput("the cursor is not one that the feed gave", next_step="start without it")
+    return int(cursor)
+
+
+def _survey(record: Record) -> str:
+    top: list[str] = record.data["top"]
+    return "\n".join(["What you want most now:", *top] if top else ["No desire is left."])
+
+
+def _reason(words: str) -> Callable[[Record], str]:
+    return lambda record: f"{record.subject} {words}: {record.data.get('reason', '')}"
+
+
+def _granted(record: Record) -> str:
+    return f"{record.subject} was approved by the operator"
+
+
+def _goal_created(record: Record) -> str:
+    return f"{record.subject} was created: {record.data['text']}"
+
+
+def _interrupted(record: Record) -> str:
+    return f"a call of {record.data['tool']} was cut off; how far it came is unknown"
+
+
+def _torn(record: Record) -> str:
+    return f"a crash tore the end of the ledger; {record.data['bytes']} bytes were set aside"
+
+
+NOTES: Mapping[str, tuple[str, Callable[[Record], str]]] = {
+    idle.SURVEYED: (IDLE, _survey),
+    desk.GRANTED: (OUTCOME, _granted),
+    desk.REJECTED: (OUTCOME, _reason("was rejected")),
+    desk.EXPIRED: (OUTCOME, _reason("expired")),
+    desk.STALE: (OUTCOME, _reason("was withdrawn")),
+    goals.CREATED: (OUTCOME, _goal_created),
+    telemetry.TOOL_INTERRUPTED: (ALERT, _interrupted),
+    "ledger_tail_set_aside": (ALERT, _torn),
+}
+
+
+def _apply(record: Record) -> Iterator[Statement]:
+    kind, words = NOTES[record.type]
+    row: tuple[Any, ...] = (record.sequence, record.time, kind, record.subject, words(record))
+    yield "INSERT INTO awareness VALUES (?, ?, ?, ?, ?)", row
+
+
+PROJECTION = Projection(
+    "awareness",
+    (
+        """CREATE TABLE awareness (
+            sequence INTEGER PRIMARY KEY, time TEXT, kind TEXT, about TEXT, text TEXT
+        )""",
+    ),
+    _apply,
+    types=frozenset(NOTES),
+)

@@ -1,0 +1,49 @@
+"""The awareness feed: `astra.awareness.read`."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from astra.persona.awareness import LARGEST_PAGE
+from astra.policy.call import Tier
+from astra.tools.registry import Answer, AnyTool, Arguments, Tool
+from astra.tools.services import Services
+
+
+class ReadArguments(Arguments):
+    kind: Literal["idle", "outcome", "alert"] | None = None
+    limit: int = Field(default=20, ge=1, le=LARGEST_PAGE)
+    cursor: str | None = Field(default=None, max_length=80)
+
+
+class Note(Answer):
+    sequence: int
+    time: str
+    kind: str
+    about: str | None
+    text: str
+
+
+class Feed(Answer):
+    items: list[Note]
+    next: str | None
+
+
+def _read(arguments: ReadArguments, services: Services) -> Feed:
+    notes, cursor = services.awareness.read(
+        kind=arguments.kind, limit=arguments.limit, cursor=arguments.cursor
+    )
+    return Feed(items=[Note.model_validate(note) for note in notes], next=cursor)
+
+
+TOOLS: tuple[AnyTool, ...] = (
+    Tool(
+        name="astra.awareness.read",
+        title="Read the awareness feed",
+        description="Tells what happened that you should know of, newest first.",
+        input=ReadArguments,
+        output=Feed,
+        tier=Tier.READ,
+        handler=_read,
+    ),
+)
