@@ -120,8 +120,9 @@ class Endings:
             factor = model.cadence(schedule, succeeded=succeeded)
             if factor == schedule.factor:
                 return
-            following = schedule.next_after(self.clock.now(), factor=factor)
-            next_run = None if schedule.paused else format_time(following)
+            next_run = None
+            if not schedule.paused:
+                next_run = self.timetable.next_run(schedule, factor=factor)
             why = "it succeeded" if succeeded else f"{schedule.failures} failures in a row"
             event = events.adjusted(schedule, factor, next_run, why=why)
             with contextlib.suppress(StaleVersion):

@@ -94,14 +94,8 @@ class Executor:
 
     def run_now(self, identifier: str, *, actor: str) -> dict[str, Any]:
         """Fire a schedule at once, through the same gate, and say how it went."""
-        schedule = self.timetable.get(identifier)
         self._refuse_if_closed()
-        if earlier := views.open_firings(self.ledger, identifier):
-            raise Conflict(
-                f"its firing of {earlier[0].fire_time} is still {earlier[0].state}",
-                code="overlap",
-                next_step=f"astra schedules history {identifier}",
-            )
+        schedule = self._alone(identifier)
         firing = planning.make(schedule, self.clock.now(), Kind.MANUAL)
         return self._run_by_hand(schedule, firing, actor)
 
@@ -109,8 +103,8 @@ class Executor:
         self, identifier: str, start: datetime, end: datetime, *, actor: str
     ) -> list[dict[str, Any]]:
         """Run what did not succeed in a stretch of the past, oldest first, each firing once."""
-        schedule = self.timetable.get(identifier)
         self._refuse_if_closed()
+        schedule = self.timetable.get(identifier)
         end = min(end, self.clock.now())
         wanted = schedule.definition.calendar.between(start, end, most=MOST_BACKFILLED + 1)
         if len(wanted) > MOST_BACKFILLED:
@@ -125,7 +119,7 @@ class Executor:
             if format_time(moment) not in succeeded:
                 with contextlib.suppress(DuplicateKey):
                     firing = planning.make(schedule, moment, Kind.BACKFILL)
-                    answers.append(self._run_by_hand(schedule, firing, actor))
+                    answers.append(self._run_by_hand(self._alone(identifier), firing, actor))
         return answers
 
     def request_approval(self, identifier: str, *, actor: str) -> str:
@@ -143,11 +137,20 @@ class Executor:
                 [event for plan in plans for event in plan.events],
                 expect={plan.schedule.id: plan.schedule.version for plan in plans},
             )
-        except (StaleVersion, DuplicateKey):
-            if len(plans) == 1:
-                return []
-            return [plan for each in plans for plan in self._claim([each])]
+        except (StaleVersion, DuplicateKey) as lost:
+            if len(plans) > 1:
+                return [plan for each in plans for plan in self._claim([each])]
+            if isinstance(lost, DuplicateKey):
+                self._move_on(plans[0].schedule)
+            return []
         return list(plans)
+
+    def _move_on(self, schedule: Schedule) -> None:
+        """Point a schedule behind a firing that has happened already."""
+        next_run = self.timetable.next_run(schedule)
+        event = events.adjusted(schedule, schedule.factor, next_run, why="that firing has happened")
+        with contextlib.suppress(StaleVersion):
+            self.ledger.append([event], expect={schedule.id: schedule.version})
 
     def _claim_one(self, firing: Firing) -> Schedule | None:
         """Claim an attempt at a firing that exists; None: somebody else has it."""
@@ -330,10 +333,21 @@ class Executor:
 
     def _run_by_hand(self, schedule: Schedule, firing: Firing, actor: str) -> dict[str, Any]:
         event = events.claimed(firing, schedule.definition.target_tool, None, actor=actor)
-        self.ledger.append([event])
+        self.ledger.append([event], expect={schedule.id: schedule.version})
         self.perform([(schedule, firing)])
         items, _ = views.tasks(self.ledger, trace=firing.correlation)
         return items[0]
+
+    def _alone(self, identifier: str) -> Schedule:
+        """Give a schedule of which nothing is open; by hand, nothing overlaps."""
+        schedule = self.timetable.get(identifier)
+        if earlier := views.open_firings(self.ledger, identifier):
+            raise Conflict(
+                f"its firing of {earlier[0].fire_time} is still {earlier[0].state}",
+                code="overlap",
+                next_step=f"astra schedules history {identifier}",
+            )
+        return schedule
 
     def _refuse_if_closed(self) -> None:
         if closed := self.closed():

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from astra.approvals.desk import Desk
-from astra.kernel.clock import Clock, format_time
+from astra.kernel.clock import Clock, format_time, parse_time
 from astra.kernel.errors import BadInput, Conflict, DuplicateKey, NotFound, Refused, StaleVersion
 from astra.kernel.ids import from_content
 from astra.ledger.ports import Ledger
@@ -47,7 +47,8 @@ class Timetable:
         if found := views.by_digest(self.ledger, digest):
             return found, False
         identifier = from_content("sch", definition.content(), taken=self._taken)
-        event = events.created(identifier, definition, self._next_run(definition), actor=actor)
+        next_run = format_time(definition.calendar.after(self.clock.now()))
+        event = events.created(identifier, definition, next_run, actor=actor)
         try:
             self.ledger.append([event], expect={identifier: 0})
         except (DuplicateKey, StaleVersion):
@@ -61,7 +62,8 @@ class Timetable:
             definition = self._checked(_changed(schedule.definition, changes), schedule)
             if definition == schedule.definition:
                 return schedule
-            next_run = None if schedule.paused else self._next_run(definition)
+            moved = replace(schedule, definition=definition)
+            next_run = None if schedule.paused else self.next_run(moved)
             event = events.modified(schedule, definition, next_run, actor=actor)
             if self._append(schedule, event):
                 if _IDENTITY & changes.keys():
@@ -82,7 +84,7 @@ class Timetable:
             schedule = self.get(identifier)
             if not schedule.paused:
                 return schedule
-            next_run = self._next_run(schedule.definition)
+            next_run = self.next_run(schedule)
             if self._append(schedule, events.resumed(schedule, next_run, actor=actor)):
                 return self.get(identifier)
         raise _busy(identifier)
@@ -92,6 +94,12 @@ class Timetable:
         if found is None:
             raise NotFound(f"there is no schedule {identifier}", next_step="astra schedules list")
         return found
+
+    def next_run(self, schedule: Schedule, *, factor: int | None = None) -> str:
+        """Give the next firing behind now, and behind all that were: a clock can be set back."""
+        fired = views.last_fired(self.ledger, schedule.id)
+        moment = max(self.clock.now(), parse_time(fired)) if fired else self.clock.now()
+        return format_time(schedule.next_after(moment, factor=factor))
 
     def listed(
         self, *, limit: int = 100, **filters: Any
@@ -145,9 +153,6 @@ class Timetable:
                 next_step="leave out one of the dependencies",
                 field="after",
             )
-
-    def _next_run(self, definition: Definition) -> str:
-        return format_time(definition.calendar.after(self.clock.now()))
 
     def _taken(self, identifier: str) -> bool:
         return views.schedule(self.ledger, identifier) is not None

@@ -122,6 +122,16 @@ def in_window(ledger: Ledger, schedule_id: str, start: str, end: str) -> list[Fi
     )
 
 
+def last_fired(ledger: Ledger, schedule_id: str) -> str:
+    """Give the last instant of a schedule that was dealt with, or nothing."""
+    rows = ledger.query(
+        "SELECT max(coalesce(until, fire_time)) FROM firing"
+        " WHERE schedule = ? AND kind IN ('cron', 'catch_up')",
+        [schedule_id],
+    )
+    return rows[0][0] or ""
+
+
 def dependents(ledger: Ledger, schedule_id: str) -> list[str]:
     rows = ledger.query("SELECT schedule FROM schedule_after WHERE after = ?", [schedule_id])
     return [identifier for (identifier,) in rows]
