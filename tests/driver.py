@@ -4,9 +4,17 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+
+from astra.bootstrap import runtime as running
+from astra.bootstrap.runtime import Runtime
+from astra.settings import environment
+from astra.testing import SetClock
 
 PASSPHRASE = "correct horse battery"
 
@@ -48,8 +56,35 @@ class Astra:
         assert done.returncode == code, f"{done.stdout}\n{done.stderr}"
         return json.loads(done.stdout)
 
+    def follow(self, wanted: str) -> None:
+        """Follow the ledger from its first record until one of a type comes."""
+        words = ["ledger", "tail", "--follow", "--count", "1000", "--json"]
+        with subprocess.Popen(
+            [sys.executable, "-m", "astra.interfaces.cli.main", *words],
+            env=self.environment,
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as following:
+            assert following.stdout is not None
+            for line in following.stdout:
+                if json.loads(line)["type"] == wanted:
+                    break
+            following.terminate()
+
     def daemon_pid(self) -> int:
         return self.json("status")["daemon"]["pid"]
+
+
+@contextmanager
+def past(astra: Astra, **ago: float) -> Iterator[Runtime]:
+    """Open a data root in this process, on a clock that is behind."""
+    clock = SetClock(datetime.now(UTC) - timedelta(**ago))
+    runtime = running.start(environment.load(astra.environment), clock=clock)
+    try:
+        yield runtime
+    finally:
+        runtime.close()
 
 
 def make_repository(path: Path) -> Path:

@@ -10,11 +10,15 @@ before they act, so running one twice does nothing.
 | approval  | pending              | announce-1, -2, -3 | 1, 6 and 20 hours after the request |
 | approval  | pending              | expire             | at its expiry                       |
 | approval  | approved             | expire             | at its expiry                       |
+| schedule  | approved             | export-token       | at once                             |
 | promotion | approved             | create-goal        | at once                             |
 | desires   | one is above 0.1     | survey             | at the next full hour               |
 
-A promotion is an approval of its kind. Its `create-goal` is there from the request on, without a
-time, and gets one when the operator approves.
+A promotion and a schedule are approvals of their kind. Their own step is there from the request on,
+without a time, and gets one when the operator approves.
+
+Schedules are due by rows of their own (`schedules.projection`): what is due among a million is an
+index range, and claiming one is an append. The executor, not the step runner, looks at those.
 """
 
 from collections.abc import Callable, Iterator
@@ -31,6 +35,8 @@ from astra.kernel.clock import format_time, parse_time
 from astra.ledger.ports import Ledger
 from astra.ledger.projection import Projection, Statement
 from astra.ledger.record import Record
+from astra.schedules import tokens
+from astra.schedules.tokens import TokenShelf
 
 
 @dataclass(frozen=True)
@@ -51,12 +57,14 @@ class Domains:
     """What steps may act on."""
 
     approvals: Desk
+    tokens: TokenShelf
     promotions: Promotions
     idle: IdlePolicy
 
 
 STEPS: dict[str, Callable[[Domains, str], None]] = {
     "expire": lambda domains, subject: domains.approvals.expire(subject),
+    "export-token": lambda domains, subject: domains.tokens.export(subject),
     "announce-1": lambda domains, subject: domains.approvals.announce(subject, "announce-1"),
     "announce-2": lambda domains, subject: domains.approvals.announce(subject, "announce-2"),
     "announce-3": lambda domains, subject: domains.approvals.announce(subject, "announce-3"),
@@ -88,6 +96,15 @@ def _requested(record: Record) -> Iterator[Statement]:
         yield _insert(record, f"announce-{number}", format_time(parse_time(record.time) + delay))
     if record.data["kind"] == promotion.KIND:
         yield _insert(record, "create-goal", None)
+    if record.data["kind"] == tokens.KIND:
+        yield _insert(record, "export-token", None)
+
+
+def _exported(record: Record) -> Iterator[Statement]:
+    yield (
+        "DELETE FROM due_step WHERE subject = ? AND step = 'export-token'",
+        (record.data["approval"],),
+    )
 
 
 def _announced(record: Record) -> Iterator[Statement]:
@@ -135,6 +152,7 @@ _EFFECTS: dict[str, Callable[[Record], Iterator[Statement]]] = {
     desk.REQUESTED: _requested,
     desk.ANNOUNCED: _announced,
     desk.GRANTED: _granted,
+    tokens.EXPORTED: _exported,
     desires.RECORDED: _wanted,
     desires.REINFORCED: _wanted,
     idle.SURVEYED: _surveyed,

@@ -10,6 +10,7 @@ from astra.adapters.sqlite_index import SqliteIndex
 from astra.approvals import desk
 from astra.approvals.desk import Desk
 from astra.bootstrap import PROJECTIONS
+from astra.bootstrap.scheduling import RegistryCatalogue, ScheduleDoor
 from astra.bootstrap.step_runner import StepRunner
 from astra.desires.book import Desires
 from astra.desires.idle import IdlePolicy
@@ -26,6 +27,10 @@ from astra.policy import authority
 from astra.policy.authority import Signed
 from astra.policy.call import Actor, Call, Role
 from astra.policy.gate import Gate, Surroundings
+from astra.schedules.executor import Executor
+from astra.schedules.model import Definition, Schedule
+from astra.schedules.service import Timetable
+from astra.schedules.tokens import TokenShelf
 from astra.settings.environment import FLAGS
 from astra.tools.counter import Counter, Request
 from astra.tools.registry import AnyTool, Registry
@@ -121,6 +126,32 @@ class RootInMemory:
         return authority.sign(self.statement(action, content), key or self.operator)
 
 
+class MemoryTokens:
+    """Token files without a disk."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, str] = {}
+        self.lines: list[str] = []
+
+    def read(self, schedule_id: str) -> str | None:
+        return self.files.get(schedule_id)
+
+    def write(self, schedule_id: str, text: str) -> None:
+        self.files[schedule_id] = text
+
+    def remove(self, schedule_id: str) -> None:
+        self.files.pop(schedule_id, None)
+
+    def pending(self) -> list[str]:
+        return sorted(self.files)
+
+    def log(self, line: str) -> None:
+        self.lines.append(line)
+
+    def logged(self) -> str:
+        return "".join(self.lines)
+
+
 class GateInMemory:
     """A gate over a data root in memory, whose surroundings a test can set."""
 
@@ -130,6 +161,9 @@ class GateInMemory:
         self.stopped = False
         self.granted: tuple[str, ...] = ()
         self.desk = Desk(self.root.ledger, self.root.clock)
+        self.tokens = MemoryTokens()
+        self.shelf = TokenShelf(self.root.ledger, self.desk, self.tokens)
+        self.desk.when_spent.append(self.shelf.spent)
         self.desires = Desires(ledger=self.root.ledger, clock=self.root.clock)
         self.promotions = Promotions(desires=self.desires, desk=self.desk)
         around = Surroundings(
@@ -140,7 +174,10 @@ class GateInMemory:
     def steps(self) -> StepRunner:
         """Make what runs due steps here."""
         domains = Domains(
-            approvals=self.desk, promotions=self.promotions, idle=IdlePolicy(self.desires)
+            approvals=self.desk,
+            tokens=self.shelf,
+            promotions=self.promotions,
+            idle=IdlePolicy(self.desires),
         )
         return StepRunner(self.root.ledger, self.root.clock, domains)
 
@@ -148,6 +185,7 @@ class GateInMemory:
         approval = self.desk.get(approval_id)
         signed = self.root.sign("approval_granted", desk.content(approval), key)
         self.desk.grant(approval_id, signed)
+        self.shelf.export(approval_id)
 
     def _outside(self, call: Call) -> str:
         return next((path for path in call.footprint.write_paths if path not in self.granted), "")
@@ -159,10 +197,14 @@ class CounterInMemory:
     def __init__(self, *tools: AnyTool, gate: GateInMemory | None = None) -> None:
         self.gate = gate or GateInMemory()
         root = self.gate.root
+        registry = Registry(tools)
+        catalogue = RegistryCatalogue(registry)
+        self.timetable = Timetable(root.ledger, root.clock, catalogue, self.gate.desk)
         services = Services(
             ledger=root.ledger,
             clock=root.clock,
             approvals=self.gate.desk,
+            schedules=self.timetable,
             desires=self.gate.desires,
             promotions=self.gate.promotions,
             awareness=Awareness(root.ledger),
@@ -175,9 +217,52 @@ class CounterInMemory:
             boxes=cast("Boxes", None),
         )
         self.counter = Counter(
-            registry=Registry(tools), gate=self.gate.gate, ledger=root.ledger, services=services
+            registry=registry, gate=self.gate.gate, ledger=root.ledger, services=services
         )
 
     def call(self, name: str, *, role: Role = Role.AGENT, **arguments: Any) -> dict[str, Any]:
         actor = Actor(role=role, name="test", door="mcp")
         return self.counter.call(Request(name=name, arguments=arguments, actor=actor))
+
+
+class ScheduledInMemory(CounterInMemory):
+    """Schedules over a counter in memory; firings run in the thread that finds them due."""
+
+    def __init__(self, *tools: AnyTool, gate: GateInMemory | None = None) -> None:
+        super().__init__(*tools, gate=gate)
+        self.clock, self.ledger = self.gate.root.clock, self.gate.root.ledger
+        self.why_closed = ""
+        self.executor = self.new_executor()
+
+    def new_executor(self) -> Executor:
+        """Stand for another daemon on the same ledger."""
+        return Executor(
+            ledger=self.ledger,
+            clock=self.clock,
+            timetable=self.timetable,
+            catalogue=self.timetable.catalogue,
+            door=ScheduleDoor(lambda: self.counter),
+            approvals=self.gate.desk,
+            shelf=self.gate.shelf,
+            closed=lambda: self.why_closed,
+        )
+
+    def create(self, tool: str, cron: str = "* * * * *", **fields: Any) -> Schedule:
+        fields = {"name": "test", "timezone": "UTC", "safety_tier": self._tier(tool), **fields}
+        wanted = Definition(cron_expression=cron, target_tool=tool, **fields)
+        schedule, _ = self.timetable.create(wanted, actor="agent:test")
+        return schedule
+
+    def advance(self, **step: float) -> None:
+        """Let time pass, then do what is due."""
+        self.clock.advance(**step)
+        while self.executor.run_due():
+            pass
+
+    def history(self, schedule: Schedule) -> list[dict[str, Any]]:
+        """Give the firings, oldest first."""
+        items, _ = self.timetable.history(schedule_id=schedule.id, limit=10_000)
+        return items[::-1]
+
+    def _tier(self, tool: str) -> int:
+        return self.timetable.catalogue.facts(tool).tier

@@ -8,9 +8,9 @@ what it was for.
 The summary a person reads is written by the server from what it knows, never by the one who asks.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from datetime import timedelta
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import Any
 
 from astra.kernel.clock import Clock, format_time
@@ -63,6 +63,9 @@ class Approval:
 class Desk:
     ledger: Ledger
     clock: Clock
+    when_spent: list[Callable[[str], None]] = field(
+        default_factory=list[Callable[[str], None]], compare=False
+    )
 
     # What the gate asks
 
@@ -75,6 +78,10 @@ class Desk:
 
     def use(self, approval_id: str, call: Call) -> Event:
         return spent(approval_id, actor=str(call.actor), correlation=call.correlation)
+
+    def spent(self, approval_id: str) -> None:
+        for tell in self.when_spent:
+            tell(approval_id)
 
     def request(self, call: Call, digest: str) -> str:
         return self.ask(
@@ -106,6 +113,7 @@ class Desk:
         details: dict[str, Any],
         actor: str,
         correlation: str,
+        expires_at: datetime | None = None,
     ) -> str:
         """Ask for an approval; while one for the same content waits, that one is meant."""
         for approval in self._where("digest = ? AND state = 'pending'", digest):
@@ -119,7 +127,7 @@ class Desk:
             "digest": digest,
             "summary": summary,
             "details": details,
-            "expires_at": format_time(now + LIFETIME),
+            "expires_at": format_time(expires_at or now + LIFETIME),
         }
         event = Event(
             type=REQUESTED, actor=actor, data=data, correlation=correlation, subject=identifier

@@ -7,6 +7,7 @@ from astra.goals import book as goals
 from astra.ledger.projection import CORE, Projection
 from astra.persona import awareness
 from astra.policy import budgets, flags, telemetry
+from astra.schedules import projection as schedules
 
 PROJECTIONS: tuple[Projection, ...] = (
     *CORE,
@@ -14,6 +15,7 @@ PROJECTIONS: tuple[Projection, ...] = (
     budgets.PROJECTION,
     telemetry.PROJECTION,
     desk.PROJECTION,
+    schedules.PROJECTION,
     desires.PROJECTION,
     goals.PROJECTION,
     awareness.PROJECTION,

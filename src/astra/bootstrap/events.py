@@ -16,6 +16,8 @@ from astra.desires import idle
 from astra.desires import views as desires
 from astra.goals import book as goals
 from astra.policy import authority, budgets, contract, flags, stopping, telemetry
+from astra.schedules import events as schedules
+from astra.schedules import tokens
 
 EVENTS: Mapping[str, str] = MappingProxyType(
     {
@@ -37,6 +39,21 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         desk.USED: "an approval was used up by the call it was for",
         desk.STALE: "an approval was withdrawn because its content is not the same any more",
         desk.ANNOUNCED: "a request that still waits was announced again",
+        schedules.CREATED: "a schedule was made; its next run",
+        schedules.MODIFIED: "fields of a schedule were changed; the record has all of them",
+        schedules.PAUSED: "a schedule was paused: nothing of it runs until it is resumed",
+        schedules.RESUMED: "a paused schedule runs again, from its next firing on",
+        schedules.CLAIMED: "a firing, or another attempt at it, was claimed to be run, once",
+        schedules.HELD: "a firing waits: for the one before it, or for what it depends on",
+        schedules.SKIPPED: "a firing does not happen, and why",
+        schedules.MISSED: "firings passed while no daemon was there to run them; how many",
+        schedules.RETRIED: "an attempt at a firing failed and another follows; when",
+        schedules.CLOSED: "a firing is over: its outcome, the reason and how long it took",
+        schedules.GAVE_UP: "the last attempt at a firing failed too",
+        schedules.ADJUSTED: "a schedule slowed down after failures, or is back to normal",
+        schedules.NOTICED: "something about a schedule that a person should hear of",
+        tokens.EXPORTED: "an operator's approval of a firing was written to its token file",
+        tokens.REFUSED: "a token file did not fit the ledger: forged, edited, expired, taken away",
         desires.RECORDED: "somebody wants something; with its strength, tags and context",
         desires.REINFORCED: "it is wanted again: its strength was raised, and fades from there",
         desires.PRUNED: "what had faded below the threshold was put away",

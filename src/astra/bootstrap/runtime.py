@@ -10,12 +10,14 @@ from typing import Any
 
 from astra import __version__
 from astra.adapters import boxes, stop_report
+from astra.adapters.approval_tokens import TokenFiles
 from astra.adapters.data_root import DataRoot
 from astra.adapters.file_ledger import FileLedger
 from astra.approvals.desk import Desk
 from astra.bootstrap import PROJECTIONS, services
 from astra.bootstrap.agent_boxes import AgentBoxes
 from astra.bootstrap.sandbox import Sandbox
+from astra.bootstrap.scheduling import RegistryCatalogue, ScheduleDoor, Scheduler
 from astra.bootstrap.step_runner import StepRunner
 from astra.bootstrap.views import Views, grant_places, make_views
 from astra.desires.book import Desires
@@ -29,11 +31,16 @@ from astra.ledger.record import Record
 from astra.persona.awareness import Awareness
 from astra.policy import authority, budgets, contract, flags, stopping, telemetry
 from astra.policy.authority import Keys, Signed
+from astra.policy.decision import Reason
 from astra.policy.flags import Flag
 from astra.policy.gate import Gate, Surroundings
 from astra.policy.stopping import StopRecord
+from astra.schedules.executor import Executor
+from astra.schedules.service import Timetable
+from astra.schedules.tokens import TokenShelf
 from astra.settings.environment import Settings
 from astra.tools.counter import Counter
+from astra.tools.registry import Registry
 from astra.tools.services import Services
 
 APPROVAL_PAGE = "http://localhost:8700/approvals"
@@ -65,11 +72,40 @@ class Runtime:
             outside_grants=services.outside(services.own_grants(grant_places(self.root), own)),
         )
         return Counter(
-            registry=services.make_registry(),
+            registry=self.registry,
             gate=Gate(self.ledger, self.clock, self.desk, around),
             ledger=self.ledger,
             services=self._services(),
         )
+
+    @cached_property
+    def registry(self) -> Registry:
+        return services.make_registry()
+
+    @cached_property
+    def timetable(self) -> Timetable:
+        catalogue = RegistryCatalogue(self.registry)
+        return Timetable(self.ledger, self.clock, catalogue, self.desk)
+
+    @cached_property
+    def shelf(self) -> TokenShelf:
+        shelf = TokenShelf(self.ledger, self.desk, TokenFiles(self.root.var / "approvals"))
+        self.desk.when_spent.append(shelf.spent)
+        return shelf
+
+    @cached_property
+    def scheduler(self) -> Scheduler:
+        executor = Executor(
+            ledger=self.ledger,
+            clock=self.clock,
+            timetable=self.timetable,
+            catalogue=self.timetable.catalogue,
+            door=ScheduleDoor(lambda: self.counter),
+            approvals=self.desk,
+            shelf=self.shelf,
+            closed=self.why_no_firings,
+        )
+        return Scheduler(executor, self.ledger, self.clock)
 
     @cached_property
     def sandbox(self) -> Sandbox:
@@ -88,7 +124,10 @@ class Runtime:
     @cached_property
     def steps(self) -> StepRunner:
         domains = Domains(
-            approvals=self.desk, promotions=self.promotions, idle=IdlePolicy(self.desires)
+            approvals=self.desk,
+            tokens=self.shelf,
+            promotions=self.promotions,
+            idle=IdlePolicy(self.desires),
         )
         return StepRunner(self.ledger, self.clock, domains)
 
@@ -123,6 +162,12 @@ class Runtime:
         )
         self.__dict__.pop("counter", None)
         old.close()
+
+    def why_no_firings(self) -> str:
+        """Give the reason why no schedule may run now, or nothing."""
+        if self.stopped():
+            return str(Reason.STOPPED)
+        return "" if self.flags()["ASTRA_SCHEDULER_ENABLED"].on else str(Reason.FLAG_OFF)
 
     def stopped(self) -> bool:
         """Tell whether work is stopped: the file says so at once, the record also without it."""
@@ -171,6 +216,7 @@ class Runtime:
         }
 
     def close(self) -> None:
+        self.scheduler.stop()
         self.steps.stop()
         self.views.close()
         self.ledger.close()
@@ -180,6 +226,7 @@ class Runtime:
             ledger=self.ledger,
             clock=self.clock,
             approvals=self.desk,
+            schedules=self.timetable,
             desires=self.desires,
             promotions=self.promotions,
             awareness=Awareness(self.ledger),
@@ -266,7 +313,7 @@ def status(
             "time": head.time,
             "trouble": runtime.ledger.trouble or runtime.steps.trouble,
         },
-        "executor": None,
+        "executor": {**runtime.scheduler.state(), "closed": runtime.why_no_firings()},
         "app": None,
         "model": None,
     }

@@ -68,8 +68,13 @@ def scopes(call: Call, *, now: datetime) -> tuple[Scope, ...]:
     """Name the budgets a call draws on. Reading is free."""
     if call.tier is Tier.READ:
         return ()
+    own = (
+        (Scope("schedule", call.schedule_id, call.schedule_budget, now),)
+        if call.schedule_id
+        else ()
+    )
     pool = Scope("actor", str(call.actor.role), CALLS_PER_ACTOR, now)
-    return Scope("tool", call.tool, CALLS_PER_TOOL, now), pool
+    return *own, Scope("tool", call.tool, CALLS_PER_TOOL, now), pool
 
 
 def balances(ledger: Ledger, wanted: Sequence[Scope]) -> list[Balance]:

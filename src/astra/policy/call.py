@@ -45,6 +45,8 @@ class Footprint:
     write_paths: tuple[str, ...] = ()
     domains: tuple[str, ...] = ()
     skills: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    """Files the call acts on and somebody could edit before it runs, each with its sha-256."""
     destructive: bool = False
 
     def as_dict(self) -> dict[str, Any]:
@@ -53,6 +55,7 @@ class Footprint:
             "write_paths": list(self.write_paths),
             "domains": list(self.domains),
             "skills": list(self.skills),
+            "files": list(self.files),
             "destructive": self.destructive,
         }
 
@@ -69,6 +72,7 @@ class Call:
     available: bool = True
     correlation: str
     schedule_id: str | None = None
+    schedule_budget: int = 0
 
     def digest(self) -> str:
         """Name exactly what would run: approvals bind to this, and to nothing looser."""
@@ -77,5 +81,6 @@ class Call:
             "tier": int(self.tier),
             "arguments": dict(self.arguments),
             "footprint": self.footprint.as_dict(),
+            "schedule": self.schedule_id,
         }
         return hashlib.sha256(canonical.encode(content)).hexdigest()

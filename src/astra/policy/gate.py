@@ -50,6 +50,10 @@ class Approvals(Protocol):
         """Give the event that uses an approval up; the ledger lets it happen once."""
         ...
 
+    def spent(self, approval_id: str) -> None:
+        """Hear that an approval is used up: the record says so, and the effect comes next."""
+        ...
+
     def request(self, call: Call, digest: str) -> str:
         """Ask for an approval, or name the one that is already waiting for the same content."""
         ...
@@ -129,6 +133,8 @@ class Gate:
                 events.append(self._approvals.use(approval, call))
             expect = {balance.scope.id: balance.used for balance in balances}
             self._ledger.append(events, expect={**expect, flags.SUBJECT: flags_version})
+        if approval is not None:
+            self._approvals.spent(approval)
         return decision, permit.mint(call_id=call_id, tool=call.tool, digest=digest)
 
     def _ask(self, call: Call, digest: str, decision: Decision) -> Decision:

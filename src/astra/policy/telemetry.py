@@ -86,11 +86,13 @@ def shown(arguments: Any) -> Any:
 
 
 def _facts(call: Call, decision: Decision) -> dict[str, Any]:
+    own = {"schedule": call.schedule_id} if call.schedule_id else {}
     return {
         "tool": call.tool,
         "tier": int(call.tier),
         "door": call.actor.door,
         "decision": decision.as_dict(),
+        **own,
     }
 
 

@@ -33,6 +33,9 @@ class Request:
     actor: Actor
     off: frozenset[str] = frozenset()
     correlation: str | None = None
+    schedule_id: str | None = None
+    schedule_budget: int = 0
+    at_least: Tier = Tier.READ
 
 
 class Counter:
@@ -54,13 +57,22 @@ class Counter:
 
     def call(self, request: Request) -> dict[str, Any]:
         """Run a tool for somebody, or raise the error that says why not."""
+        return self.begin(request)()
+
+    def begin(self, request: Request) -> Callable[[], dict[str, Any]]:
+        """Pass the gate, or raise its refusal; what it gives back runs the tool, once."""
         tool, parsed, call = self._understand(request)
         if not self._rate.take(str(call.actor)):
             raise self._refuse(call, _too_many())
         decision, permit = self._gate.admit(call, off=request.off)
         if permit is None:
             raise self._refuse(call, decision)
-        return self._run(tool, parsed, call, decision, permit)
+        return lambda: self._run(tool, parsed, call, decision, permit)
+
+    def understand(self, request: Request) -> Call:
+        """Work out exactly what a request would run, without running it."""
+        _, _, call = self._understand(request)
+        return call
 
     def turn_away(self, request: Request, decision: Decision) -> AstraError:
         """Record what a door refuses of its own accord, and give the error to show."""
@@ -71,7 +83,7 @@ class Counter:
         call = _unread(request)
         try:
             tool = self.registry.find(request.name)
-            call = _of_tool(call, tool)
+            call = _of_tool(call, tool, request.at_least)
             if objection := self._gate.closed(call, off=request.off):
                 raise objection.as_error()
             parsed = tool.parse(request.arguments)
@@ -122,14 +134,17 @@ def _unread(request: Request) -> Call:
         actor=request.actor,
         arguments=request.arguments,
         correlation=request.correlation or random_id("cor"),
+        schedule_id=request.schedule_id,
+        schedule_budget=request.schedule_budget,
     )
 
 
-def _of_tool(call: Call, tool: AnyTool) -> Call:
+def _of_tool(call: Call, tool: AnyTool, at_least: Tier) -> Call:
+    """Take what the tool is; a caller may ask for a stricter tier, never for a looser one."""
     return replace(
         call,
         tool=tool.name,
-        tier=tool.tier,
+        tier=max(tool.tier, at_least),
         flags=tool.flags,
         operator_only=tool.operator_only,
         available=tool.available,

@@ -46,21 +46,12 @@ def _never(_arguments: Whatever, _services: Services) -> NoReturn:
 
 
 _READS = (
-    "astra.schedule.list",
-    "astra.schedule.history",
-    "tasks_list",
-    "tasks_by_trace",
-    "tasks_last_failed",
     "astra.plans.list",
     "astra.plans.get",
     "astra.changes.list",
     "astra.changes.get",
 )
 _WRITES = (
-    "astra.schedule.create",
-    "astra.schedule.modify",
-    "astra.schedule.pause",
-    "astra.schedule.resume",
     "astra.plans.draft",
     "astra.plans.answer",
     "research_and_summarize",

@@ -63,6 +63,7 @@ class Tool(Generic[In, Out]):
     flags: tuple[str, ...] = ()
     operator_only: bool = False
     available: bool = True
+    slow: bool = False
     hints: Hints = field(default_factory=Hints)
     footprint: Callable[[In, Services], Footprint] = _no_footprint
     aliases: tuple[str, ...] = ()

@@ -11,6 +11,7 @@ from astra.kernel.clock import Clock
 from astra.ledger.ports import Ledger
 from astra.persona.awareness import Awareness
 from astra.policy.call import Call
+from astra.schedules.service import Timetable
 
 
 class SourceView(Protocol):
@@ -77,6 +78,7 @@ class Services:
     ledger: Ledger
     clock: Clock
     approvals: Desk
+    schedules: Timetable
     desires: Desires
     promotions: Promotions
     awareness: Awareness

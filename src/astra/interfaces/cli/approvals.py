@@ -5,6 +5,7 @@ import json
 from typing import Any
 
 from astra.interfaces.cli.main import Context
+from astra.kernel.errors import NotFound
 from astra.kernel.text import printable
 
 
@@ -13,7 +14,7 @@ def configure(parser: argparse.ArgumentParser, command: str) -> None:
         parser.add_argument("--all", action="store_true", help="also what is decided")
         parser.set_defaults(run=list_approvals)
         return
-    parser.add_argument("id", metavar="ID")
+    parser.add_argument("id", metavar="ID", help="an approval (apr_…) or a schedule (sch_…)")
     if command == "reject":
         parser.add_argument("--reason", required=True, help="the agent gets to read it")
     parser.set_defaults(run=reject if command == "reject" else approve)
@@ -34,8 +35,8 @@ def approve(context: Context) -> None:
     """Show exactly what would run, then have the operator sign that and nothing else."""
     from astra.interfaces.cli.signing import signed
 
-    identifier = context.arguments.id
-    found = context.client().get(f"/api/approvals/{identifier}")
+    found = _wanted(context)
+    identifier = found["id"]
     for line in _description(found):
         context.console.note(line)
     content = {"approval": found["id"], "digest": found["digest"]}
@@ -45,10 +46,28 @@ def approve(context: Context) -> None:
 
 
 def reject(context: Context) -> None:
-    identifier = context.arguments.id
+    identifier = _pending_of(context, context.arguments.id)
     body = {"reason": context.arguments.reason}
     done = context.client().post(f"/api/approvals/{identifier}/reject", body)
     context.console.result(done, f"rejected {identifier}")
+
+
+def _wanted(context: Context) -> dict[str, Any]:
+    """Give the approval that is meant; for a schedule, that of exactly what it would run now."""
+    identifier = context.arguments.id
+    if identifier.startswith("sch_"):
+        return context.client().post(f"/api/schedules/{identifier}/approval")
+    return context.client().get(f"/api/approvals/{identifier}")
+
+
+def _pending_of(context: Context, identifier: str) -> str:
+    if not identifier.startswith("sch_"):
+        return identifier
+    waiting = context.client().get("/api/approvals")["items"]
+    found = [item["id"] for item in waiting if item["subject_id"] == identifier]
+    if not found:
+        raise NotFound(f"nothing of {identifier} waits", next_step="astra approvals")
+    return found[-1]
 
 
 def _description(found: dict[str, Any]) -> list[str]:

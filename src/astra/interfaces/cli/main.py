@@ -34,6 +34,7 @@ COMMANDS = {
     "desires": ("desires", "what the agent would like, and how much"),
     "goals": ("desires", "what is to be achieved"),
     "tools": ("tools", "list the tools, or call one as an agent"),
+    "schedules": ("schedules", "what runs on a clock: create, change, look, run"),
     "approvals": ("approvals", "what waits for your decision"),
     "approve": ("approvals", "approve exactly one thing, once; asks for the passphrase"),
     "reject": ("approvals", "reject it, with a reason"),

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp
 from astra import __version__
 from astra.bootstrap import runtime as running
 from astra.bootstrap.runtime import Runtime
-from astra.interfaces.daemon import desire_routes, stop_routes, tool_routes
+from astra.interfaces.daemon import desire_routes, schedule_routes, stop_routes, tool_routes
 from astra.interfaces.daemon.activity import Activity, CountRequests
 from astra.interfaces.daemon.requests import AskedOn, Off, caller, names
 from astra.kernel.errors import AstraError, BadInput
@@ -39,6 +39,7 @@ def build(runtime: Runtime, activity: Activity, leave: Callable[[], None], mcp: 
     _configuration_routes(app, runtime)
     _ledger_routes(app, runtime, activity)
     tool_routes.add(app, runtime)
+    schedule_routes.add(app, runtime)
     desire_routes.add(app, runtime)
     return app
 

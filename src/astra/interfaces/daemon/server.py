@@ -77,7 +77,9 @@ async def serve(
         if beside:
             servers.append(_Server(*beside(mcp)))
         watching = asyncio.create_task(_watch(runtime, activity, leaving)) if idle else None
+        runtime.shelf.settle()
         runtime.steps.start()
+        runtime.scheduler.start()
         threading.Thread(target=runtime.sandbox.preflight, name="preflight", daemon=True).start()
         _log.info("serving %s", runtime.root.path)
         _tell(ready, {"ready": os.getpid()})
@@ -95,7 +97,7 @@ async def serve(
 
 async def _watch(runtime: Runtime, activity: Activity, leaving: asyncio.Event) -> None:
     limit = runtime.settings.idle_minutes * 60
-    while activity.idle_seconds() < limit:  # noqa: ASYNC110 - idleness is a lack of events
+    while activity.idle_seconds() < limit or runtime.scheduler.needed():  # noqa: ASYNC110 - idleness is a lack of events
         await asyncio.sleep(min(_IDLE_CHECK_SECONDS, limit))
     _log.info("nobody came for %s minutes", runtime.settings.idle_minutes)
     leaving.set()

@@ -71,6 +71,7 @@ def _approval_routes(app: FastAPI, runtime: Runtime) -> None:
         identifier: str, authority: Annotated[dict[str, Any], Body(embed=True)]
     ) -> dict[str, Any]:
         record = runtime.desk.grant(identifier, Signed.read(authority))
+        runtime.shelf.export(identifier)
         return {**runtime.desk.get(identifier).as_dict(), "sequence": record.sequence}
 
     @app.post("/api/approvals/{identifier}/reject")

@@ -1,0 +1,196 @@
+"""`astra schedules create|modify|pause|resume|list|show|history|run`."""
+
+import argparse
+import json
+from typing import Any
+
+from astra.interfaces.cli.main import Context
+from astra.kernel.errors import BadInput, NeedsApproval, Refused
+from astra.kernel.text import one_line, printable
+
+_OPTIONS = (
+    ("--name", "name", str, "what people call it"),
+    ("--cron", "cron_expression", str, "five fields, or @hourly @daily @weekly @monthly @yearly"),
+    ("--timezone", "timezone", str, "an IANA name such as Europe/Berlin"),
+    ("--tool", "target_tool", str, "the tool it runs"),
+    ("--payload", "payload", str, "the tool's arguments, as a JSON object"),
+    ("--tier", "safety_tier", int, "at least the tool's own tier, which is the default"),
+    ("--budget", "per_day_budget", int, "firings a UTC day (4)"),
+    ("--overlap", "overlap", str, "while the one before runs: skip, queue or cancel-previous"),
+    ("--catch-up", "catch_up_seconds", int, "seconds a missed firing may be late (3600)"),
+    ("--attempts", "attempts", int, "how often a failing firing is tried in all (1)"),
+    ("--backoff", "backoff_seconds", int, "seconds before the second attempt, then doubled (60)"),
+    ("--jitter", "jitter_seconds", int, "up to so many seconds more (0)"),
+    ("--slow-after", "slow_after", int, "slow down after so many failures in a row (0: never)"),
+    ("--slowest", "slowest", int, "at the slowest, every so manieth firing only"),
+)
+_REQUIRED = frozenset({"--name", "--cron", "--tool"})
+
+
+def configure(parser: argparse.ArgumentParser, _command: str) -> None:
+    actions = parser.add_subparsers(metavar="ACTION", required=True)
+    creating = actions.add_parser("create", help="run a tool on a clock")
+    modifying = actions.add_parser("modify", help="change a schedule; its id stays")
+    for action in (creating, modifying):
+        for option, name, kind, about in _OPTIONS:
+            required = action is creating and option in _REQUIRED
+            metavar = option.removeprefix("--").upper()
+            action.add_argument(
+                option, dest=name, type=kind, help=about, required=required, metavar=metavar
+            )
+        action.add_argument(
+            "--after", action="append", metavar="ID", help="a schedule that must succeed first"
+        )
+    creating.set_defaults(run=create)
+    for action, about, run in (
+        ("pause", "stop it until it is resumed", pause),
+        ("resume", "let it run again, from now on", resume),
+        ("show", "one schedule and its next five firings", show),
+        ("history", "what ran, when, how long, or why it did not", history),
+        ("run", "fire it now, or once more for a stretch of the past", run_now),
+    ):
+        actions.add_parser(action, help=about).set_defaults(run=run)
+    for name in ("modify", "pause", "resume", "show", "history", "run"):
+        actions.choices[name].add_argument("id", metavar="ID")
+    modifying.set_defaults(run=modify)
+    _more_options(actions.choices, actions.add_parser("list", help="the schedules"))
+
+
+def _more_options(
+    actions: dict[str, argparse.ArgumentParser], listing: argparse.ArgumentParser
+) -> None:
+    actions["show"].add_argument("--from", dest="start", metavar="TIME", help="firings after this")
+    running = actions["run"]
+    running.add_argument("--from", dest="start", metavar="TIME", help="backfill from here")
+    running.add_argument("--to", dest="end", metavar="TIME", help="… up to here")
+    actions["history"].add_argument("--limit", type=int, default=100)
+    actions["history"].add_argument("--cursor", help="`next` of the page before")
+    listing.add_argument("--state", choices=["active", "paused"])
+    listing.add_argument("--tier", type=int, choices=[0, 1, 2])
+    listing.add_argument("--tool")
+    listing.add_argument("--text", help="in its name or payload")
+    listing.add_argument("--cursor", help="`next` of the page before")
+    listing.add_argument("--limit", type=int, default=100)
+    listing.set_defaults(run=list_schedules)
+
+
+def create(context: Context) -> None:
+    made = context.client().post("/api/schedules", _fields(context))
+    word = "created" if made["created"] else "there already:"
+    context.console.result(made, f"{word} {made['id']}", *_next_runs(made))
+
+
+def modify(context: Context) -> None:
+    done = context.client().post(_path(context), _fields(context))
+    context.console.result(done, f"modified {done['id']}", *_next_runs(done))
+
+
+def pause(context: Context) -> None:
+    done = context.client().post(f"{_path(context)}/pause")
+    context.console.result(done, f"paused {done['id']}")
+
+
+def resume(context: Context) -> None:
+    done = context.client().post(f"{_path(context)}/resume")
+    context.console.result(done, f"resumed {done['id']}", *_next_runs(done))
+
+
+def list_schedules(context: Context) -> None:
+    given = context.arguments
+    listed = context.client().get(
+        "/api/schedules",
+        state=given.state,
+        tier=given.tier,
+        tool=given.tool,
+        text=given.text,
+        cursor=given.cursor,
+        limit=given.limit,
+    )
+    lines = [
+        f"{item['id']}  tier {item['safety_tier']}  {item['state']:7} "
+        f"{(item['next_run'] or '')[:16]:17} {printable(item['cron_expression']):15} "
+        f"{printable(item['target_tool'])}  {one_line(item['name'], 60)}"
+        for item in listed["items"]
+    ]
+    context.console.result(listed, *(lines or ["there are no schedules"]))
+
+
+def show(context: Context) -> None:
+    found = context.client().get(_path(context), start=context.arguments.start)
+    lines = [
+        f"{name:17} {printable(json.dumps(value, ensure_ascii=False))}"
+        for name, value in found.items()
+        if name != "next_runs"
+    ]
+    context.console.result(found, *lines, *_next_runs(found))
+
+
+def history(context: Context) -> None:
+    given = context.arguments
+    path = f"{_path(context)}/history"
+    listed = context.client().get(path, limit=given.limit, cursor=given.cursor)
+    context.console.result(listed, *([_line(item) for item in listed["items"]] or ["nothing yet"]))
+
+
+def run_now(context: Context) -> int:
+    given = context.arguments
+    body = {"start": given.start, "end": given.end}
+    done = context.client().post(f"{_path(context)}/run", body)
+    if "items" in done:
+        context.console.result(done, *(_line(item) for item in done["items"]))
+        return 0
+    if done["reason"] == "needs_approval":
+        raise NeedsApproval(
+            done["detail"], next_step=f"astra approve {given.id}", approval_id=_waiting(context)
+        )
+    if done["outcome"] != "succeeded":
+        raise Refused(
+            done["detail"] or done["outcome"],
+            code=done["reason"],
+            next_step=f"astra ledger story {done['trace']}",
+            outcome=done["outcome"],
+            firing=done["id"],
+        )
+    context.console.result(done, _line(done))
+    return 0
+
+
+def _waiting(context: Context) -> str | None:
+    listed = context.client().get("/api/approvals")
+    found = [item for item in listed["items"] if item["subject_id"] == context.arguments.id]
+    return found[-1]["id"] if found else None
+
+
+def _path(context: Context) -> str:
+    return f"/api/schedules/{context.arguments.id}"
+
+
+def _fields(context: Context) -> dict[str, Any]:
+    names = [name for _, name, _, _ in _OPTIONS] + ["after"]
+    given = {name: getattr(context.arguments, name) for name in names}
+    fields = {name: value for name, value in given.items() if value is not None}
+    if "payload" in fields:
+        fields["payload"] = _json(fields["payload"])
+    return fields
+
+
+def _json(text: str) -> Any:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise BadInput(f"--payload is not JSON: {error}", next_step="quote it") from None
+    if not isinstance(value, dict):
+        raise BadInput("--payload is not a JSON object", next_step="write {…}")
+    return value  # pyright: ignore[reportUnknownVariableType]
+
+
+def _next_runs(found: dict[str, Any]) -> list[str]:
+    return [f"  next  {moment}" for moment in found["next_runs"]]
+
+
+def _line(item: dict[str, Any]) -> str:
+    many = f" ({item['count']} firings)" if item["count"] > 1 else ""
+    return (
+        f"{item['fire_time'][:19]}Z  {item['outcome']:11} {item['reason']:15}{many} "
+        f"{item['milliseconds']:9.1f} ms  {one_line(item['detail'], 100)}"
+    )

@@ -1,0 +1,122 @@
+"""Schedules over HTTP. Whatever changes one goes through the counter, as every door does."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import Body, FastAPI, Query, Request
+
+from astra.bootstrap.runtime import Runtime
+from astra.interfaces.daemon.requests import Off, caller, names
+from astra.kernel.errors import BadInput
+from astra.policy.call import Actor, Role
+from astra.tools.counter import Request as ToolRequest
+
+Fields = Annotated[dict[str, Any], Body()]
+
+
+def add(app: FastAPI, runtime: Runtime) -> None:
+    _reading(app, runtime)
+    _changing(app, runtime)
+    _running(app, runtime)
+
+
+def _reading(app: FastAPI, runtime: Runtime) -> None:
+    @app.get("/api/schedules")
+    def list_schedules(  # noqa: PLR0917 - a query parameter each
+        request: Request,
+        state: Annotated[str | None, Query()] = None,
+        tier: Annotated[int | None, Query()] = None,
+        tool: Annotated[str | None, Query()] = None,
+        text: Annotated[str | None, Query()] = None,
+        cursor: Annotated[str | None, Query()] = None,
+        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    ) -> dict[str, Any]:
+        asked = {"state": state, "tier": tier, "tool": tool, "text": text, "cursor": cursor}
+        return _call(runtime, request, "list", {**asked, "limit": limit})
+
+    @app.get("/api/schedules/{identifier}")
+    def show_schedule(
+        identifier: str, start: Annotated[str | None, Query()] = None
+    ) -> dict[str, Any]:
+        schedule = runtime.timetable.get(identifier)
+        moment = _moment(start, "start") if start else None
+        return runtime.timetable.shown(schedule, start=moment)
+
+    @app.get("/api/schedules/{identifier}/history")
+    def history(
+        request: Request,
+        identifier: str,
+        cursor: Annotated[int | None, Query()] = None,
+        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    ) -> dict[str, Any]:
+        asked = {"id": identifier, "cursor": cursor, "limit": limit}
+        return _call(runtime, request, "history", asked)
+
+
+def _changing(app: FastAPI, runtime: Runtime) -> None:
+    @app.post("/api/schedules")
+    def create_schedule(request: Request, fields: Fields, astra_off: Off = "") -> dict[str, Any]:
+        return _call(runtime, request, "create", fields, off=astra_off)
+
+    @app.post("/api/schedules/{identifier}")
+    def modify_schedule(
+        request: Request, identifier: str, fields: Fields, astra_off: Off = ""
+    ) -> dict[str, Any]:
+        return _call(runtime, request, "modify", {**fields, "id": identifier}, off=astra_off)
+
+    @app.post("/api/schedules/{identifier}/pause")
+    def pause_schedule(request: Request, identifier: str, astra_off: Off = "") -> dict[str, Any]:
+        return _call(runtime, request, "pause", {"id": identifier}, off=astra_off)
+
+    @app.post("/api/schedules/{identifier}/resume")
+    def resume_schedule(request: Request, identifier: str, astra_off: Off = "") -> dict[str, Any]:
+        return _call(runtime, request, "resume", {"id": identifier}, off=astra_off)
+
+
+def _running(app: FastAPI, runtime: Runtime) -> None:
+    @app.post("/api/schedules/{identifier}/run")
+    def run_schedule(
+        request: Request,
+        identifier: str,
+        start: Annotated[str | None, Body(embed=True)] = None,
+        end: Annotated[str | None, Body(embed=True)] = None,
+    ) -> dict[str, Any]:
+        executor, actor = runtime.scheduler.executor, f"agent:{caller(request)}"
+        if not (start or end):
+            return executor.run_now(identifier, actor=actor)
+        if not (start and end):
+            raise BadInput("a backfill has a start and an end", next_step="give both")
+        stretch = _moment(start, "start"), _moment(end, "end")
+        return {"items": executor.backfill(identifier, *stretch, actor=actor), "next": None}
+
+    @app.post("/api/schedules/{identifier}/approval")
+    def request_approval(request: Request, identifier: str) -> dict[str, Any]:
+        actor = f"agent:{caller(request)}"
+        approval = runtime.scheduler.executor.request_approval(identifier, actor=actor)
+        return runtime.desk.details(approval)
+
+
+def _call(
+    runtime: Runtime, request: Request, verb: str, arguments: dict[str, Any], *, off: str = ""
+) -> dict[str, Any]:
+    wanted = ToolRequest(
+        name=f"astra.schedule.{verb}",
+        arguments=arguments,
+        actor=Actor(role=Role.AGENT, name=caller(request), door="http"),
+        off=names(off),
+    )
+    return runtime.counter.call(wanted)
+
+
+def _moment(text: str, name: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise BadInput(
+            f"{name}: {text[:60]!r} is no time with an offset",
+            next_step="write it like 2026-03-29T00:00:00+01:00 or 2026-03-28T23:00:00Z",
+            field=name,
+        )
+    return moment

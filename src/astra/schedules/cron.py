@@ -1,0 +1,235 @@
+"""When a schedule fires: five cron fields in an IANA zone, to the exact instant.
+
+The fields are read and matched by `cronsim`, on the wall clock; what the wall clock does to real
+time is worked out here, as Debian's cron treats it:
+
+- Minute and hour both fixed (`30 2 * * *`): each wall time once. What falls into a skipped stretch
+  fires at its end; a repeated stretch fires the first time only.
+- Otherwise (`*/10 * * * *`, `30 * * * *`): real time. Repeated hours repeat, skipped ones do not
+  happen.
+
+>>> from datetime import UTC, datetime
+>>> nightly = parse("30 2 * * *", "Europe/Berlin")
+>>> nightly.after(datetime(2026, 3, 28, 12, tzinfo=UTC)).isoformat()
+'2026-03-29T01:00:00+00:00'
+"""
+
+import copy
+import difflib
+import functools
+import itertools
+import zoneinfo
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import NoReturn
+
+from cronsim import CronSim, CronSimError
+
+from astra.kernel.errors import BadInput
+
+FIELDS = ("minute", "hour", "day-of-month", "month", "day-of-week")
+NICKNAMES = {
+    "@hourly": "0 * * * *",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@weekly": "0 0 * * 0",
+    "@monthly": "0 0 1 * *",
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+}
+_LONGEST = 200
+_SECOND = timedelta(seconds=1)
+_STRIDE = timedelta(days=5)  # no zone has changed its clock twice within so few days since 1970
+_LOOK_BACK = tuple(timedelta(hours=hours) for hours in (2, 26, 32 * 24, 367 * 24, 4 * 366 * 24))
+_EPOCH = datetime(2000, 1, 1)  # noqa: DTZ001 - wall time has no zone
+
+
+class NeverFires(BadInput):
+    code = "never_fires"
+
+
+@dataclass(frozen=True)
+class Calendar:
+    """The instants of one expression in one zone."""
+
+    expression: str
+    zone: tzinfo
+    _fields: CronSim = field(repr=False, compare=False)
+
+    def after(self, moment: datetime) -> datetime:
+        """Give the first firing behind a moment, in UTC."""
+        moment = moment.astimezone(UTC)
+        if self._fixed:
+            return self._by_the_wall(moment)
+        return self._by_real_time(moment)
+
+    def upcoming(self, moment: datetime, count: int) -> list[datetime]:
+        """Give the next few firings, in the schedule's own zone."""
+        following = itertools.islice(self._all_after(moment), count)
+        return [firing.astimezone(self.zone) for firing in following]
+
+    def between(self, start: datetime, end: datetime, *, most: int) -> list[datetime]:
+        """Give the firings behind `start` up to and including `end`, the first `most` of them."""
+        following = itertools.takewhile(lambda firing: firing <= end, self._all_after(start))
+        return list(itertools.islice(following, most))
+
+    def at_or_before(self, moment: datetime) -> datetime | None:
+        """Give the last firing that is not behind a moment; none in four years is none."""
+        for distance in _LOOK_BACK:
+            start = moment - distance
+            if (firing := self.after(start)) <= moment:
+                return self._last(firing, moment)
+        return None
+
+    @property
+    def _fixed(self) -> bool:
+        minute, hour = self.expression.split()[:2]
+        return not minute.startswith("*") and not hour.startswith("*")
+
+    def _last(self, firing: datetime, moment: datetime) -> datetime:
+        for following in self._all_after(firing):
+            if following > moment:
+                break
+            firing = following
+        return firing
+
+    def _all_after(self, moment: datetime) -> Iterator[datetime]:
+        while True:
+            try:
+                moment = self.after(moment)
+            except NeverFires:
+                return
+            yield moment
+
+    def _by_the_wall(self, moment: datetime) -> datetime:
+        wall = self._wall(moment)
+        while True:
+            wall = self._next_wall(wall)
+            if (real := self._real(wall)) > moment:
+                return real
+
+    def _by_real_time(self, moment: datetime) -> datetime:
+        """Go from stretch to stretch in which the zone's offset stays the same."""
+        wall = self._wall(moment)
+        while True:
+            offset = self._offset(moment)
+            found = (self._next_wall(wall) - offset).replace(tzinfo=UTC)
+            change = self._next_change(moment, found)
+            if change is None:
+                return found
+            moment, wall = change, self._wall(change) - _SECOND
+
+    def _next_wall(self, wall: datetime) -> datetime:
+        fields = copy.copy(self._fields)
+        fields.dt = wall.replace(microsecond=0)
+        try:
+            return next(fields)
+        except (StopIteration, OverflowError):
+            raise NeverFires(
+                f"cron_expression: day-of-month: {self.expression!r} never comes",
+                next_step="name a day that its months have",
+                field="day-of-month",
+            ) from None
+
+    def _real(self, wall: datetime) -> datetime:
+        """Give the instant of a wall time: the first of two, or the end of the gap it is in."""
+        real = wall.replace(tzinfo=self.zone).astimezone(UTC)
+        if self._wall(real) == wall:
+            return real
+        return self._next_change(real - timedelta(days=2), real) or real
+
+    def _wall(self, moment: datetime) -> datetime:
+        return moment.astimezone(self.zone).replace(tzinfo=None, fold=0)
+
+    def _offset(self, moment: datetime) -> timedelta:
+        return moment.astimezone(self.zone).utcoffset() or timedelta(0)
+
+    def _next_change(self, start: datetime, end: datetime) -> datetime | None:
+        """Give the first instant behind `start`, up to `end`, at which the offset is another."""
+        offset, before = self._offset(start), start
+        while before < end:
+            behind = min(before + _STRIDE, end)
+            if self._offset(behind) != offset:
+                return self._bisect(before, behind, offset)
+            before = behind
+        return None
+
+    def _bisect(self, before: datetime, behind: datetime, offset: timedelta) -> datetime:
+        low, high = int(before.timestamp()), int(behind.timestamp())
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self._offset(datetime.fromtimestamp(middle, UTC)) == offset:
+                low = middle
+            else:
+                high = middle
+        return datetime.fromtimestamp(high, UTC)
+
+
+@functools.lru_cache(maxsize=4096)
+def parse(expression: str, timezone: str) -> Calendar:
+    """Read an expression and a zone; a refusal names the field at fault."""
+    zone = _zone(timezone)
+    text = NICKNAMES.get(expression.strip().lower(), expression.strip())
+    calendar = Calendar(text, zone, _read(text))
+    calendar.after(datetime(2026, 1, 1, tzinfo=UTC))
+    return calendar
+
+
+def _read(text: str) -> CronSim:
+    words = text.split()
+    if text.startswith("@"):
+        _refuse("nickname", text, f"one of {', '.join(NICKNAMES)}")
+    if len(words) != len(FIELDS) or len(text) > _LONGEST:
+        _refuse("fields", text, f"five fields: {' '.join(FIELDS)}")
+    for position, name in enumerate(FIELDS):
+        alone = ["*"] * len(FIELDS)
+        alone[position] = words[position]
+        try:
+            CronSim(" ".join(alone), _EPOCH)
+        except (CronSimError, AssertionError, ValueError, IndexError):
+            _refuse(name, words[position], _accepted(name))
+    try:
+        return CronSim(text, _EPOCH)
+    except (CronSimError, AssertionError, ValueError):
+        _refuse("day-of-month", text, "a day that its months have")
+
+
+def _accepted(name: str) -> str:
+    ranges = {
+        "minute": "0-59",
+        "hour": "0-23",
+        "day-of-month": "1-31, L or LW",
+        "month": "1-12 or JAN-DEC",
+        "day-of-week": "0-7 or SUN-SAT (0 and 7 are Sunday)",
+    }
+    return f"{ranges[name]}, with * , - and /"
+
+
+def _refuse(name: str, given: str, accepted: str) -> NoReturn:
+    raise BadInput(
+        f"cron_expression: {name}: {given[:_LONGEST]!r} is not understood",
+        code="bad_cron",
+        next_step=f"accepted: {accepted}",
+        field=name,
+    )
+
+
+def _zone(name: str) -> tzinfo:
+    if name == "UTC":
+        return UTC
+    if name not in _zones():
+        close = difflib.get_close_matches(name[:60], _zones(), n=3)
+        hint = f"did you mean {' or '.join(close)}?" if close else "an IANA name: Europe/Berlin"
+        raise BadInput(
+            f"timezone: {name[:60]!r} is no IANA time zone",
+            code="bad_timezone",
+            next_step=hint,
+            field="timezone",
+        )
+    return zoneinfo.ZoneInfo(name)
+
+
+@functools.cache
+def _zones() -> frozenset[str]:
+    return frozenset(zoneinfo.available_timezones())

@@ -1,0 +1,147 @@
+"""How a firing ends, in records: closed, tried again, given up, and what people are told.
+
+Every firing that was claimed gets one of these, from the process that ran it or from the one that
+finds what a dead process left.
+"""
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from astra.kernel.clock import Clock, format_time
+from astra.kernel.errors import DuplicateKey, StaleVersion
+from astra.ledger.ports import Ledger
+from astra.ledger.record import Event
+from astra.schedules import events, model
+from astra.schedules.model import Firing, Schedule, State
+from astra.schedules.service import Timetable
+
+_TRIES = 20
+_WORTH_TELLING = frozenset({"needs_approval", "unknown_tool", "tier_too_low", "bad_arguments"})
+_UNKNOWN = "the daemon ended while it ran; how far it came is unknown"
+
+
+class Ending(NamedTuple):
+    """How an attempt went."""
+
+    state: State
+    reason: str
+    detail: str = ""
+    milliseconds: float = 0.0
+
+
+class Ended(NamedTuple):
+    schedule: Schedule
+    firing: Firing
+    ending: Ending
+
+
+@dataclass(frozen=True)
+class Endings:
+    ledger: Ledger
+    clock: Clock
+    timetable: Timetable
+
+    def record(self, ended: Sequence[Ended]) -> list[Ended]:
+        """Write endings down, together if possible; gives those whose firing is over."""
+        over = [each for each in ended if not self._try_again_if_failed(each)]
+        for each in self._append(over):
+            self._follow_up(each)
+        return over
+
+    def _append(self, over: Sequence[Ended]) -> list[Ended]:
+        """Close firings; those that were cancelled meanwhile are closed already."""
+        try:
+            self.ledger.append([event for each in over for event in _ended(*each)])
+        except DuplicateKey:
+            if len(over) == 1:
+                return []
+            return [done for each in over for done in self._append([each])]
+        return list(over)
+
+    def _follow_up(self, ended: Ended) -> None:
+        schedule, firing, ending = ended
+        if schedule.definition.slow_after and ending.state in (State.SUCCEEDED, State.FAILED):
+            self._adjust(schedule.id, succeeded=ending.state is State.SUCCEEDED)
+        if ending.reason in _WORTH_TELLING:
+            self._tell(schedule, firing, ending)
+
+    def interrupted(self, schedule: Schedule, firing: Firing, *, repeatable: bool) -> None:
+        """Close a firing that died with its daemon; try again only what may happen twice."""
+        ending = Ending(State.INTERRUPTED, "interrupted", _UNKNOWN)
+        if not (repeatable and self._try_again(schedule, firing, ending)):
+            self.drop(firing, ending)
+
+    def drop(self, firing: Firing, ending: Ending) -> None:
+        """Close a firing without more ado, unless it is closed already."""
+        with contextlib.suppress(DuplicateKey):
+            self.ledger.append([_closed(firing, ending)])
+
+    def _try_again_if_failed(self, ended: Ended) -> bool:
+        return ended.ending.state is State.FAILED and self._try_again(*ended)
+
+    def _try_again(self, schedule: Schedule, firing: Firing, ending: Ending) -> bool:
+        due = model.retry_at(schedule.definition, firing, self.clock.now())
+        if due is None:
+            return False
+        event = events.retried(
+            firing,
+            due=format_time(due),
+            reason=ending.reason,
+            detail=ending.detail,
+            milliseconds=ending.milliseconds,
+        )
+        with contextlib.suppress(DuplicateKey):
+            self.ledger.append([event])
+        return True
+
+    def _tell(self, schedule: Schedule, firing: Firing, ending: Ending) -> None:
+        """Raise a notice, once a day for the same reason: a schedule a minute must not flood."""
+        day = format_time(self.clock.now())[:10]
+        event = events.noticed(
+            schedule.id,
+            kind=ending.reason,
+            text=f"{schedule.definition.name} did not run: {ending.detail}",
+            correlation=firing.correlation,
+            next_step=f"astra schedules history {schedule.id}",
+        )
+        with contextlib.suppress(DuplicateKey):
+            key = f"notice:{schedule.id}:{ending.reason}:{day}"
+            self.ledger.append([replace(event, key=key)])
+
+    def _adjust(self, identifier: str, *, succeeded: bool) -> None:
+        """Slow a schedule down, or bring it back to normal, where it asked for that."""
+        for _ in range(_TRIES):
+            schedule = self.timetable.get(identifier)
+            factor = model.cadence(schedule, succeeded=succeeded)
+            if factor == schedule.factor:
+                return
+            following = schedule.next_after(self.clock.now(), factor=factor)
+            next_run = None if schedule.paused else format_time(following)
+            why = "it succeeded" if succeeded else f"{schedule.failures} failures in a row"
+            event = events.adjusted(schedule, factor, next_run, why=why)
+            with contextlib.suppress(StaleVersion):
+                self.ledger.append([event], expect={identifier: schedule.version})
+                return
+
+
+def _ended(schedule: Schedule, firing: Firing, ending: Ending) -> list[Event]:
+    told = [_closed(firing, ending)]
+    if ending.state is State.FAILED and schedule.definition.attempts > 1:
+        text = f"{schedule.definition.name} failed {firing.attempt} times: {ending.detail}"
+        told.append(events.gave_up(firing, reason=ending.reason))
+        told.append(
+            events.noticed(schedule.id, kind="gave_up", text=text, correlation=firing.correlation)
+        )
+    return told
+
+
+def _closed(firing: Firing, ending: Ending) -> Event:
+    return events.closed(
+        firing,
+        outcome=ending.state,
+        reason=ending.reason,
+        detail=ending.detail,
+        milliseconds=ending.milliseconds,
+    )

@@ -1,0 +1,347 @@
+"""The executor: claims what is due, passes the gate, runs the tool, records what came of it.
+
+- A firing is claimed by an append that only one process can win, before anything happens.
+- Whatever the gate says no to is a skip with the gate's reason; what fails is tried again as the
+  schedule says; everything that was claimed is closed, if need be as `interrupted` by the next
+  daemon.
+- A firing that was interrupted is tried again only where doing it twice is the same as once.
+"""
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from astra.approvals.desk import LIFETIME, Desk
+from astra.kernel import cancellation
+from astra.kernel.clock import Clock, format_time, parse_time
+from astra.kernel.errors import AstraError, BadInput, Conflict, DuplicateKey, StaleVersion
+from astra.ledger.ports import Ledger
+from astra.policy.call import Call, Tier
+from astra.policy.telemetry import shown
+from astra.schedules import events, planning, tokens, views
+from astra.schedules.endings import Ended, Ending, Endings
+from astra.schedules.model import Firing, Kind, Schedule, State
+from astra.schedules.planning import Plan
+from astra.schedules.ports import Catalogue, Door
+from astra.schedules.service import Timetable
+from astra.schedules.tokens import TokenShelf
+
+BATCH, CHUNK = 64, 32
+MOST_BACKFILLED = 100
+_TRIES = 20
+_LONGEST_WAIT = 0.02
+_APPROVAL_SLACK = timedelta(hours=1)
+
+
+def _at_once(work: Callable[[], None], _firings: int) -> None:
+    work()
+
+
+@dataclass(kw_only=True)
+class Executor:
+    ledger: Ledger
+    clock: Clock
+    timetable: Timetable
+    catalogue: Catalogue
+    door: Door
+    approvals: Desk
+    shelf: TokenShelf
+    closed: Callable[[], str]
+    hand_out: Callable[[Callable[[], None], int], None] = _at_once
+    seconds: Callable[[], float] = time.perf_counter
+    _wishes: dict[str, threading.Event] = field(default_factory=dict[str, threading.Event])
+
+    def __post_init__(self) -> None:
+        self._endings = Endings(self.ledger, self.clock, self.timetable)
+
+    # What the daemon calls
+
+    def settle(self) -> int:
+        """Close what a dead daemon left running, and go on with what waits behind it."""
+        left = views.every_open_firing(self.ledger, State.RUNNING)
+        for firing in left:
+            schedule = self.timetable.get(firing.schedule)
+            self._endings.interrupted(schedule, firing, repeatable=self._repeatable(schedule))
+        for firing in views.every_open_firing(self.ledger, State.QUEUED):
+            self._go_on_behind(firing.schedule)
+        for firing in views.every_open_firing(self.ledger, State.WAITING):
+            self._look_again(firing)
+        return len(left)
+
+    def run_due(self, most: int = BATCH) -> int:
+        """Deal with what is due now, at most so many; says how many that were."""
+        now = self.clock.now()
+        stamp = format_time(now)
+        overdue = views.due_firings(self.ledger, stamp, most)
+        for firing in overdue:
+            self._wake(firing)
+        found = views.due(self.ledger, stamp, most - len(overdue)) if len(overdue) < most else []
+        if found:
+            closed = self.closed()
+            plans = [planning.for_due(self.ledger, each, now, closed) for each in found]
+            self._carry_out(self._claim(plans))
+        return len(found) + len(overdue)
+
+    def next_due(self) -> str | None:
+        return views.next_due(self.ledger)
+
+    # What people ask for
+
+    def run_now(self, identifier: str, *, actor: str) -> dict[str, Any]:
+        """Fire a schedule at once, through the same gate, and say how it went."""
+        schedule = self.timetable.get(identifier)
+        self._refuse_if_closed()
+        if earlier := views.open_firings(self.ledger, identifier):
+            raise Conflict(
+                f"its firing of {earlier[0].fire_time} is still {earlier[0].state}",
+                code="overlap",
+                next_step=f"astra schedules history {identifier}",
+            )
+        firing = planning.make(schedule, self.clock.now(), Kind.MANUAL)
+        return self._run_by_hand(schedule, firing, actor)
+
+    def backfill(
+        self, identifier: str, start: datetime, end: datetime, *, actor: str
+    ) -> list[dict[str, Any]]:
+        """Run what did not succeed in a stretch of the past, oldest first, each firing once."""
+        schedule = self.timetable.get(identifier)
+        self._refuse_if_closed()
+        end = min(end, self.clock.now())
+        wanted = schedule.definition.calendar.between(start, end, most=MOST_BACKFILLED + 1)
+        if len(wanted) > MOST_BACKFILLED:
+            raise BadInput(
+                f"more than {MOST_BACKFILLED} firings lie between those times",
+                next_step="ask for a shorter stretch",
+            )
+        done = views.in_window(self.ledger, identifier, format_time(start), format_time(end))
+        succeeded = {firing.fire_time for firing in done if firing.state == State.SUCCEEDED}
+        answers: list[dict[str, Any]] = []
+        for moment in wanted:
+            if format_time(moment) not in succeeded:
+                with contextlib.suppress(DuplicateKey):
+                    firing = planning.make(schedule, moment, Kind.BACKFILL)
+                    answers.append(self._run_by_hand(schedule, firing, actor))
+        return answers
+
+    def request_approval(self, identifier: str, *, actor: str) -> str:
+        """Ask for the approval of a schedule's next firing; gives the approval's id."""
+        schedule = self.timetable.get(identifier)
+        firing = planning.make(schedule, self.clock.now(), Kind.CRON)
+        call = self.door.understand(schedule, firing)
+        if call.tier is not Tier.EXTERNAL:
+            raise Conflict(
+                f"{identifier} is tier {int(call.tier)} and needs no approval",
+                code="needs_none",
+                next_step="nothing: it runs within its budget",
+            )
+        return self._ask(schedule, call, actor=actor)
+
+    # Claiming
+
+    def _claim(self, plans: Sequence[Plan]) -> list[Plan]:
+        """Append plans, together if possible; those that lost against somebody are dropped."""
+        try:
+            self.ledger.append(
+                [event for plan in plans for event in plan.events],
+                expect={plan.schedule.id: plan.schedule.version for plan in plans},
+            )
+        except (StaleVersion, DuplicateKey):
+            if len(plans) == 1:
+                return []
+            return [plan for each in plans for plan in self._claim([each])]
+        return list(plans)
+
+    def _claim_one(self, firing: Firing) -> Schedule | None:
+        """Claim an attempt at a firing that exists; None: somebody else has it."""
+        for _ in range(_TRIES):
+            schedule = self.timetable.get(firing.schedule)
+            event = events.claimed(firing, schedule.definition.target_tool, None)
+            try:
+                self.ledger.append([event], expect={schedule.id: schedule.version})
+            except StaleVersion:
+                continue
+            except DuplicateKey:
+                return None
+            return schedule
+        return None
+
+    def _carry_out(self, plans: Sequence[Plan]) -> None:
+        """Hand out what is to run: quick reads several at a time, everything else alone."""
+        for identifier in (each for plan in plans for each in plan.cancel):
+            if wish := self._wishes.get(identifier):
+                wish.set()
+        runs = [(plan.schedule, plan.run) for plan in plans if plan.run]
+        quick = [run for run in runs if run[0].definition.safety_tier == Tier.READ]
+        for start in range(0, len(quick), CHUNK):
+            self._hand(quick[start : start + CHUNK])
+        for run in runs:
+            if run[0].definition.safety_tier != Tier.READ:
+                self._hand([run])
+
+    def _hand(self, runs: Sequence[tuple[Schedule, Firing]]) -> None:
+        for _, firing in runs:
+            self._wishes[firing.id] = threading.Event()
+        self.hand_out(lambda: self.perform(runs), len(runs))
+
+    # Running
+
+    def perform(self, runs: Sequence[tuple[Schedule, Firing]]) -> None:
+        """Run firings that were claimed, record how they went, and see what that lets happen.
+
+        Endings are written together, but none waits for more than a moment of other work.
+        """
+        ended: list[Ended] = []
+        since = self.seconds()
+        for schedule, firing in runs:
+            ended.append(self._run(schedule, firing))
+            if self.seconds() - since > _LONGEST_WAIT:
+                self._record(ended)
+                ended, since = [], self.seconds()
+        self._record(ended)
+
+    def _run(self, schedule: Schedule, firing: Firing) -> Ended:
+        began = self.seconds()
+        with cancellation.watching(self._wishes.setdefault(firing.id, threading.Event())):
+            ending = self._attempt(schedule, firing)
+        self._wishes.pop(firing.id, None)
+        milliseconds = (self.seconds() - began) * 1000
+        return Ended(schedule, firing, ending._replace(milliseconds=milliseconds))
+
+    def _record(self, ended: Sequence[Ended]) -> None:
+        for schedule, _, _ in self._endings.record(ended):
+            self._go_on_behind(schedule.id)
+            self._look_at_dependents(schedule.id)
+
+    def _attempt(self, schedule: Schedule, firing: Firing) -> Ending:
+        try:
+            self._check(schedule, firing)
+            run = self.door.begin(schedule, firing)
+        except AstraError as error:
+            return Ending(State.SKIPPED, error.reason, error.detail)
+        try:
+            run()
+        except AstraError as error:
+            return Ending(State.FAILED, error.reason, error.detail)
+        except Exception as error:  # noqa: BLE001 - a tool's own fault must not end the executor
+            return Ending(State.FAILED, "failed", f"unexpected: {type(error).__name__}")
+        return Ending(State.SUCCEEDED, "ok")
+
+    def _check(self, schedule: Schedule, firing: Firing) -> None:
+        """Look at tier and approval again; since its creation, everything may have changed."""
+        definition = schedule.definition
+        facts = self.catalogue.facts(definition.target_tool)
+        if facts.tier > definition.safety_tier:
+            raise BadInput(
+                f"{facts.name} is tier {facts.tier} now; {definition.safety_tier} was declared",
+                code="tier_too_low",
+                next_step=f"modify the schedule to tier {facts.tier}",
+            )
+        if definition.safety_tier == Tier.EXTERNAL:
+            self._check_token(schedule, self.door.understand(schedule, firing))
+
+    def _check_token(self, schedule: Schedule, call: Call) -> None:
+        digest = call.digest()
+        problem = self.shelf.problem(schedule.id, digest)
+        if not problem:
+            return
+        if self.approvals.usable(digest) is None:
+            self._ask(schedule, call, actor=f"agent:{schedule.id}")
+        if problem != tokens.NOTHING_THERE:
+            report = self.shelf.report(schedule.id, problem, correlation=call.correlation)
+            self.ledger.append([report])
+        raise BadInput(
+            f"it needs an operator's approval: {problem}",
+            code="needs_approval",
+            next_step=f"astra approve {schedule.id}",
+        )
+
+    def _ask(self, schedule: Schedule, call: Call, *, actor: str) -> str:
+        now = self.clock.now()
+        following = parse_time(schedule.next_run) if schedule.next_run else now
+        window = timedelta(seconds=schedule.definition.catch_up_seconds)
+        return self.approvals.ask(
+            kind=tokens.KIND,
+            subject_id=schedule.id,
+            digest=call.digest(),
+            summary=f"schedule {schedule.definition.name!r} asks to run {call.tool} once",
+            details={
+                "arguments": shown(call.arguments),
+                "footprint": call.footprint.as_dict(),
+                "cron_expression": schedule.definition.cron_expression,
+                "timezone": schedule.definition.timezone,
+                "next_run": schedule.next_run,
+            },
+            actor=actor,
+            correlation=call.correlation,
+            expires_at=max(now + LIFETIME, following + window + _APPROVAL_SLACK),
+        )
+
+    def _repeatable(self, schedule: Schedule) -> bool:
+        try:
+            return self.catalogue.facts(schedule.definition.target_tool).idempotent
+        except AstraError:
+            return False
+
+    # Waiting
+
+    def _wake(self, firing: Firing) -> None:
+        """Deal with a firing whose time has come: another attempt, or the end of its patience."""
+        if firing.state == State.WAITING:
+            self._drop(firing, "dependency", "what it comes after is late")
+        else:
+            self._begin(replace(firing, attempt=firing.attempt + 1))
+
+    def _go_on_behind(self, schedule_id: str) -> None:
+        """Start the oldest queued firing, once nothing of its schedule runs."""
+        found = views.open_firings(self.ledger, schedule_id)
+        queued = [firing for firing in found if firing.state == State.QUEUED]
+        if queued and len(queued) == len(found):
+            self._begin(queued[0])
+
+    def _look_at_dependents(self, schedule_id: str) -> None:
+        for identifier in views.dependents(self.ledger, schedule_id):
+            for firing in views.open_firings(self.ledger, identifier):
+                if firing.state == State.WAITING:
+                    self._look_again(firing)
+
+    def _look_again(self, firing: Firing) -> None:
+        schedule = self.timetable.get(firing.schedule)
+        met = planning.dependencies_met(self.ledger, schedule, firing)
+        if met:
+            self._begin(firing)
+        elif met is False:
+            self._drop(firing, "dependency", "what it comes after did not succeed")
+
+    def _begin(self, firing: Firing) -> None:
+        """Claim and hand out a firing that waited until now."""
+        paused = self.timetable.get(firing.schedule).paused
+        if closed := "paused" if paused else self.closed():
+            self._drop(firing, closed, "nothing of it may run now")
+            return
+        running = replace(firing, state=State.RUNNING, due=None)
+        if claimed := self._claim_one(running):
+            self._hand([(claimed, running)])
+
+    def _drop(self, firing: Firing, reason: str, detail: str) -> None:
+        self._endings.drop(firing, Ending(State.SKIPPED, reason, detail))
+        self._go_on_behind(firing.schedule)
+        self._look_at_dependents(firing.schedule)
+
+    # By hand
+
+    def _run_by_hand(self, schedule: Schedule, firing: Firing, actor: str) -> dict[str, Any]:
+        event = events.claimed(firing, schedule.definition.target_tool, None, actor=actor)
+        self.ledger.append([event])
+        self.perform([(schedule, firing)])
+        items, _ = views.tasks(self.ledger, trace=firing.correlation)
+        return items[0]
+
+    def _refuse_if_closed(self) -> None:
+        if closed := self.closed():
+            raise Conflict(
+                "schedules do not run now", code=closed, next_step="astra status says what is off"
+            )

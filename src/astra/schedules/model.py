@@ -1,0 +1,237 @@
+"""What a schedule is, and every decision about it that needs no world: pure functions of values.
+
+A firing is one instant at which a schedule was to run. It is in one state at a time:
+
+    (due) ──► running ──► succeeded | failed | skipped | interrupted | cancelled
+      │          └──► retrying ──► running …
+      ├──► queued (the one before still runs) ──► running | cancelled
+      ├──► waiting (for what it depends on) ──► running | skipped
+      └──► skipped, or counted as missed
+
+Open firings are running, retrying, queued or waiting; the others are closed and stay so.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from astra.kernel import canonical, ids
+from astra.kernel.clock import format_time, parse_time
+from astra.schedules import cron
+from astra.schedules.cron import Calendar
+
+GRACE = timedelta(seconds=60)
+MOST_COUNTED = 10_000
+MOST_QUEUED = 100
+LONGEST_BACKOFF = timedelta(days=1)
+
+
+class State(StrEnum):
+    RUNNING = "running"
+    RETRYING = "retrying"
+    QUEUED = "queued"
+    WAITING = "waiting"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    INTERRUPTED = "interrupted"
+    CANCELLED = "cancelled"
+    MISSED = "missed"
+
+
+OPEN = (State.RUNNING, State.RETRYING, State.QUEUED, State.WAITING)
+
+
+class Overlap(StrEnum):
+    SKIP = "skip"
+    QUEUE = "queue"
+    CANCEL_PREVIOUS = "cancel-previous"
+
+
+class Kind(StrEnum):
+    """Why a firing exists."""
+
+    CRON = "cron"
+    CATCH_UP = "catch_up"
+    MANUAL = "manual"
+    BACKFILL = "backfill"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Definition:
+    """What somebody asked for. The first five fields are the schedule's identity."""
+
+    name: str
+    cron_expression: str
+    timezone: str
+    target_tool: str
+    payload: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    safety_tier: int = 0
+    per_day_budget: int = 4
+    overlap: str = Overlap.SKIP
+    catch_up_seconds: int = 3600
+    attempts: int = 1
+    backoff_seconds: int = 60
+    jitter_seconds: int = 0
+    after: tuple[str, ...] = ()
+    slow_after: int = 0
+    slowest: int = 1
+
+    @property
+    def calendar(self) -> Calendar:
+        return cron.parse(self.cron_expression, self.timezone)
+
+    def content(self) -> str:
+        """Write down what makes this schedule this one; the same content is the same schedule."""
+        identity = {
+            "name": self.name,
+            "cron_expression": self.cron_expression,
+            "timezone": self.timezone,
+            "target_tool": self.target_tool,
+            "payload": dict(self.payload),
+        }
+        return canonical.encode(identity).decode()
+
+    def digest(self) -> str:
+        return hashlib.sha256(self.content().encode()).hexdigest()
+
+    def as_dict(self) -> dict[str, Any]:
+        given = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {**given, "payload": dict(self.payload), "after": list(self.after)}
+
+    @staticmethod
+    def read(data: Mapping[str, Any]) -> "Definition":
+        known = {each.name for each in fields(Definition)}
+        given: dict[str, Any] = {name: value for name, value in data.items() if name in known}
+        given["after"] = tuple(given.get("after", ()))
+        return Definition(**given)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schedule:
+    id: str
+    definition: Definition
+    state: str
+    next_run: str | None
+    version: int
+    created_at: str
+    modified: bool = False
+    factor: int = 1
+    failures: int = 0
+
+    @property
+    def paused(self) -> bool:
+        return self.state == "paused"
+
+    def next_after(self, moment: datetime, *, factor: int | None = None) -> datetime:
+        """Give the next firing; slowed down, only every so manieth counts."""
+        following = moment
+        for _ in range(factor or self.factor):
+            following = self.definition.calendar.after(following)
+        return following
+
+
+@dataclass(frozen=True, kw_only=True)
+class Firing:
+    id: str
+    schedule: str
+    fire_time: str
+    kind: str
+    state: str
+    attempt: int
+    due: str | None
+    reason: str
+    correlation: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Due:
+    """What is to happen now: one firing or none, and what was missed before it."""
+
+    fire_time: datetime | None
+    kind: Kind
+    missed: int
+    first_missed: datetime | None
+    last_missed: datetime | None
+    all_counted: bool
+
+
+def due(schedule: Schedule, now: datetime) -> Due:
+    """Look at everything between the next run and now: the last may run, the rest is counted.
+
+    The last runs if it is not older than the catch-up window (and never less than a minute, which
+    is lateness and not downtime).
+    """
+    calendar, definition = schedule.definition.calendar, schedule.definition
+    first = parse_time(schedule.next_run or format_time(now))
+    if now - first < GRACE and calendar.after(first) > now:
+        return Due(
+            fire_time=first,
+            kind=Kind.CRON,
+            missed=0,
+            first_missed=None,
+            last_missed=None,
+            all_counted=True,
+        )
+    last = max(calendar.at_or_before(now) or first, first)
+    window = max(timedelta(seconds=definition.catch_up_seconds), GRACE)
+    runs = now - last <= window
+    until = last - timedelta(microseconds=1) if runs else last
+    before = [first] if first <= until else []
+    before += calendar.between(first, until, most=MOST_COUNTED)
+    late = bool(before) or now - last >= GRACE
+    return Due(
+        fire_time=last if runs else None,
+        kind=Kind.CATCH_UP if late else Kind.CRON,
+        missed=len(before),
+        first_missed=before[0] if before else None,
+        last_missed=before[-1] if before else None,
+        all_counted=len(before) <= MOST_COUNTED,
+    )
+
+
+def firing_id(schedule_id: str, fire_time: str, kind: Kind) -> str:
+    """Name a firing: the same schedule and instant is the same firing, caught up or on time."""
+    family = Kind.CRON if kind is Kind.CATCH_UP else kind
+    return ids.from_content("fir", f"{schedule_id}\n{family}\n{fire_time}", digits=16)
+
+
+def retry_at(definition: Definition, firing: Firing, now: datetime) -> datetime | None:
+    """Give the time of the next attempt, or nothing when there is none left.
+
+    The pause doubles from attempt to attempt. Jitter comes out of the firing's own name, so that
+    many schedules spread out and a test can still tell the time.
+    """
+    if firing.attempt >= definition.attempts:
+        return None
+    pause = timedelta(seconds=definition.backoff_seconds) * 2 ** (firing.attempt - 1)
+    share = int(ids.from_content("fir", firing.id, str(firing.attempt))[4:], 16) / 0xFFFFFFFF
+    jitter = timedelta(seconds=round(definition.jitter_seconds * share, 3))
+    return now + min(pause, LONGEST_BACKOFF) + jitter
+
+
+def cadence(schedule: Schedule, *, succeeded: bool) -> int:
+    """Give how many firings apart the next ones are: twice as far after repeated failure."""
+    definition = schedule.definition
+    if definition.slow_after < 1 or succeeded:
+        return 1
+    if schedule.failures and schedule.failures % definition.slow_after == 0:
+        return min(schedule.factor * 2, max(definition.slowest, 1))
+    return schedule.factor
+
+
+def reaches(graph: Mapping[str, tuple[str, ...]], start: tuple[str, ...], goal: str) -> bool:
+    """Tell whether following dependencies from `start` leads to `goal`."""
+    seen: set[str] = set()
+    stack = list(start)
+    while stack:
+        here = stack.pop()
+        if here == goal:
+            return True
+        if here not in seen:
+            seen.add(here)
+            stack += graph.get(here, ())
+    return False

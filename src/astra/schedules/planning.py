@@ -1,0 +1,140 @@
+"""What to do with a schedule that is due: run it, let it wait, or say why not. Nothing is run here.
+
+A plan is the events that say so, with the version of the schedule they were decided on. Appending
+them claims the firing; whoever comes second is told so by the ledger and forgets its plan.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from astra.kernel.clock import format_time, parse_time
+from astra.kernel.ids import random_id
+from astra.ledger.ports import Ledger
+from astra.ledger.record import Event
+from astra.schedules import events, model, views
+from astra.schedules.model import MOST_QUEUED, Due, Firing, Kind, Overlap, Schedule, State
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    schedule: Schedule
+    events: Sequence[Event]
+    run: Firing | None = None
+    cancel: tuple[str, ...] = ()
+
+
+def for_due(ledger: Ledger, schedule: Schedule, now: datetime, closed: str) -> Plan:
+    """Decide about a schedule whose next run has come. `closed` says why nothing may run."""
+    found = model.due(schedule, now)
+    next_run = format_time(schedule.next_after(now))
+    before = _missed(schedule, found, next_run)
+    if found.fire_time is None:
+        return Plan(schedule=schedule, events=before)
+    firing = make(schedule, found.fire_time, found.kind)
+    plan = _for_firing(ledger, schedule, firing, next_run, closed)
+    return replace(plan, events=[*before, *plan.events])
+
+
+def make(schedule: Schedule, fire_time: datetime, kind: Kind) -> Firing:
+    moment = format_time(fire_time)
+    return Firing(
+        id=model.firing_id(schedule.id, moment, kind),
+        schedule=schedule.id,
+        fire_time=moment,
+        kind=kind,
+        state=State.RUNNING,
+        attempt=1,
+        due=None,
+        reason="",
+        correlation=random_id("cor"),
+    )
+
+
+def dependencies_met(ledger: Ledger, schedule: Schedule, firing: Firing) -> bool | None:
+    """Tell whether everything this firing comes after has succeeded; None: it may still.
+
+    The window of a firing reaches from the schedule's firing before it up to the firing itself.
+    """
+    fire_time = parse_time(firing.fire_time)
+    before = schedule.definition.calendar.at_or_before(fire_time - timedelta(microseconds=1))
+    start = format_time(before) if before else ""
+    answers = [
+        _succeeded(ledger, after, start, firing.fire_time) for after in schedule.definition.after
+    ]
+    if False in answers:
+        return False
+    return None if None in answers else True
+
+
+def _missed(schedule: Schedule, found: Due, next_run: str) -> list[Event]:
+    if not found.missed:
+        return []
+    counted = events.missed(schedule, found, next_run)
+    text = f"{found.missed} firings of {schedule.definition.name} were missed"
+    notice = events.noticed(
+        schedule.id, kind="missed", text=text, correlation=counted.correlation, count=found.missed
+    )
+    return [counted, notice]
+
+
+def _for_firing(
+    ledger: Ledger, schedule: Schedule, firing: Firing, next_run: str, closed: str
+) -> Plan:
+    tool = schedule.definition.target_tool
+    if closed:
+        skip = events.skipped(firing, tool, next_run, reason=closed, detail="nothing may run now")
+        return Plan(schedule=schedule, events=[skip])
+    if earlier := views.open_firings(ledger, schedule.id):
+        return _overlapping(schedule, firing, next_run, earlier)
+    if schedule.definition.after:
+        return _dependent(ledger, schedule, firing, next_run)
+    return Plan(schedule=schedule, events=[events.claimed(firing, tool, next_run)], run=firing)
+
+
+def _overlapping(
+    schedule: Schedule, firing: Firing, next_run: str, earlier: Sequence[Firing]
+) -> Plan:
+    tool, overlap = schedule.definition.target_tool, schedule.definition.overlap
+    if overlap == Overlap.SKIP or (overlap == Overlap.QUEUE and len(earlier) > MOST_QUEUED):
+        detail = f"the firing of {earlier[0].fire_time} is still {earlier[0].state}"
+        skip = events.skipped(firing, tool, next_run, reason="overlap", detail=detail)
+        return Plan(schedule=schedule, events=[skip])
+    queued = replace(firing, state=State.QUEUED, reason="overlap")
+    if overlap == Overlap.QUEUE:
+        return Plan(schedule=schedule, events=[events.held(queued, tool, next_run)])
+    cancelled = [
+        events.closed(each, outcome=State.CANCELLED, reason="overlap", detail="the next one came")
+        for each in earlier
+    ]
+    running = tuple(each.id for each in earlier if each.state == State.RUNNING)
+    if running:
+        held = events.held(queued, tool, next_run)
+        return Plan(schedule=schedule, events=[*cancelled, held], cancel=running)
+    claim = events.claimed(firing, tool, next_run)
+    return Plan(schedule=schedule, events=[*cancelled, claim], run=firing)
+
+
+def _dependent(ledger: Ledger, schedule: Schedule, firing: Firing, next_run: str) -> Plan:
+    tool = schedule.definition.target_tool
+    met = dependencies_met(ledger, schedule, firing)
+    if met:
+        return Plan(schedule=schedule, events=[events.claimed(firing, tool, next_run)], run=firing)
+    if met is None:
+        held = replace(firing, state=State.WAITING, due=next_run, reason="dependency")
+        return Plan(schedule=schedule, events=[events.held(held, tool, next_run)])
+    detail = f"{' or '.join(schedule.definition.after)} did not succeed in its window"
+    skip = events.skipped(firing, tool, next_run, reason="dependency", detail=detail)
+    return Plan(schedule=schedule, events=[skip])
+
+
+def _succeeded(ledger: Ledger, schedule_id: str, start: str, end: str) -> bool | None:
+    found = views.in_window(ledger, schedule_id, start, end)
+    states = {firing.state for firing in found}
+    if State.SUCCEEDED in states:
+        return True
+    if states & set(model.OPEN):
+        return None
+    other = views.schedule(ledger, schedule_id)
+    coming = other is not None and other.next_run is not None and other.next_run <= end
+    return None if coming else False

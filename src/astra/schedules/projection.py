@@ -1,0 +1,209 @@
+"""From records about schedules to rows: schedules, what they come after, and firings."""
+
+import json
+from collections.abc import Iterator
+
+from astra.ledger.projection import Projection, Statement
+from astra.ledger.record import Record
+from astra.schedules import events
+from astra.schedules.model import OPEN, Definition
+
+IS_OPEN = f"state IN ({', '.join(repr(str(state)) for state in OPEN)})"
+
+
+def _apply(record: Record) -> Iterator[Statement]:
+    match record.type:
+        case events.CREATED | events.MODIFIED:
+            yield from _defined(record)
+        case events.PAUSED | events.RESUMED:
+            state = "paused" if record.type == events.PAUSED else "active"
+            yield "UPDATE schedule SET state = ? WHERE id = ?", (state, record.subject)
+        case events.ADJUSTED:
+            factor = record.data["factor"]
+            yield "UPDATE schedule SET factor = ? WHERE id = ?", (factor, record.subject)
+        case events.MISSED:
+            yield _counted(record)
+        case events.CLAIMED | events.HELD | events.SKIPPED:
+            yield _begun(record)
+        case _:
+            yield from _ended(record)
+    if record.subject is not None and "next_run" in record.data:
+        yield from _moved(record)
+
+
+def _defined(record: Record) -> Iterator[Statement]:
+    data = record.data
+    definition = json.dumps(Definition.read(data).as_dict(), sort_keys=True)
+    columns = (data["name"], data["target_tool"], data["safety_tier"], definition)
+    if record.type == events.CREATED:
+        yield (
+            "INSERT INTO schedule VALUES (?, ?, ?, ?, ?, 'active', NULL, ?, ?, 0, 1, 0)",
+            (record.subject, *columns, data["digest"], record.time),
+        )
+    else:
+        yield (
+            _MODIFY,
+            (*columns, record.subject),
+        )
+        yield "DELETE FROM schedule_after WHERE schedule = ?", (record.subject,)
+    for after in sorted({*data["after"]}):
+        yield "INSERT INTO schedule_after VALUES (?, ?)", (record.subject, after)
+
+
+def _moved(record: Record) -> Iterator[Statement]:
+    """Set the next run, unless the event has none to say (a retry, a run by hand)."""
+    if record.data["next_run"] is not None or record.type == events.PAUSED:
+        yield (
+            "UPDATE schedule SET next_run = ? WHERE id = ?",
+            (record.data["next_run"], record.subject),
+        )
+
+
+def _begun(record: Record) -> Statement:
+    data = record.data
+    if record.type == events.CLAIMED:
+        state, started, closed = "running", record.time, None
+    elif record.type == events.HELD:
+        state, started, closed = data["state"], None, None
+    else:
+        state, started, closed = "skipped", None, record.time
+    return (
+        _BEGIN,
+        (
+            data["firing"],
+            data["schedule"],
+            data["fire_time"],
+            data["kind"],
+            state,
+            data["attempt"],
+            data.get("due"),
+            data.get("reason", ""),
+            data.get("detail", ""),
+            data["tool"],
+            started,
+            closed,
+            record.correlation,
+            record.sequence,
+        ),
+    )
+
+
+def _counted(record: Record) -> Statement:
+    data = record.data
+    return (
+        _COUNT,
+        (
+            data["firing"],
+            data["schedule"],
+            data["first"],
+            data["reason"],
+            f"{data['count']} firings until {data['last']}",
+            data["tool"],
+            record.time,
+            record.correlation,
+            data["count"],
+            data["last"],
+            record.sequence,
+        ),
+    )
+
+
+def _ended(record: Record) -> Iterator[Statement]:
+    data = record.data
+    if record.type == events.RETRIED:
+        yield (
+            _RETRY,
+            (
+                data["due"],
+                data["reason"],
+                data["detail"],
+                data["milliseconds"],
+                data["firing"],
+            ),
+        )
+        return
+    yield (
+        _CLOSE,
+        (
+            data["outcome"],
+            data["reason"],
+            data["detail"],
+            record.time,
+            data["milliseconds"],
+            data["firing"],
+        ),
+    )
+    if data["outcome"] == "succeeded":
+        yield "UPDATE schedule SET failures = 0 WHERE id = ?", (data["schedule"],)
+    elif data["outcome"] == "failed":
+        yield "UPDATE schedule SET failures = failures + 1 WHERE id = ?", (data["schedule"],)
+
+
+_BEGIN = """
+    INSERT INTO firing VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 1, NULL, ?)
+    ON CONFLICT (id) DO UPDATE SET state = excluded.state, attempt = excluded.attempt,
+        due = excluded.due, reason = excluded.reason, detail = excluded.detail,
+        started_at = excluded.started_at, closed_at = excluded.closed_at
+"""
+
+_COUNT = """
+    INSERT INTO firing
+    VALUES (?, ?, ?, 'cron', 'missed', 0, NULL, ?, ?, ?, NULL, ?, 0, ?, ?, ?, ?)
+"""
+_RETRY = """
+    UPDATE firing SET state = 'retrying', due = ?, reason = ?, detail = ?,
+        milliseconds = milliseconds + ? WHERE id = ?
+"""
+_CLOSE = """
+    UPDATE firing SET state = ?, due = NULL, reason = ?, detail = ?, closed_at = ?,
+        milliseconds = milliseconds + ? WHERE id = ?
+"""
+_MODIFY = """
+    UPDATE schedule SET name = ?, tool = ?, tier = ?, definition = ?, modified = 1 WHERE id = ?
+"""
+
+PROJECTION = Projection(
+    "schedules",
+    (
+        """CREATE TABLE schedule (
+            id TEXT PRIMARY KEY, name TEXT, tool TEXT, tier INTEGER, definition TEXT, state TEXT,
+            next_run TEXT, digest TEXT, created_at TEXT, modified INTEGER, factor INTEGER,
+            failures INTEGER
+        ) WITHOUT ROWID""",
+        "CREATE INDEX schedule_due ON schedule (next_run) WHERE next_run IS NOT NULL",
+        "CREATE UNIQUE INDEX schedule_digest ON schedule (digest)",
+        """CREATE TABLE schedule_after (
+            schedule TEXT, after TEXT, PRIMARY KEY (schedule, after)
+        ) WITHOUT ROWID""",
+        "CREATE INDEX schedule_after_of ON schedule_after (after)",
+        """CREATE TABLE firing (
+            id TEXT PRIMARY KEY, schedule TEXT, fire_time TEXT, kind TEXT, state TEXT,
+            attempt INTEGER, due TEXT, reason TEXT, detail TEXT, tool TEXT, started_at TEXT,
+            closed_at TEXT, milliseconds REAL, correlation TEXT, missed INTEGER, until TEXT,
+            sequence INTEGER
+        ) WITHOUT ROWID""",
+        "CREATE INDEX firing_of ON firing (schedule, sequence)",
+        "CREATE INDEX firing_time ON firing (schedule, fire_time)",
+        "CREATE INDEX firing_due ON firing (due) WHERE due IS NOT NULL",
+        f"CREATE INDEX firing_open ON firing (schedule) WHERE {IS_OPEN}",
+        "CREATE INDEX firing_state ON firing (state, sequence)",
+        "CREATE INDEX firing_trace ON firing (correlation)",
+        "CREATE INDEX firing_order ON firing (sequence)",
+    ),
+    _apply,
+    types=frozenset(
+        {
+            events.CREATED,
+            events.MODIFIED,
+            events.PAUSED,
+            events.RESUMED,
+            events.CLAIMED,
+            events.HELD,
+            events.SKIPPED,
+            events.MISSED,
+            events.RETRIED,
+            events.CLOSED,
+            events.ADJUSTED,
+        }
+    ),
+)

@@ -1,0 +1,209 @@
+"""The timetable: create, modify, pause, resume, list and show schedules.
+
+A schedule is named by its content, so creating it again gives the one that is there. The declared
+tier can be higher than the tool's own, never lower; both are checked again when it fires.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from astra.approvals.desk import Desk
+from astra.kernel.clock import Clock, format_time
+from astra.kernel.errors import BadInput, Conflict, DuplicateKey, NotFound, Refused, StaleVersion
+from astra.kernel.ids import from_content
+from astra.ledger.ports import Ledger
+from astra.policy.budgets import CALLS_PER_TOOL
+from astra.schedules import events, views
+from astra.schedules.model import Definition, Overlap, Schedule, reaches
+from astra.schedules.ports import Catalogue, ToolFacts
+
+_TRIES = 20
+_BOUNDS = {
+    "safety_tier": (0, 2),
+    "per_day_budget": (1, CALLS_PER_TOOL),
+    "catch_up_seconds": (0, 31 * 86400),
+    "attempts": (1, 20),
+    "backoff_seconds": (1, 86400),
+    "jitter_seconds": (0, 3600),
+    "slow_after": (0, 100),
+    "slowest": (1, 64),
+}
+_IDENTITY = frozenset({"target_tool", "payload", "safety_tier"})
+
+
+@dataclass(frozen=True)
+class Timetable:
+    ledger: Ledger
+    clock: Clock
+    catalogue: Catalogue
+    approvals: Desk
+
+    def create(self, definition: Definition, *, actor: str) -> tuple[Schedule, bool]:
+        """Make a schedule, or give the one with the same content; says whether it is new."""
+        definition = self._checked(definition, None)
+        digest = definition.digest()
+        if found := views.by_digest(self.ledger, digest):
+            return found, False
+        identifier = from_content("sch", definition.content(), taken=self._taken)
+        event = events.created(identifier, definition, self._next_run(definition), actor=actor)
+        try:
+            self.ledger.append([event], expect={identifier: 0})
+        except (DuplicateKey, StaleVersion):
+            return self.create(definition, actor=actor)
+        return self.get(identifier), True
+
+    def modify(self, identifier: str, changes: Mapping[str, Any], *, actor: str) -> Schedule:
+        """Change fields of a schedule; its id stays."""
+        for _ in range(_TRIES):
+            schedule = self.get(identifier)
+            definition = self._checked(_changed(schedule.definition, changes), schedule)
+            if definition == schedule.definition:
+                return schedule
+            next_run = None if schedule.paused else self._next_run(definition)
+            event = events.modified(schedule, definition, next_run, actor=actor)
+            if self._append(schedule, event):
+                if _IDENTITY & changes.keys():
+                    self._withdraw_approvals(identifier)
+                return self.get(identifier)
+        raise _busy(identifier)
+
+    def pause(self, identifier: str, *, actor: str) -> Schedule:
+        for _ in range(_TRIES):
+            schedule = self.get(identifier)
+            if schedule.paused or self._append(schedule, events.paused(schedule, actor=actor)):
+                return self.get(identifier)
+        raise _busy(identifier)
+
+    def resume(self, identifier: str, *, actor: str) -> Schedule:
+        """Let it run again from now on; what passed while it was paused is not made up for."""
+        for _ in range(_TRIES):
+            schedule = self.get(identifier)
+            if not schedule.paused:
+                return schedule
+            next_run = self._next_run(schedule.definition)
+            if self._append(schedule, events.resumed(schedule, next_run, actor=actor)):
+                return self.get(identifier)
+        raise _busy(identifier)
+
+    def get(self, identifier: str) -> Schedule:
+        found = views.schedule(self.ledger, identifier)
+        if found is None:
+            raise NotFound(f"there is no schedule {identifier}", next_step="astra schedules list")
+        return found
+
+    def listed(
+        self, *, limit: int = 100, **filters: Any
+    ) -> tuple[list[dict[str, Any]], str | None]:
+        """Give schedules by id, and the cursor of the next page."""
+        found = views.schedules(self.ledger, **filters, limit=limit + 1)
+        cursor = found[limit - 1].id if len(found) > limit else None
+        return [self.shown(schedule) for schedule in found[:limit]], cursor
+
+    def shown(self, schedule: Schedule, *, start: datetime | None = None) -> dict[str, Any]:
+        """Describe a schedule, with its next five firings behind `start` (now, by default)."""
+        moment = start or self.clock.now()
+        upcoming = schedule.definition.calendar.upcoming(moment, 5)
+        return {
+            "id": schedule.id,
+            **schedule.definition.as_dict(),
+            "state": schedule.state,
+            "next_run": schedule.next_run,
+            "next_runs": [firing.isoformat() for firing in upcoming],
+            "created_at": schedule.created_at,
+            "modified": schedule.modified,
+            "every": schedule.factor,
+            "failures": schedule.failures,
+        }
+
+    def history(self, **asked: Any) -> tuple[list[dict[str, Any]], int | None]:
+        """Give firings, newest first: what ran, when, why it did not, how long."""
+        if identifier := asked.get("schedule_id"):
+            self.get(identifier)
+        return views.tasks(self.ledger, **asked)
+
+    def _checked(self, definition: Definition, schedule: Schedule | None) -> Definition:
+        _check_values(definition)
+        definition.calendar.after(self.clock.now())
+        facts = self.catalogue.facts(definition.target_tool)
+        _check_tool(definition, facts)
+        self.catalogue.check(definition.target_tool, definition.payload)
+        self._check_dependencies(definition, schedule)
+        return replace(definition, target_tool=facts.name)
+
+    def _check_dependencies(self, definition: Definition, schedule: Schedule | None) -> None:
+        for after in definition.after:
+            self.get(after)
+        if not schedule:
+            return
+        graph = {**views.dependencies(self.ledger), schedule.id: ()}
+        if reaches(graph, definition.after, schedule.id):
+            raise BadInput(
+                f"after: {schedule.id} would wait for itself",
+                code="dependency_cycle",
+                next_step="leave out one of the dependencies",
+                field="after",
+            )
+
+    def _next_run(self, definition: Definition) -> str:
+        return format_time(definition.calendar.after(self.clock.now()))
+
+    def _taken(self, identifier: str) -> bool:
+        return views.schedule(self.ledger, identifier) is not None
+
+    def _append(self, schedule: Schedule, event: Any) -> bool:
+        try:
+            self.ledger.append([event], expect={schedule.id: schedule.version})
+        except StaleVersion:
+            return False
+        return True
+
+    def _withdraw_approvals(self, identifier: str) -> None:
+        for state in ("pending", "approved"):
+            for approval in self.approvals.listed(state=state):
+                if approval.kind == "schedule" and approval.subject_id == identifier:
+                    self.approvals.go_stale(approval.id, "the schedule was modified")
+
+
+def _changed(definition: Definition, changes: Mapping[str, Any]) -> Definition:
+    given = {name: value for name, value in changes.items() if value is not None}
+    return Definition.read({**definition.as_dict(), **given})
+
+
+def _check_values(definition: Definition) -> None:
+    for name, (low, high) in _BOUNDS.items():
+        if not low <= getattr(definition, name) <= high:
+            raise BadInput(
+                f"{name}: {getattr(definition, name)} is not between {low} and {high}",
+                next_step=f"give {name} such a value",
+                field=name,
+            )
+    if definition.overlap not in set(Overlap):
+        raise BadInput(
+            f"overlap: {definition.overlap!r} is not understood",
+            next_step=f"one of {', '.join(Overlap)}",
+            field="overlap",
+        )
+    if not definition.name.strip():
+        raise BadInput("name: it is empty", next_step="give it a name", field="name")
+
+
+def _check_tool(definition: Definition, facts: ToolFacts) -> None:
+    if facts.operator_only:
+        raise Refused(
+            f"{facts.name} is for operators; a schedule acts as the agent",
+            code="operator_only",
+            next_step="choose another tool",
+        )
+    if definition.safety_tier < facts.tier:
+        raise Refused(
+            f"safety_tier: {facts.name} is tier {facts.tier}, not {definition.safety_tier}",
+            code="tier_too_low",
+            next_step=f"declare tier {facts.tier}",
+            field="safety_tier",
+        )
+
+
+def _busy(identifier: str) -> Conflict:
+    return Conflict(f"{identifier} changes too often right now", next_step="try again")

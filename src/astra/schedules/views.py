@@ -1,0 +1,192 @@
+"""Schedules and firings as rows: what is due is an index range, however many there are."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from astra.ledger.ports import Ledger
+from astra.schedules.model import Definition, Firing, Schedule
+from astra.schedules.projection import IS_OPEN
+
+_SCHEDULE = """
+    SELECT schedule.id, definition, state, next_run, subject.version, created_at, modified, factor,
+        failures
+    FROM schedule JOIN subject ON subject.id = schedule.id
+"""
+_FIRING = (
+    "SELECT id, schedule, fire_time, kind, state, attempt, due, reason, correlation FROM firing"
+)
+_TASK = (
+    "id",
+    "schedule_id",
+    "name",
+    "tool",
+    "fire_time",
+    "kind",
+    "outcome",
+    "reason",
+    "detail",
+    "attempt",
+    "count",
+    "until",
+    "next_attempt",
+    "started_at",
+    "closed_at",
+    "milliseconds",
+    "trace",
+)
+_TASKS = """
+    SELECT firing.id, firing.schedule, schedule.name, firing.tool, fire_time, kind, firing.state,
+        reason, detail, attempt, missed, until, due, started_at, closed_at, milliseconds,
+        correlation, firing.sequence
+    FROM firing JOIN schedule ON schedule.id = firing.schedule
+"""
+
+
+def schedule(ledger: Ledger, identifier: str) -> Schedule | None:
+    rows = ledger.query(f"{_SCHEDULE} WHERE schedule.id = ?", [identifier])
+    return _schedule(rows[0]) if rows else None
+
+
+def by_digest(ledger: Ledger, digest: str) -> Schedule | None:
+    rows = ledger.query(f"{_SCHEDULE} WHERE digest = ?", [digest])
+    return _schedule(rows[0]) if rows else None
+
+
+def schedules(
+    ledger: Ledger,
+    *,
+    state: str | None = None,
+    tier: int | None = None,
+    tool: str | None = None,
+    text: str | None = None,
+    after: str = "",
+    limit: int = 100,
+) -> list[Schedule]:
+    conditions, parameters = ["schedule.id > ?"], list[Any]([after])
+    for condition, value in (
+        ("state = ?", state),
+        ("tier = ?", tier),
+        ("tool = ?", tool),
+        ("instr(lower(name || ' ' || definition), lower(?)) > 0", text),
+    ):
+        if value is not None:
+            conditions.append(condition)
+            parameters.append(value)
+    where = " AND ".join(conditions)
+    rows = ledger.query(
+        f"{_SCHEDULE} WHERE {where} ORDER BY schedule.id LIMIT ?", [*parameters, limit]
+    )
+    return [_schedule(row) for row in rows]
+
+
+def due(ledger: Ledger, now: str, limit: int) -> list[Schedule]:
+    """Give the schedules whose next run has come, the earliest first."""
+    rows = ledger.query(
+        f"{_SCHEDULE} WHERE next_run <= ? ORDER BY next_run, schedule.id LIMIT ?", [now, limit]
+    )
+    return [_schedule(row) for row in rows]
+
+
+def due_firings(ledger: Ledger, now: str, limit: int) -> list[Firing]:
+    """Give the firings whose next attempt, or whose patience, has come."""
+    return _firings(ledger, "WHERE due <= ? ORDER BY due, id LIMIT ?", now, limit)
+
+
+def next_due(ledger: Ledger) -> str | None:
+    """Say when the executor has to look again."""
+    rows = ledger.query(
+        "SELECT min(moment) FROM (SELECT min(next_run) AS moment FROM schedule"
+        " WHERE next_run IS NOT NULL UNION ALL"
+        " SELECT min(due) FROM firing WHERE due IS NOT NULL)"
+    )
+    return rows[0][0]
+
+
+def open_firings(ledger: Ledger, schedule_id: str) -> list[Firing]:
+    return _firings(ledger, f"WHERE schedule = ? AND {IS_OPEN} ORDER BY fire_time", schedule_id)
+
+
+def every_open_firing(ledger: Ledger, state: str) -> list[Firing]:
+    return _firings(ledger, f"WHERE {IS_OPEN} AND state = ? ORDER BY fire_time", state)
+
+
+def firing(ledger: Ledger, identifier: str) -> Firing | None:
+    found = _firings(ledger, "WHERE id = ?", identifier)
+    return found[0] if found else None
+
+
+def in_window(ledger: Ledger, schedule_id: str, start: str, end: str) -> list[Firing]:
+    return _firings(
+        ledger, "WHERE schedule = ? AND fire_time > ? AND fire_time <= ?", schedule_id, start, end
+    )
+
+
+def dependents(ledger: Ledger, schedule_id: str) -> list[str]:
+    rows = ledger.query("SELECT schedule FROM schedule_after WHERE after = ?", [schedule_id])
+    return [identifier for (identifier,) in rows]
+
+
+def dependencies(ledger: Ledger) -> dict[str, tuple[str, ...]]:
+    graph: dict[str, tuple[str, ...]] = {}
+    for identifier, after in ledger.query("SELECT schedule, after FROM schedule_after"):
+        graph[identifier] = (*graph.get(identifier, ()), after)
+    return graph
+
+
+def counts(ledger: Ledger) -> dict[str, int]:
+    """Count schedules by state, and firings that are open."""
+    states = dict(ledger.query("SELECT state, count(*) FROM schedule GROUP BY state"))
+    ((running,),) = ledger.query(f"SELECT count(*) FROM firing WHERE {IS_OPEN}")  # noqa: S608 - fixed text
+    return {"active": states.get("active", 0), "paused": states.get("paused", 0), "open": running}
+
+
+def tasks(
+    ledger: Ledger,
+    *,
+    schedule_id: str | None = None,
+    outcome: str | None = None,
+    trace: str | None = None,
+    before: int | None = None,
+    limit: int = 100,
+) -> tuple[list[dict[str, Any]], int | None]:
+    """Give firings, the newest first, and the cursor of the next page."""
+    conditions, parameters = ["1"], list[Any]()
+    for condition, value in (
+        ("firing.schedule = ?", schedule_id),
+        ("firing.state = ?", outcome),
+        ("correlation = ?", trace),
+        ("firing.sequence < ?", before),
+    ):
+        if value is not None:
+            conditions.append(condition)
+            parameters.append(value)
+    rows = ledger.query(
+        f"{_TASKS} WHERE {' AND '.join(conditions)} ORDER BY firing.sequence DESC LIMIT ?",
+        [*parameters, limit + 1],
+    )
+    items: list[dict[str, Any]] = [
+        {name: row[place] for place, name in enumerate(_TASK)} for row in rows[:limit]
+    ]
+    return items, (rows[limit - 1][-1] if len(rows) > limit else None)
+
+
+def _firings(ledger: Ledger, where: str, *parameters: Any) -> list[Firing]:
+    rows = ledger.query(f"{_FIRING} {where}", parameters)
+    names = ("id", "schedule", "fire_time", "kind", "state", "attempt", "due", "reason")
+    return [Firing(**dict(zip((*names, "correlation"), row, strict=True))) for row in rows]
+
+
+def _schedule(row: Sequence[Any]) -> Schedule:
+    identifier, definition, state, next_run, version, created_at, modified, factor, failures = row
+    return Schedule(
+        id=identifier,
+        definition=Definition.read(json.loads(definition)),
+        state=state,
+        next_run=next_run,
+        version=version,
+        created_at=created_at,
+        modified=bool(modified),
+        factor=factor,
+        failures=failures,
+    )

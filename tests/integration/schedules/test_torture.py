@@ -1,0 +1,145 @@
+"""Thousands of firings, and a daemon that is killed again and again: none twice, none lost."""
+
+import random
+import subprocess
+import sys
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from astra.adapters.file_ledger import FileLedger
+from astra.bootstrap import PROJECTIONS
+from astra.bootstrap.runtime import Runtime
+from astra.bootstrap.scheduling import Scheduler
+from astra.kernel.clock import SystemClock, format_time
+from astra.ledger import chain
+from astra.ledger.record import Event
+from astra.schedules import events
+from astra.schedules.model import Definition
+from driver import Astra, make_repository, past
+
+READS, WRITES = 1_500, 300
+CLOSED = {"succeeded", "skipped", "failed", "interrupted", "missed", "cancelled"}
+
+
+@pytest.fixture
+def astra(tmp_path: Path) -> Astra:
+    made = Astra(tmp_path)
+    made.json("init", make_repository(tmp_path / "target"), "--throwaway")
+    made.run("down")
+    return made
+
+
+def fill(runtime: Runtime, reads: int, writes: int) -> None:
+    """Make schedules whose one firing of this hour was ten minutes ago."""
+    due = datetime.now(UTC) - timedelta(minutes=10)
+    cron = f"{due.minute} {due.hour} * * *"
+    made = list[Event]()
+    for number in range(reads + writes):
+        reading = number < reads
+        wanted = Definition(
+            name=f"s{number}",
+            cron_expression=cron,
+            timezone="UTC",
+            target_tool="astra.health" if reading else "write_file",
+            payload={} if reading else {"path": f"n/{number}.md", "content": "x"},
+            safety_tier=0 if reading else 1,
+        )
+        next_run = format_time(due.replace(second=0, microsecond=0))
+        identifier = f"sch_{wanted.digest()[:16]}"
+        made.append(events.created(identifier, wanted, next_run, actor="agent:test"))
+    for start in range(0, len(made), 1_000):
+        runtime.ledger.append(made[start : start + 1_000])
+
+
+def lives(astra: Astra, seconds: float) -> None:
+    """Run a daemon for so long, then kill it the hard way."""
+    command = [sys.executable, "-m", "astra.interfaces.daemon.server", "--stay"]
+    with subprocess.Popen(
+        [*command, "--data-root", str(astra.root)],
+        env=astra.environment,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as daemon:
+        assert daemon.stderr is not None
+        next((line for line in daemon.stderr if "serving" in line), None)
+        try:
+            daemon.wait(seconds)
+        except subprocess.TimeoutExpired:
+            daemon.kill()
+
+
+def ledger_of(astra: Astra) -> FileLedger:
+    return FileLedger(astra.root / "var", projections=PROJECTIONS)
+
+
+def left(astra: Astra) -> int:
+    ledger = ledger_of(astra)
+    stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    ((due,),) = ledger.query("SELECT count(*) FROM schedule WHERE next_run <= ?", [stamp])
+    ledger.close()
+    return due
+
+
+def examine(ledger: Any, expected: int) -> Counter[str]:
+    """Read the chain itself: who was claimed, what was run, how each firing ended."""
+    claims, runs, ends = Counter[str](), Counter[str](), Counter[str]()
+    for (line,) in ledger.query("SELECT line FROM record ORDER BY sequence"):
+        record = chain.parse(line)
+        match record.type:
+            case "schedule_firing_claimed":
+                claims[record.data["firing"]] += 1
+            case "tool_called" | "tool_started":
+                runs[record.correlation] += 1
+            case "schedule_firing_closed":
+                ends[record.data["firing"]] += 1
+    assert max(claims.values()) == 1, "no firing is claimed twice"
+    assert max(runs.values()) == 1, "no firing is run twice"
+    assert set(ends) == set(claims), "every claim has an end"
+    assert max(ends.values()) == 1
+    rows = ledger.query("SELECT schedule, state FROM firing")
+    assert len({schedule for schedule, _ in rows}) == expected, "every schedule has its firing"
+    states = Counter(state for _, state in rows)
+    assert set(states) <= CLOSED
+    return states
+
+
+@pytest.mark.serial
+def test_killed_again_and_again_no_firing_happens_twice_or_is_lost_without_a_record(
+    astra: Astra,
+) -> None:
+    with past(astra, minutes=20) as runtime:
+        fill(runtime, READS, WRITES)
+    chance = random.Random(5)
+    kills = 0
+    while left(astra) and kills < 40:
+        lives(astra, chance.uniform(0.1, 0.9))
+        kills += 1
+    assert left(astra) == 0
+    with past(astra) as runtime:  # the last daemon's end is settled by the next one's start
+        runtime.scheduler.executor.settle()
+        states = examine(runtime.ledger, READS + WRITES)
+    assert kills >= 3
+    assert states["succeeded"] > 100
+    assert astra.json("ledger", "verify")["ok"]
+
+
+@pytest.mark.serial
+def test_ten_thousand_due_at_once_run_once_each(astra: Astra) -> None:
+    with past(astra, minutes=20) as runtime:
+        fill(runtime, 10_000, 0)
+        runtime.clock = clock = SystemClock()
+        executor = runtime.scheduler.executor
+        executor.clock = clock
+        scheduler = Scheduler(executor, runtime.ledger, clock)
+        scheduler.start()
+        while runtime.ledger.query(
+            "SELECT 1 FROM schedule WHERE next_run <= ? LIMIT 1",
+            [clock.now().strftime("%Y-%m-%dT%H:%M:%S")],
+        ):
+            runtime.ledger.wait(runtime.ledger.head().sequence, 1.0)
+        scheduler.stop()
+        assert examine(runtime.ledger, 10_000) == {"succeeded": 10_000}
