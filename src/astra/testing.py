@@ -27,6 +27,7 @@ from astra.policy import authority
 from astra.policy.authority import Signed
 from astra.policy.call import Actor, Call, Role
 from astra.policy.gate import Gate, Surroundings
+from astra.schedules.admission import Admission
 from astra.schedules.executor import Executor
 from astra.schedules.model import Definition, Schedule
 from astra.schedules.service import Timetable
@@ -242,10 +243,14 @@ class ScheduledInMemory(CounterInMemory):
             ledger=self.ledger,
             clock=self.clock,
             timetable=self.timetable,
-            catalogue=self.timetable.catalogue,
-            door=ScheduleDoor(lambda: self.counter),
-            approvals=self.gate.desk,
-            shelf=self.gate.shelf,
+            admission=Admission(
+                ledger=self.ledger,
+                clock=self.clock,
+                catalogue=self.timetable.catalogue,
+                door=ScheduleDoor(lambda: self.counter),
+                approvals=self.gate.desk,
+                shelf=self.gate.shelf,
+            ),
             closed=lambda: self.why_closed,
         )
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 from typing import Any
 
@@ -164,6 +165,28 @@ def test_the_daemon_fires_what_is_due_and_stays_for_it(astra: Astra) -> None:
     executor = astra.json("status")["executor"]
     assert (executor["active"], executor["trouble"]) == (1, "")
     assert astra.daemon_pid() == pid, "it stays although nobody came for its idle time"
+
+
+def test_a_slow_firing_is_a_job_that_survives_kill_9_as_interrupted(astra: Astra) -> None:
+    """Also when somebody deletes the engine's database: the ledger knows what there was."""
+    astra.run("down")
+    with past(astra, minutes=10) as runtime:
+        schedule, _ = runtime.timetable.create(
+            Definition(
+                name="long",
+                cron_expression=f"{(runtime.clock.now().minute + 1) % 60} * * * *",
+                timezone="UTC",
+                target_tool="run_in_sandbox",
+                payload={"command": ["sleep", "60"]},
+                safety_tier=1,
+            ),
+            actor="agent:test",
+        )
+    astra.follow("tool_started")
+    os.kill(astra.daemon_pid(), signal.SIGKILL)
+    shutil.rmtree(astra.root / "var" / "jobs")
+    astra.follow("schedule_firing_closed")
+    assert ("interrupted", "interrupted") in history(astra, schedule.id)
 
 
 def test_agents_use_the_same_through_tools(astra: Astra) -> None:

@@ -12,6 +12,7 @@ from astra import __version__
 from astra.adapters import boxes, stop_report
 from astra.adapters.approval_tokens import TokenFiles
 from astra.adapters.data_root import DataRoot
+from astra.adapters.dbos_engine import DbosEngine, Job
 from astra.adapters.file_ledger import FileLedger
 from astra.approvals.desk import Desk
 from astra.bootstrap import PROJECTIONS, services
@@ -35,7 +36,8 @@ from astra.policy.decision import Reason
 from astra.policy.flags import Flag
 from astra.policy.gate import Gate, Surroundings
 from astra.policy.stopping import StopRecord
-from astra.schedules.executor import Executor
+from astra.schedules.admission import Admission
+from astra.schedules.executor import JOB, Executor
 from astra.schedules.service import Timetable
 from astra.schedules.tokens import TokenShelf
 from astra.settings.environment import Settings
@@ -99,13 +101,27 @@ class Runtime:
             ledger=self.ledger,
             clock=self.clock,
             timetable=self.timetable,
-            catalogue=self.timetable.catalogue,
-            door=ScheduleDoor(lambda: self.counter),
-            approvals=self.desk,
-            shelf=self.shelf,
+            admission=Admission(
+                ledger=self.ledger,
+                clock=self.clock,
+                catalogue=self.timetable.catalogue,
+                door=ScheduleDoor(lambda: self.counter),
+                approvals=self.desk,
+                shelf=self.shelf,
+            ),
             closed=self.why_no_firings,
+            jobs=self.engine,
         )
         return Scheduler(executor, self.ledger, self.clock)
+
+    @cached_property
+    def engine(self) -> DbosEngine:
+        """Give the engine for what takes long; it starts when it first gets something to do."""
+        job = Job(
+            run=lambda argument: self.scheduler.executor.job_run(argument),  # noqa: PLW0108 - made of this
+            done=lambda argument, outcome: self.scheduler.executor.job_done(argument, outcome),  # noqa: PLW0108 - made of this
+        )
+        return DbosEngine(self.root.var / "jobs" / "jobs.sqlite3", {JOB: job})
 
     @cached_property
     def sandbox(self) -> Sandbox:
@@ -218,6 +234,7 @@ class Runtime:
     def close(self) -> None:
         self.scheduler.stop()
         self.steps.stop()
+        self.engine.close()
         self.views.close()
         self.ledger.close()
 

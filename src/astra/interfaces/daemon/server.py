@@ -52,9 +52,20 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         asyncio.run(serve(runtime, idle=not options.stay, ready=ready))
     finally:
-        runtime.close()
-    _log.info("left")
+        close(runtime)
     return 0
+
+
+def close(runtime: Runtime) -> None:
+    """Let go of the data root, and of this process if a job runs that nobody can interrupt.
+
+    Whoever owns the data root next goes on with that job, so it may not also run here.
+    """
+    runtime.close()
+    _log.info("left")
+    if runtime.engine.busy:
+        logging.shutdown()
+        os._exit(0)
 
 
 def open_runtime(data_root: Path) -> Runtime:
