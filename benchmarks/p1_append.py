@@ -22,7 +22,7 @@ Contenders = dict[str, Callable[[], float]]
 
 
 def main() -> None:
-    count, rounds = (20, 2) if is_quick() else (100, 30)
+    count, rounds = (20, 2) if is_quick() else (20, 150)
     with folder() as place:
         astra = Astra(place / "astra", count)
         raw = Raw(place / "raw.bin", astra)

@@ -71,11 +71,14 @@ def measure_naive(ledger: FileLedger, events: Iterator[Event], naive: "Naive", r
         {
             "astra": lambda: timed(ledger.append, [list(islice(events, GROUP))]) / GROUP,
             "naive": lambda: timed(naive.append, [next(events)]),
+            "never synced": lambda: timed(naive.append_hopefully, [next(events)]),
         },
         rounds,
     )
-    name = "P2 append of 64, records/s, to the naive shape with 1,000 rows"
+    name = f"P2 append of {GROUP}, records/s, to the naive shape with 1,000 rows"
     report(name, 1 / best["astra"], 1 / best["naive"], at_least(50))
+    name = f"{name}, never synced"
+    report(name, 1 / best["astra"], 1 / best["never synced"])
 
 
 def measure_threads(ledger: FileLedger, events: Iterator[Event], rounds: int) -> None:
@@ -146,7 +149,7 @@ class Minimal:
 
 
 class Naive:
-    """Append a gzip member, and write the whole `index.json` again; it does not even sync."""
+    """Append a gzip member, and write the whole `index.json` again."""
 
     def __init__(self, place: Path, events: Iterator[Event], rows: int) -> None:
         place.mkdir()
@@ -154,6 +157,14 @@ class Naive:
         self._rows = [self._row(event) for event in islice(events, rows)]
 
     def append(self, event: Event) -> None:
+        """Durable, as everything measured here: both files are synced before it returns."""
+        self.append_hopefully(event)
+        for path in (self._log, self._index):
+            descriptor = os.open(path, os.O_RDWR)
+            os.fdatasync(descriptor)
+            os.close(descriptor)
+
+    def append_hopefully(self, event: Event) -> None:
         with gzip.open(self._log, "ab") as file:
             file.write(f"{json.dumps(asdict(event))}\n".encode())
         self._index.write_text(json.dumps([*self._rows, self._row(event)]))

@@ -5,6 +5,7 @@ import platform
 import re
 import sqlite3
 from datetime import UTC, datetime
+from html import escape
 from math import ceil, floor, log10
 from pathlib import Path
 from typing import Any
@@ -113,7 +114,7 @@ def _line(name: str, line: list[tuple[int, float]], x: _Axis, y: _Axis, place: i
             f'<circle cx="{x.place(size)}" cy="{y.place(value)}" r="4" fill="{colour}"/>'
             for size, value in line
         ),
-        f'<text x="{MARGIN}" y="{20 + 18 * place}" fill="{colour}">{name}</text>',
+        f'<text x="{MARGIN}" y="{20 + 18 * place}" fill="{colour}">{escape(name)}</text>',
     ]
 
 

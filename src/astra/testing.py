@@ -1,7 +1,7 @@
 """Fakes that keep the same contract suites as the adapters they stand for."""
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
@@ -161,6 +161,7 @@ class GateInMemory:
         self.on = {name: default for name, (default, _) in FLAGS.items()}
         self.stopped = False
         self.granted: tuple[str, ...] = ()
+        self.outside: Callable[[], str] = str
         self.desk = Desk(self.root.ledger, self.root.clock)
         self.tokens = MemoryTokens()
         self.shelf = TokenShelf(self.root.ledger, self.desk, self.tokens)
@@ -189,7 +190,8 @@ class GateInMemory:
         self.shelf.export(approval_id)
 
     def _outside(self, call: Call) -> str:
-        return next((path for path in call.footprint.write_paths if path not in self.granted), "")
+        paths = call.footprint.write_paths
+        return next((path for path in paths if path not in self.granted), self.outside())
 
 
 class CounterInMemory:

@@ -159,14 +159,16 @@ async def test_both_spellings_of_a_name_are_accepted_and_either_advertised(share
         assert (await answer(client, "astra.health"))["status"] == "ok"
 
 
-async def test_the_environment_of_a_client_narrows_its_own_session_only(shared: Astra) -> None:
-    switched = {"PERSONA_MODE_ENABLED": "off", WRITE: "on"}
-    async with connected(shared, environment=switched) as narrow, connected(shared) as wide:
+async def test_the_environment_of_a_client_narrows_its_own_session_only(astra: Astra) -> None:
+    """Also when it is that client which starts the daemon."""
+    switched = {"PERSONA_MODE_ENABLED": "off", WRITE: "on", "ASTRA_MCP_TOOL_NAMES": "dotted"}
+    async with connected(astra, environment=switched) as narrow, connected(astra) as wide:
         assert "read_source_code" not in await names(narrow)
         assert not WRITE_TOOLS & set(await names(narrow))
         assert "PERSONA_MODE_ENABLED" in (narrow.instructions or "")
         said = await refusal(narrow, "read_source_code", path="agent.py")
         assert said["code"] == "flag_off"
+        assert "astra_health" in await names(wide)
         await answer(wide, "read_source_code", path="agent.py")
 
 

@@ -207,6 +207,7 @@ def build(path: Path, projections: Sequence[Projection], records: Iterable[Recor
     try:
         with closing(SqliteIndex(unfinished, projections, journal=_NOT_DURABLE)) as index:
             index.apply(records)
+            index.commit()  # closing forgives a failed commit; here it must not pass unseen
         with unfinished.open("rb") as file:
             os.fsync(file.fileno())
         unfinished.rename(path)

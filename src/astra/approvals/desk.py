@@ -70,7 +70,7 @@ class Desk:
     # What the gate asks
 
     def usable(self, digest: str) -> str | None:
-        now = format_time(self.clock.now())
+        now = self._now()
         for approval in self._where("digest = ? AND state = 'approved'", digest):
             if approval.expires_at > now and self._signed(approval):
                 return approval.id
@@ -117,7 +117,7 @@ class Desk:
     ) -> str:
         """Ask for an approval; while one for the same content waits, that one is meant."""
         for approval in self._where("digest = ? AND state = 'pending'", digest):
-            if approval.expires_at > format_time(self.clock.now()):
+            if approval.expires_at > self._now():
                 return approval.id
         now = self.clock.now()
         identifier = from_content("apr", digest, random_id("nonce"))
@@ -138,14 +138,14 @@ class Desk:
     def stands(self, identifier: str) -> bool:
         """Tell whether an approval is granted, by the operator's own signature, and not over."""
         approval = self.get(identifier)
-        unexpired = approval.expires_at > format_time(self.clock.now())
+        unexpired = approval.expires_at > self._now()
         return approval.state == "approved" and unexpired and self._signed(approval)
 
     def listed(self, *, state: str = "pending") -> list[Approval]:
         found = self._where("state = ? OR ? = 'all'", state, state)
         if state != "pending":
             return found
-        now = format_time(self.clock.now())
+        now = self._now()
         return [approval for approval in found if approval.expires_at > now]
 
     def get(self, identifier: str) -> Approval:
@@ -203,9 +203,13 @@ class Desk:
         except DuplicateKey:
             return
 
+    def _now(self) -> str:
+        """Give the time, never before the last record's: turning a clock back revives nothing."""
+        return max(format_time(self.clock.now()), self.ledger.head().time)
+
     def _pending(self, identifier: str) -> Approval:
         approval = self.get(identifier)
-        expired = approval.expires_at <= format_time(self.clock.now())
+        expired = approval.expires_at <= self._now()
         if approval.state != "pending" or expired:
             state = "expired" if expired else approval.state
             raise Conflict(

@@ -93,7 +93,7 @@ def signed_event(
         action=event.type,
         content=event.data,
         keys=keys(ledger),
-        time=format_time(now),
+        time=max(format_time(now), ledger.head().time),
         before=ledger.head().sequence + 1,
         allow_recovery=allow_recovery,
     )

@@ -104,6 +104,16 @@ def test_a_statement_outlives_its_expiry_only_in_the_record_it_was_accepted_into
         authority.signed_event(root.ledger, EVENT, signed, now=root.clock.now())
 
 
+def test_turning_the_clock_back_does_not_revive_an_expired_statement() -> None:
+    root = Root()
+    signed = root.sign(EVENT.type, dict(EVENT.data))
+    root.clock.advance(hours=1)
+    root.ledger.append([Event(type="thing_happened", actor="agent")])
+    root.clock.advance(hours=-1)
+    with pytest.raises(SignatureRejected):
+        accept(root, signed)
+
+
 def test_a_signature_from_another_ledger_with_the_same_key_is_rejected() -> None:
     here, there = Root(), Root()
     there.operator = here.operator

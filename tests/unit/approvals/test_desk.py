@@ -111,6 +111,15 @@ def test_an_expired_one_cannot_be_approved_or_used(gate: GateInMemory) -> None:
         gate.approve(waiting)
 
 
+def test_turning_the_clock_back_revives_nothing_that_expired(gate: GateInMemory) -> None:
+    approved = ask(gate)
+    gate.approve(approved)
+    gate.root.clock.advance(hours=25)
+    gate.root.ledger.append([Event(type="thing_happened", actor="daemon")])
+    gate.root.clock.advance(hours=-25)
+    assert gate.desk.usable("d" * 64) is None
+
+
 def test_waiting_ones_are_announced_again_and_then_expire_each_once(gate: GateInMemory) -> None:
     identifier = ask(gate)
     steps = runner(gate)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from astra.kernel.errors import NeedsApproval, Refused
-from astra.policy import budgets
+from astra.policy import budgets, flags
 from astra.policy.call import Actor, Call, Footprint, Role, Tier
 from astra.policy.decision import Reason, Verdict
 from astra.policy.gate import Known, decide
@@ -119,6 +119,26 @@ def test_a_narrowed_caller_has_the_flag_off() -> None:
     wanted = call(flags=(WRITE,))
     assert gate.gate.admit(wanted)[1] is not None
     assert gate.gate.admit(wanted, off=frozenset({WRITE}))[0].reason is Reason.FLAG_OFF
+
+
+def test_a_flag_that_flips_between_decision_and_start_refuses_the_start() -> None:
+    gate = GateInMemory()
+    gate.on[WRITE] = True
+    flips = [None]
+
+    def look() -> str:
+        """The operator turns the flag off just after the gate has looked at it."""
+        if flips:
+            flips.pop()
+            gate.root.ledger.append([flags.turn_off(WRITE, actor="user:1000")])
+            gate.on[WRITE] = False
+        return ""
+
+    gate.outside = look
+    decision, permit = gate.gate.admit(call(Tier.LOCAL_WRITE, flags=(WRITE,)))
+    assert (decision.reason, permit) == (Reason.FLAG_OFF, None)
+    types = [row[0] for row in gate.root.ledger.query("SELECT type FROM record")]
+    assert "tool_started" not in types
 
 
 def test_the_last_of_a_budget_goes_to_exactly_one_of_many_callers(

@@ -119,14 +119,19 @@ class Client:
         return connection
 
 
-def reach(data_root: Path, name: str = socket_path.NAME) -> socket.socket:
-    """Connect to a socket of the daemon; others may start or end a daemon at the same time."""
+def reach(
+    data_root: Path, name: str = socket_path.NAME, *, without: frozenset[str] = frozenset()
+) -> socket.socket:
+    """Connect to a socket of the daemon; others may start or end a daemon at the same time.
+
+    A daemon that has to be started does not get the settings named in `without`.
+    """
     deadline = time.monotonic() + _START_SECONDS
     while True:
         try:
             return socket_path.connect(data_root / "var" / "run", name)
         except OSError:
-            owner = _start_in_turn(data_root, name)
+            owner = _start_in_turn(data_root, name, without)
         if owner and time.monotonic() > deadline:
             raise DaemonUnavailable(
                 f"process {owner} owns this data root and does not answer",
@@ -136,23 +141,25 @@ def reach(data_root: Path, name: str = socket_path.NAME) -> socket.socket:
         time.sleep(0.02 if owner else 0)
 
 
-def _start_in_turn(data_root: Path, name: str) -> int:
+def _start_in_turn(data_root: Path, name: str, without: frozenset[str]) -> int:
     """Start a daemon, one client at a time: those who waited mostly find it running."""
     run = data_root / "var" / "run"
     try:
         turn = (run / "start.lock").open("ab")
     except OSError:
-        return start_daemon(data_root)  # which says what is wrong with this data root
+        return start_daemon(
+            data_root, without=without
+        )  # which says what is wrong with this data root
     with turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
         try:
             socket_path.connect(run, name).close()
         except OSError:
-            return start_daemon(data_root)
+            return start_daemon(data_root, without=without)
         return 0
 
 
-def start_daemon(data_root: Path) -> int:
+def start_daemon(data_root: Path, *, without: frozenset[str] = frozenset()) -> int:
     """Start a daemon in the background and wait until it serves or says why it cannot.
 
     Gives 0, or the process that owns the data root already and may be starting or leaving.
@@ -175,7 +182,7 @@ def start_daemon(data_root: Path) -> int:
             stdout=log,
             stderr=log,
             cwd="/",
-            env=daemon_environment(),
+            env=daemon_environment(without),
             pass_fds=(writing,),
             start_new_session=True,
         )
@@ -197,13 +204,14 @@ def start_daemon(data_root: Path) -> int:
     return 0
 
 
-def daemon_environment() -> dict[str, str]:
+def daemon_environment(without: frozenset[str] = frozenset()) -> dict[str, str]:
     """Hand on settings and the basics; nothing that changes what Python or the linker loads."""
-    kept = (_KEPT_VARIABLES | environment.names()) - {_NEVER_PASSED}
+    dropped = without | {_NEVER_PASSED}
+    kept = _KEPT_VARIABLES | environment.names()
     return {
         name: value
         for name, value in os.environ.items()
-        if name in kept or (name.startswith(("LC_", "ASTRA_")) and name != _NEVER_PASSED)
+        if name not in dropped and (name in kept or name.startswith(("LC_", "ASTRA_")))
     }
 
 

@@ -30,7 +30,10 @@ def tell(context: Context) -> None:
     try:
         _make_target(folder / "agent")
         _birth(story)
+        _agent(story)
+        _decision(story)
         _switches(story)
+        _stop(story)
         _crash(story)
         _tamper(story)
         verified = _ending(story)
@@ -48,15 +51,15 @@ class Story:
     console: Console
 
     def heading(self, text: str) -> None:
-        self._say(f"\n{self.console.paint(text, 'bold')}")
+        self.say(f"\n{self.console.paint(text, 'bold')}")
 
     def show(self, *words: str, code: int = 0, **environment: str) -> None:
         """Run a command, print it and what it said."""
         settings = [f"{name}={value}" for name, value in environment.items()]
-        self._say(f"  {self.console.paint(' '.join(['$', *settings, 'astra', *words]), 'dim')}")
+        self.say(f"  {self.console.paint(' '.join(['$', *settings, 'astra', *words]), 'dim')}")
         done = self.astra(*words, **environment)
         for line in (done.stdout + done.stderr).strip("\n").splitlines():
-            self._say(f"    {line}")
+            self.say(f"    {line}")
         if done.returncode != code:
             raise AstraError(
                 f"`astra {' '.join(words)}` ended with {done.returncode}, not {code}",
@@ -66,18 +69,20 @@ class Story:
     def answer(self, *words: str) -> dict[str, Any]:
         return json.loads(self.astra(*words, "--json").stdout)
 
-    def astra(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        world = {
+    def world(self) -> dict[str, str]:
+        """Give the environment in which this story happens."""
+        return {
             "PATH": os.environ.get("PATH", os.defpath),
             "HOME": str(self.folder),
             "XDG_CONFIG_HOME": str(self.folder / "operator"),
             "AGENT_DATA_ROOT": str(self.folder / "data"),
             "ASTRA_OPERATOR_PASSPHRASE": "a throwaway passphrase",
-            **environment,
         }
+
+    def astra(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-I", "-m", "astra.interfaces.cli.main", *words],
-            env=world,
+            env={**self.world(), **environment},
             cwd=self.folder,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -85,7 +90,7 @@ class Story:
             check=False,
         )
 
-    def _say(self, text: str) -> None:
+    def say(self, text: str) -> None:
         if not self.console.as_json:
             self.console.say(text)
 
@@ -96,16 +101,38 @@ def _birth(story: Story) -> None:
     story.show("status")
 
 
+def _agent(story: Story) -> None:
+    from astra.interfaces.cli import demo_agent
+
+    story.heading("2. The agent connects over MCP (a script plays it) and tries what it may do")
+    demo_agent.play(story.world(), story.folder, lambda text: story.say(f"    {text}"))
+
+
+def _decision(story: Story) -> None:
+    story.heading("3. What it may not do alone waits for the operator")
+    story.show("approvals")
+    (waiting,) = story.answer("approvals")["items"]
+    story.show("reject", waiting["id"], "--reason", "not needed today")
+    story.show("desires", "list")
+
+
 def _switches(story: Story) -> None:
-    story.heading("2. Nothing but the operator's signature turns code writing on")
+    story.heading("4. Nothing but the operator's signature turns code writing on")
     guess = {"ASTRA_OPERATOR_PASSPHRASE": "a guess"}
     story.show("flags", "set", _WRITE, "on", code=1, **guess)
     story.show("flags", "set", _WRITE, "on")
     story.show("flags", "set", _WRITE, "off")
 
 
+def _stop(story: Story) -> None:
+    story.heading("5. One command ends everything the agent runs; only a signature starts again")
+    story.show("stop", "--now")
+    story.show("tools", "call", "run_in_sandbox", '{"command": ["true"]}', code=1)
+    story.show("start")
+
+
 def _crash(story: Story) -> None:
-    story.heading(f"3. The daemon is killed {_KILLS} times; what was acknowledged stays")
+    story.heading(f"6. The daemon is killed {_KILLS} times; what was acknowledged stays")
     acknowledged = 0
     for _ in range(_KILLS):
         acknowledged = story.answer("flags", "set", _WRITE, "off")["sequence"]
@@ -117,7 +144,7 @@ def _crash(story: Story) -> None:
 
 
 def _tamper(story: Story) -> None:
-    story.heading("4. Somebody changes one byte of the record: verification names it")
+    story.heading("7. Somebody changes one byte of the record: verification names it")
     story.astra("down")
     (segment,) = (story.folder / "data" / "var" / "ledger").glob("*.ndjson")
     original = segment.read_bytes()
@@ -127,7 +154,7 @@ def _tamper(story: Story) -> None:
 
 
 def _ending(story: Story) -> dict[str, Any]:
-    story.heading("5. The byte is put back, and the record is whole")
+    story.heading("8. The byte is put back, and the record is whole")
     story.show("ledger", "verify")
     return story.answer("ledger", "verify")
 

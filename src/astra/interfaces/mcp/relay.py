@@ -33,7 +33,7 @@ Message = dict[str, Any]
 
 def run(data_root: Path, opening: Opening, *, stdin: int = 0, stdout: int = 1) -> None:
     """Relay until the client closes its end."""
-    relay = Relay(Daemon(data_root, opening.line()), Writer(stdout))
+    relay = Relay(Daemon(data_root, opening), Writer(stdout))
     relay.connect()
     listening = threading.Thread(target=relay.listen, name="from-daemon", daemon=True)
     listening.start()
@@ -48,11 +48,15 @@ class Daemon:
     """Where the daemon is, and what to tell it first."""
 
     data_root: Path
-    opening: bytes
+    opening: Opening
 
     def reach(self) -> socket.socket:
-        """Connect, starting a daemon when there is none."""
-        return self._opened(client.reach(self.data_root, socket_path.MCP))
+        """Connect, starting a daemon when there is none.
+
+        What narrows this session is in its first line; a daemon for all does not inherit it.
+        """
+        own = self.opening.off | {"ASTRA_MCP_TOOL_NAMES"}
+        return self._opened(client.reach(self.data_root, socket_path.MCP, without=own))
 
     def look(self) -> socket.socket | None:
         """Connect if there is one."""
@@ -64,7 +68,7 @@ class Daemon:
             return None
 
     def _opened(self, connection: socket.socket) -> socket.socket:
-        _say(connection, self.opening)
+        _say(connection, self.opening.line())
         return connection
 
 
