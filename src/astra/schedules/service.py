@@ -43,17 +43,19 @@ class Timetable:
     def create(self, definition: Definition, *, actor: str) -> tuple[Schedule, bool]:
         """Make a schedule, or give the one with the same content; says whether it is new."""
         definition = self._checked(definition, None)
-        digest = definition.digest()
-        if found := views.by_digest(self.ledger, digest):
-            return found, False
-        identifier = from_content("sch", definition.content(), taken=self._taken)
         next_run = format_time(definition.calendar.after(self.clock.now()))
-        event = events.created(identifier, definition, next_run, actor=actor)
-        try:
-            self.ledger.append([event], expect={identifier: 0})
-        except (DuplicateKey, StaleVersion):
-            return self.create(definition, actor=actor)
-        return self.get(identifier), True
+        taken: set[str] = set()
+        while True:
+            identifier = from_content("sch", definition.content, taken=taken.__contains__)
+            event = events.created(identifier, definition, next_run, actor=actor)
+            try:
+                (record,) = self.ledger.append([event], expect={identifier: 0})
+            except (StaleVersion, DuplicateKey):
+                if found := views.by_digest(self.ledger, definition.digest):
+                    return found, False
+                taken.add(identifier)
+            else:
+                return _new(identifier, definition, next_run, record.time), True
 
     def modify(self, identifier: str, changes: Mapping[str, Any], *, actor: str) -> Schedule:
         """Change fields of a schedule; its id stays."""
@@ -154,9 +156,6 @@ class Timetable:
                 field="after",
             )
 
-    def _taken(self, identifier: str) -> bool:
-        return views.schedule(self.ledger, identifier) is not None
-
     def _append(self, schedule: Schedule, event: Any) -> bool:
         try:
             self.ledger.append([event], expect={schedule.id: schedule.version})
@@ -169,6 +168,17 @@ class Timetable:
             for approval in self.approvals.listed(state=state):
                 if approval.kind == "schedule" and approval.subject_id == identifier:
                     self.approvals.go_stale(approval.id, "the schedule was modified")
+
+
+def _new(identifier: str, definition: Definition, next_run: str, time: str) -> Schedule:
+    return Schedule(
+        id=identifier,
+        definition=definition,
+        state="active",
+        next_run=next_run,
+        version=1,
+        created_at=time,
+    )
 
 
 def _changed(definition: Definition, changes: Mapping[str, Any]) -> Definition:

@@ -49,7 +49,7 @@ def fill(runtime: Runtime, reads: int, writes: int) -> None:
             safety_tier=0 if reading else 1,
         )
         next_run = format_time(due.replace(second=0, microsecond=0))
-        identifier = f"sch_{wanted.digest()[:16]}"
+        identifier = f"sch_{wanted.digest[:16]}"
         made.append(events.created(identifier, wanted, next_run, actor="agent:test"))
     for start in range(0, len(made), 1_000):
         runtime.ledger.append(made[start : start + 1_000])
