@@ -22,7 +22,7 @@ from astra.ledger.checkpoint import Checkpoint
 from astra.ledger.record import GENESIS
 
 Segments = Callable[[], Iterable[tuple[str, Iterable[bytes]]]]
-_STRIDE = 200
+_STRIDE = 500
 _BEFORE_HASH, _AFTER_HASH = '","hash":"', '"}\n'
 
 

@@ -3,13 +3,12 @@
 import gzip
 import sqlite3
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 
 from astra.adapters.file_ledger import checkpoints, segments
 from astra.adapters.file_ledger.places import LedgerPlaces
-from astra.ledger.segments import Segment
 from astra.ledger.verification import Report, verify
 
 
@@ -30,17 +29,17 @@ def check_files(var: Path, *, public_key: str | None) -> Report:
     )
 
 
-def _segments(chain: Path) -> Iterator[tuple[str, Iterator[bytes]]]:
+def _segments(chain: Path) -> Iterator[tuple[str, Iterable[bytes]]]:
     for segment in segments.segments(chain):
-        yield segment.name, _lines(chain, segment)
+        with segments.open_segment(chain, segment) as file:
+            yield segment.name, _unpacked(file) if isinstance(file, gzip.GzipFile) else file
 
 
-def _lines(chain: Path, segment: Segment) -> Iterator[bytes]:
-    with segments.open_segment(chain, segment) as file:
-        try:
-            yield from file
-        except (EOFError, gzip.BadGzipFile, zlib.error):
-            yield b"this compressed month cannot be unpacked\n"
+def _unpacked(file: Iterable[bytes]) -> Iterator[bytes]:
+    try:
+        yield from file
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        yield b"this compressed month cannot be unpacked\n"
 
 
 def _index_position(folder: Path) -> tuple[int, str] | None:
