@@ -1,0 +1,1 @@
+"""Changes: from a proposal to a reviewed, proven commit on the target's branch."""
