@@ -1,9 +1,7 @@
 """An agent puts work on a clock; a person reads in one command why each firing did or did not."""
 
 import json
-import os
 import shutil
-import signal
 from typing import Any
 
 import pytest
@@ -139,7 +137,7 @@ def test_a_tier_2_firing_waits_for_an_operators_signed_word(astra: Astra) -> Non
 def test_an_approved_token_survives_kill_9_and_works_once(astra: Astra) -> None:
     identifier = create(astra, "astra.health", "--tier", "2")["id"]
     astra.json("approve", identifier)
-    os.kill(astra.daemon_pid(), signal.SIGKILL)
+    astra.kill_daemon()
     assert astra.json("schedules", "run", identifier)["outcome"] == "succeeded"
     assert astra.json("schedules", "run", identifier, code=3)["code"] == "needs_approval"
 
@@ -183,7 +181,7 @@ def test_a_slow_firing_is_a_job_that_survives_kill_9_as_interrupted(astra: Astra
             actor="agent:test",
         )
     astra.follow("tool_started")
-    os.kill(astra.daemon_pid(), signal.SIGKILL)
+    astra.kill_daemon()
     shutil.rmtree(astra.root / "var" / "jobs")
     astra.follow("schedule_firing_closed")
     assert ("interrupted", "interrupted") in history(astra, schedule.id)

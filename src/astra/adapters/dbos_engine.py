@@ -13,10 +13,12 @@ What DBOS does by itself and must not do here:
 - it names its version after a hash of source, and strands jobs of other versions: patching is on;
 - it takes its executor id from the environment: the daemon's own is fixed;
 - its SQLite file locks readers out while somebody writes: write-ahead logging is on;
-- it creates its tables while it starts: they are made before;
+- it creates its tables while it starts, and trips over another process that does the same: they
+  are made before, by one process at a time;
 - it keeps what is done for ever: `forget` throws it away.
 """
 
+import fcntl
 import importlib
 import json
 import sqlite3
@@ -71,7 +73,10 @@ class DbosEngine:
 
     @property
     def busy(self) -> bool:
-        """Tell whether a job runs in this process right now."""
+        """Tell whether a job runs in this process right now.
+
+        It goes down before DBOS writes the end, so whoever waited for a job does not find it here.
+        """
         return self._busy > 0
 
     def start(self) -> None:
@@ -143,8 +148,9 @@ class DbosEngine:
         _refuse_pickles()
         url = f"sqlite:///{self.path}"
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _write_ahead(self.path)
-        DBOS.migrate(url)
+        with _alone_beside(self.path):
+            _write_ahead(self.path)
+            DBOS.migrate(url)
         DBOS(
             config={
                 "name": "astra",
@@ -176,6 +182,14 @@ class DbosEngine:
         finally:
             with self._lock:
                 self._busy -= 1
+
+
+@contextmanager
+def _alone_beside(path: Path) -> Generator[None, None, None]:
+    """Keep other processes out; the lock goes with whoever holds it, also if that is killed."""
+    with path.with_name(f"{path.name}.lock").open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def _write_ahead(path: Path) -> None:
