@@ -2,12 +2,14 @@
 
 from astra import flow
 from astra.approvals import desk
+from astra.changes import views as changes
 from astra.desires import views as desires
 from astra.goals import book as goals
 from astra.ledger.projection import CORE, Projection
 from astra.persona import awareness
 from astra.policy import budgets, flags, telemetry
 from astra.schedules import projection as schedules
+from astra.tasks import book as tasks
 
 PROJECTIONS: tuple[Projection, ...] = (
     *CORE,
@@ -18,6 +20,8 @@ PROJECTIONS: tuple[Projection, ...] = (
     schedules.PROJECTION,
     desires.PROJECTION,
     goals.PROJECTION,
+    tasks.PROJECTION,
+    changes.PROJECTION,
     awareness.PROJECTION,
     flow.PROJECTION,
 )
