@@ -1,5 +1,6 @@
 """A yard: a data root, a readable and a writable folder, and a way to run a box between them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ class Yard:
     data_root: Path
     work: Path
     library: Path
+    launch: Callable[..., Outcome] = run
 
     @property
     def manifest(self) -> Manifest:
@@ -30,10 +32,10 @@ class Yard:
         box: dict[str, Any] | None = None,
         **options: Any,
     ) -> Outcome:
-        staging.hand_over(self.work, machine.look().identity)
+        staging.hand_over(self.work, machine.identity())
         manifest = manifest or self.manifest
         manifest = replace(manifest, limits=limits or manifest.limits)
-        return run(
+        return self.launch(
             Box(command=command, manifest=manifest, **(box or {})),
             data_root=self.data_root,
             **options,

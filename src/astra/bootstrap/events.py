@@ -15,7 +15,7 @@ from astra.bootstrap import sandbox
 from astra.desires import idle
 from astra.desires import views as desires
 from astra.goals import book as goals
-from astra.policy import authority, budgets, contract, flags, stopping, telemetry
+from astra.policy import authority, budgets, confinement, contract, flags, stopping, telemetry
 from astra.schedules import events as schedules
 from astra.schedules import tokens
 
@@ -63,6 +63,9 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         goals.CREATED: "there is a new goal; says where it came from",
         sandbox.EGRESS_ATTEMPTED: "a box tried to reach a host; whether it was let through",
         sandbox.BOX_ENDED: "a box ended; how, after how long, and what it had reached",
+        confinement.ALLOWED: "the operator signed that agent code may run without a sandbox; it"
+        " does only where the daemon's setting says so too",
+        confinement.REVOKED: "that was taken back: agent code runs in the sandbox or not at all",
         stopping.STOPPED: "everything the agent ran was ended; what was found and what survived",
         stopping.STARTED: "the operator let work start again, with a signature",
         "ledger_tail_set_aside": "a crash tore the end of a segment; it was moved out of the chain,"

@@ -109,7 +109,7 @@ class Runtime:
 
     @cached_property
     def sandbox(self) -> Sandbox:
-        return Sandbox(self.root, self.ledger)
+        return Sandbox(self.root, self.ledger, asked_off=self.settings.sandbox_off)
 
     @cached_property
     def _holds(self) -> Callable[[str], bool]:
@@ -213,6 +213,7 @@ class Runtime:
             "stopped": self.stopped(),
             "flags": services.on(effective),
             "pending_approvals": len(self.desk.listed()),
+            "sandbox": {name: self.sandbox.state()[name] for name in ("kind", "state")},
         }
 
     def close(self) -> None:

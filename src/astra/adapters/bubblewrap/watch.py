@@ -27,6 +27,7 @@ class Watch:
     size_before: int
     entries_before: int
     init: int
+    count_processes: bool = False
     _next: float = field(default_factory=lambda: time.monotonic() + SHORTEST_PAUSE)
     _next_walk: float = 0.0
     _free_before: int | None = None
@@ -44,7 +45,10 @@ class Watch:
         return passed
 
     def _memory(self) -> str | None:
-        used = sum(_resident(pid) for pid in family(self.init))
+        pids = family(self.init)
+        if self.count_processes and len(pids) > self.limits.processes + 1:
+            return "processes"
+        used = sum(_resident(pid) for pid in pids)
         return "memory" if used > self.limits.memory_bytes else None
 
     def _disk(self, now: float) -> str | None:

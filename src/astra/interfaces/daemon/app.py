@@ -14,7 +14,13 @@ from starlette.types import ASGIApp
 from astra import __version__
 from astra.bootstrap import runtime as running
 from astra.bootstrap.runtime import Runtime
-from astra.interfaces.daemon import desire_routes, schedule_routes, stop_routes, tool_routes
+from astra.interfaces.daemon import (
+    desire_routes,
+    sandbox_routes,
+    schedule_routes,
+    stop_routes,
+    tool_routes,
+)
 from astra.interfaces.daemon.activity import Activity, CountRequests
 from astra.interfaces.daemon.requests import AskedOn, Off, caller, names
 from astra.kernel.errors import AstraError, BadInput
@@ -35,6 +41,7 @@ def build(runtime: Runtime, activity: Activity, leave: Callable[[], None], mcp: 
     app.router.routes.append(Route("/mcp", endpoint=mcp))
     _status_routes(app, runtime, leave)
     stop_routes.add(app, runtime)
+    sandbox_routes.add(app, runtime)
     _flag_routes(app, runtime)
     _configuration_routes(app, runtime)
     _ledger_routes(app, runtime, activity)
