@@ -15,6 +15,7 @@ from pathlib import Path
 
 from astra.adapters import boxes
 from astra.adapters.boxes import RunningBox
+from astra.adapters.reserve import Reserve
 from astra.adapters.unconfined import tree
 
 PATIENCE_SECONDS = 5.0
@@ -80,13 +81,20 @@ def end_one(data_root: Path, box_id: str, *, patience: float = PATIENCE_SECONDS)
 
 def _freeze(data_root: Path) -> bool:
     """Create `var/stop`; failing to (a full disk) must not keep anything alive."""
-    with contextlib.suppress(OSError):
-        boxes.stop_file(data_root).parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(
-            boxes.stop_file(data_root), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644
-        )
-        os.close(descriptor)
+    if not _create(boxes.stop_file(data_root)):
+        with contextlib.suppress(OSError):
+            Reserve(data_root / "var").release()
+        _create(boxes.stop_file(data_root))
     return boxes.is_stopped(data_root)
+
+
+def _create(path: Path) -> bool:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644))
+    except OSError:
+        return False
+    return True
 
 
 def _kill_all(found: list[RunningBox], patience: float) -> dict[str, _Fate]:

@@ -13,9 +13,11 @@ from astra.adapters import boxes, stop_report
 from astra.adapters.approval_tokens import TokenFiles
 from astra.adapters.data_root import DataRoot
 from astra.adapters.file_ledger import FileLedger
+from astra.adapters.reserve import Reserve, free_space
 from astra.approvals.desk import Desk
 from astra.bootstrap import PROJECTIONS, services
 from astra.bootstrap.agent_boxes import AgentBoxes
+from astra.bootstrap.events import URGENT
 from astra.bootstrap.sandbox import Sandbox
 from astra.bootstrap.scheduling import RegistryCatalogue, ScheduleDoor, Scheduler
 from astra.bootstrap.step_runner import StepRunner
@@ -70,6 +72,7 @@ class Runtime:
             flags=lambda: services.on(self.flags()),
             stopped=self.stopped,
             outside_grants=services.outside(services.own_grants(grant_places(self.root), own)),
+            disk_low=self.reserve.is_low,
         )
         return Counter(
             registry=self.registry,
@@ -77,6 +80,10 @@ class Runtime:
             ledger=self.ledger,
             services=self._services(),
         )
+
+    @property
+    def reserve(self) -> Reserve:
+        return Reserve(self.root.var)
 
     @cached_property
     def registry(self) -> Registry:
@@ -253,7 +260,17 @@ def start(settings: Settings, *, clock: Clock | None = None) -> Runtime:
     created = root.require()
     _refuse_moved_folders(settings, root, created)
     clock = clock or SystemClock()
-    ledger = FileLedger(root.var, projections=PROJECTIONS, key=root.ledger_key(), clock=clock)
+    reserve = Reserve(root.var)
+    reserve.make_room()
+    ledger = FileLedger(
+        root.var,
+        projections=PROJECTIONS,
+        key=root.ledger_key(),
+        clock=clock,
+        reserve=reserve,
+        urgent=URGENT,
+    )
+    reserve.fill()
     telemetry.close_interrupted(ledger)
     _settle_stop(root, ledger)
     branch = created.data["branch"]
@@ -308,6 +325,7 @@ def status(
         "budgets": budgets.today(runtime.ledger, now=runtime.clock.now()),
         "read_scope": str(runtime.views.read_scope),
         "sandbox": runtime.sandbox.state(),
+        "disk": disk_state(runtime.reserve),
         "ledger": {
             "records": head.sequence,
             "head": head.hash,
@@ -324,6 +342,16 @@ def code_access(effective: dict[str, Flag]) -> str:
     if not effective["PERSONA_MODE_ENABLED"].on:
         return "off"
     return "write" if effective["ASTRA_CODE_WRITE_ENABLED"].on else "read"
+
+
+def disk_state(reserve: Reserve) -> dict[str, Any]:
+    free, floor = free_space(reserve.var)
+    return {
+        "free": free,
+        "floor": floor,
+        "low": reserve.is_low(),
+        "reserve": "used up" if reserve.is_out() else "held",
+    }
 
 
 def configuration_state(runtime: Runtime) -> str:

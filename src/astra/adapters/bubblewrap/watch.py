@@ -10,13 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from astra.adapters.bubblewrap import grants
-from astra.policy.manifest import GIB, MIB, Limits
+from astra.adapters.reserve import free_space
+from astra.policy.manifest import Limits
 
 SHORTEST_PAUSE = 0.25
 _COST_SHARE = 20
-_LEAST_FREE_SHARE = 0.02
-_LEAST_FREE = 256 * MIB
-_MOST_RESERVED = GIB
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -54,8 +52,8 @@ class Watch:
     def _disk(self, now: float) -> str | None:
         if not self.writable:
             return None
-        free, reserve = _free_space(self.writable[0])
-        if free < reserve:
+        free, floor = free_space(f"/proc/self/fd/{self.writable[0]}")
+        if free < floor:
             return "disk"
         self._free_before = free if self._free_before is None else self._free_before
         if now < self._next_walk and self._free_before - free < self.limits.disk_bytes:
@@ -68,14 +66,6 @@ class Watch:
         if size - self.size_before > self.limits.disk_bytes:
             return "disk"
         return "files" if entries - self.entries_before > self.limits.disk_files else None
-
-
-def _free_space(descriptor: int) -> tuple[int, int]:
-    """Give the free bytes, and how many have to stay free for stop, rollback and decisions."""
-    facts = os.statvfs(f"/proc/self/fd/{descriptor}")
-    total = facts.f_blocks * facts.f_frsize
-    reserve = min(max(_LEAST_FREE, int(total * _LEAST_FREE_SHARE)), _MOST_RESERVED, total // 4)
-    return facts.f_bavail * facts.f_frsize, reserve
 
 
 def family(init: int) -> list[int]:

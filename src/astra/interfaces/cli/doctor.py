@@ -158,8 +158,16 @@ def _ledger(root: Any) -> Iterator[Check]:
 
 
 def _space(path: Path) -> Check:
-    free = shutil.disk_usage(path).free
+    from astra.adapters.reserve import Reserve, free_space
+
+    free, floor = free_space(path)
     size = f"{free >> 20:,} MiB free"
+    if free < floor:
+        why = f"{size}: below {floor >> 20:,} MiB the agent begins nothing new (disk_low)"
+        return Check("disk", "broken", why, "make room on the disk of the data root")
+    if not Reserve(path / "var").path.exists():
+        fix = "nothing: the daemon lays it down when it runs"
+        return Check("disk", "warning", f"{size}, no reserve for stop and decisions yet", fix)
     if free < _LITTLE_SPACE:
         return Check("disk", "warning", size, "make room: a full disk stops every effect")
     return Check("disk", "ok", size)

@@ -99,6 +99,9 @@ def _status_lines(context: Context, status: dict[str, Any]) -> list[str]:
         lines.append(paint("THROWAWAY data root: its passphrase may be in the environment", "red"))
     if status["stopped"]:
         lines.append(paint("STOPPED: no work starts until `astra start`", "red"))
+    if status["disk"]["low"]:
+        words = "DISK LOW: no new work of the agent begins; make room"
+        lines.append(paint(f"{words} ({status['disk']['free'] >> 20:,} MiB free)", "red"))
     if status["sandbox"]["kind"] == OFF_UNSAFE:
         lines.append(paint(f"SANDBOX OFF, {status['sandbox']['state']}", "red"))
     daemon, ledger = status["daemon"], status["ledger"]
