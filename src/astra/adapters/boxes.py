@@ -36,6 +36,7 @@ class RunningBox:
     started: int
     boot: str
     pid_namespace: int
+    cgroup: str = ""
 
     @property
     def confined(self) -> bool:
@@ -50,7 +51,9 @@ def is_stopped(data_root: Path) -> bool:
     return os.path.lexists(stop_file(data_root))
 
 
-def describe(pid: int, *, pid_namespace: int, kind: str, label: str) -> RunningBox | None:
+def describe(
+    pid: int, *, pid_namespace: int, kind: str, label: str, cgroup: str = ""
+) -> RunningBox | None:
     started = start_time(pid)
     if started is None:
         return None
@@ -62,6 +65,7 @@ def describe(pid: int, *, pid_namespace: int, kind: str, label: str) -> RunningB
         started=started,
         boot=boot(),
         pid_namespace=pid_namespace,
+        cgroup=cgroup,
     )
 
 

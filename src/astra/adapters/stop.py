@@ -15,6 +15,7 @@ from pathlib import Path
 
 from astra.adapters import boxes
 from astra.adapters.boxes import RunningBox
+from astra.adapters.cgroups import Group
 from astra.adapters.reserve import Reserve
 from astra.adapters.unconfined import tree
 
@@ -105,6 +106,8 @@ def _kill_all(found: list[RunningBox], patience: float) -> dict[str, _Fate]:
             process = processes[box.id]
             if process is not None and box.confined:
                 boxes.kill(process)
+            if process is not None and box.cgroup:
+                Group(Path(box.cgroup)).kill()
         deadline = time.monotonic() + patience
         return {box.id: _fate(box, processes[box.id], deadline - time.monotonic()) for box in found}
 
@@ -136,6 +139,8 @@ def _forget(data_root: Path, found: list[RunningBox], fates: dict[str, _Fate]) -
         if not isinstance(fates[box.id], Survivor):
             with contextlib.suppress(OSError):
                 boxes.forget(data_root, box)
+                if box.cgroup:
+                    Path(box.cgroup).rmdir()
 
 
 def _is_app(box: RunningBox) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 from astra import __version__
 from astra.adapters import boxes, stop_report
 from astra.adapters.approval_tokens import TokenFiles
+from astra.adapters.cgroups import NOT_DELEGATED, Delegation
 from astra.adapters.data_root import DataRoot
 from astra.adapters.file_ledger import FileLedger
 from astra.adapters.reserve import Reserve, free_space
@@ -59,6 +60,7 @@ class Runtime:
     desires: Desires
     branch: str
     views: Views
+    groups: Delegation = NOT_DELEGATED
 
     @cached_property
     def counter(self) -> Counter:
@@ -116,7 +118,9 @@ class Runtime:
 
     @cached_property
     def sandbox(self) -> Sandbox:
-        return Sandbox(self.root, self.ledger, asked_off=self.settings.sandbox_off)
+        return Sandbox(
+            self.root, self.ledger, asked_off=self.settings.sandbox_off, groups=self.groups
+        )
 
     @cached_property
     def _holds(self) -> Callable[[str], bool]:
@@ -254,7 +258,9 @@ class Runtime:
         )
 
 
-def start(settings: Settings, *, clock: Clock | None = None) -> Runtime:
+def start(
+    settings: Settings, *, clock: Clock | None = None, groups: Delegation = NOT_DELEGATED
+) -> Runtime:
     """Take ownership of a data root and open its ledger."""
     root = DataRoot(settings.data_root)
     created = root.require()
@@ -286,6 +292,7 @@ def start(settings: Settings, *, clock: Clock | None = None) -> Runtime:
         desires=desires,
         branch=branch,
         views=make_views(root, settings, contract.in_force(ledger), branch),
+        groups=groups,
     )
 
 

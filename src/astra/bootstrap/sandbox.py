@@ -19,6 +19,7 @@ from astra.adapters.bubblewrap.machine import SandboxUnavailable
 from astra.adapters.bubblewrap.outcome import Outcome
 from astra.adapters.bubblewrap.preflight import Preflight
 from astra.adapters.bubblewrap.toolchain import Toolchain
+from astra.adapters.cgroups import NOT_DELEGATED, Delegation
 from astra.adapters.data_root import DataRoot
 from astra.adapters.egress_proxy import PUBLIC_INTERNET, Attempt, Internet
 from astra.adapters.unconfined import run as unconfined
@@ -38,6 +39,7 @@ class Sandbox:
     internet: Internet = PUBLIC_INTERNET
     check: Callable[[], Preflight] = preflight.preflight
     asked_off: bool = False
+    groups: Delegation = NOT_DELEGATED
     _found: Preflight | None = field(default=None, init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
@@ -81,7 +83,13 @@ class Sandbox:
             self.ledger.append([_egress(attempt, correlation, actor)], lazy=True)
 
         run = unconfined.run if off else launch.run
-        outcome = run(box, data_root=self.root.path, record=record, internet=self.internet)
+        outcome = run(
+            box,
+            data_root=self.root.path,
+            record=record,
+            internet=self.internet,
+            groups=self.groups,
+        )
         self.ledger.append([_ended(command, outcome, correlation, actor)])
         return outcome
 
@@ -102,9 +110,9 @@ class Sandbox:
 
     def state(self) -> dict[str, Any]:
         """Say what is known without waiting for a check."""
-        if self.off:
-            return {"kind": OFF, "state": UNSAFE, "problems": [], **self.switches()}
-        return {**self._boxes_state(), **self.switches()}
+        unsafe: dict[str, Any] = {"kind": OFF, "state": UNSAFE, "problems": []}
+        found = unsafe if self.off else self._boxes_state()
+        return {**found, "limits": self.groups.in_words(), **self.switches()}
 
     def switches(self) -> dict[str, bool]:
         """Say which of the two halves of `off-unsafe` are there."""

@@ -21,6 +21,7 @@ from astra.adapters.boxes import RunningBox
 from astra.adapters.bubblewrap import grants, machine, supervision
 from astra.adapters.bubblewrap.launch import (
     Box,
+    note_memory,
     refuse_when_stopped,
     registered,
     unavailable,
@@ -29,6 +30,7 @@ from astra.adapters.bubblewrap.outcome import Outcome, judge, never_ran
 from astra.adapters.bubblewrap.profile import kernel_limits, through_proxy
 from astra.adapters.bubblewrap.supervision import OnOutput, Started
 from astra.adapters.bubblewrap.watch import Watch
+from astra.adapters.cgroups import NOT_DELEGATED, Delegation
 from astra.adapters.egress_proxy import NO_EGRESS, PUBLIC_INTERNET, EgressProxy, Internet, Record
 from astra.adapters.unconfined import tree
 from astra.kernel.errors import AstraError, BadInput
@@ -47,6 +49,7 @@ def run(
     on_output: OnOutput = lambda _stream, _data: None,
     record: Record = lambda _attempt: None,
     internet: Internet = PUBLIC_INTERNET,
+    groups: Delegation = NOT_DELEGATED,
 ) -> Outcome:
     began = time.monotonic()
     try:
@@ -54,7 +57,8 @@ def run(
         manifest = _checked(box)
         with contextlib.ExitStack() as stack:
             kept = _start_keeper(stack)
-            entry = stack.enter_context(registered(data_root, box, kept))
+            group = stack.enter_context(groups.group(kept.init, manifest.limits))
+            entry = stack.enter_context(registered(data_root, box, kept, group))
             kept.entries.append(entry)
             proxy = _serve(manifest, record, internet, stack)
             watch = _watch(manifest, kept, stack)
@@ -63,6 +67,7 @@ def run(
             ending = supervision.follow(
                 kept, limits=manifest.limits, watch=watch, on_output=on_output
             )
+            note_memory(ending, group)
             outcome = judge(
                 ending,
                 stopped=boxes.was_ended(data_root, entry),

@@ -20,6 +20,7 @@ from pathlib import Path
 from astra.adapters import boxes
 from astra.adapters.boxes import RunningBox
 from astra.adapters.bubblewrap.watch import family
+from astra.adapters.cgroups import Group
 
 MARK = "BOX_OF_ASTRA"
 _ROUNDS = 50
@@ -38,6 +39,8 @@ def end(box: RunningBox, *, patience: float) -> list[int]:
 
 def end_below(box: RunningBox, *, patience: float) -> None:
     deadline = time.monotonic() + patience
+    if box.cgroup:
+        Group(Path(box.cgroup)).kill()
     for _round in range(_ROUNDS):
         found = _hold_still(box)
         if not found:
@@ -74,6 +77,8 @@ def _hold_still(box: RunningBox) -> set[int]:
 def _below(box: RunningBox) -> set[int]:
     with boxes.held(box) as keeper:
         tree = set[int]() if keeper is None else set(family(box.pid)) - {box.pid}
+    if box.cgroup:
+        tree |= set(Group(Path(box.cgroup)).members())
     return {pid for pid in tree | _marked(box.id) if boxes.is_alive(pid)} - {box.pid}
 
 

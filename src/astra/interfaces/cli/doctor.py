@@ -190,7 +190,10 @@ def _sandbox_off(context: Context, *, answers: bool) -> Iterator[Check]:
     """Say whether agent code runs unconfined, or would if the operator signed it."""
     from astra.settings.environment import OFF_UNSAFE
 
-    if answers and context.client().get("/api/sandbox")["kind"] == OFF_UNSAFE:
+    state = context.client().get("/api/sandbox") if answers else {}
+    if state:
+        yield Check("limits", "ok", state["limits"])
+    if state.get("kind") == OFF_UNSAFE:
         words = "off-unsafe: agent code runs unconfined, as a plain process"
         yield Check("sandbox", "broken", words, "astra sandbox on")
     elif context.settings.sandbox_off:
