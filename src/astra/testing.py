@@ -159,7 +159,7 @@ class GateInMemory:
     def __init__(self, root: RootInMemory | None = None) -> None:
         self.root = root or RootInMemory()
         self.on = {name: default for name, (default, _) in FLAGS.items()}
-        self.stopped = False
+        self.stopped = self.disk_low = False
         self.granted: tuple[str, ...] = ()
         self.outside: Callable[[], str] = str
         self.desk = Desk(self.root.ledger, self.root.clock)
@@ -169,7 +169,10 @@ class GateInMemory:
         self.desires = Desires(ledger=self.root.ledger, clock=self.root.clock)
         self.promotions = Promotions(desires=self.desires, desk=self.desk)
         around = Surroundings(
-            flags=lambda: self.on, stopped=lambda: self.stopped, outside_grants=self._outside
+            flags=lambda: self.on,
+            stopped=lambda: self.stopped,
+            outside_grants=self._outside,
+            disk_low=lambda: self.disk_low,
         )
         self.gate = Gate(self.root.ledger, self.root.clock, self.desk, around)
 

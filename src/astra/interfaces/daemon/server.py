@@ -23,6 +23,7 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from astra.adapters.cgroups import take_delegation
 from astra.adapters.data_root import DataRoot
 from astra.bootstrap import runtime as running
 from astra.bootstrap.runtime import Runtime
@@ -70,7 +71,8 @@ def close(runtime: Runtime) -> None:
 
 def open_runtime(data_root: Path) -> Runtime:
     environ = {**os.environ, "AGENT_DATA_ROOT": str(data_root)}
-    return running.start(environment.load(environ, DataRoot(data_root).dotenv()))
+    settings = environment.load(environ, DataRoot(data_root).dotenv())
+    return running.start(settings, groups=take_delegation())
 
 
 async def serve(
