@@ -141,6 +141,10 @@ class Desk:
         unexpired = approval.expires_at > self._now()
         return approval.state == "approved" and unexpired and self._signed(approval)
 
+    def was_signed(self, identifier: str) -> bool:
+        """Tell whether an approval was granted by the operator's own signature, used up or not."""
+        return self._signed(self.get(identifier))
+
     def listed(self, *, state: str = "pending") -> list[Approval]:
         found = self._where("state = ? OR ? = 'all'", state, state)
         if state != "pending":

@@ -86,8 +86,10 @@ SETTINGS = (
         "how `astra mcp` advertises tool names; it understands both",
         used=True,
     ),
-    Setting("ASTRA_MODEL", _TEXT, "", "the model, for throwaway data roots only"),
-    Setting("ASTRA_MODEL_BASE_URL", _TEXT, "", "its server, for throwaway data roots only"),
+    Setting("ASTRA_MODEL", _TEXT, "", "the model, for throwaway data roots only", used=True),
+    Setting(
+        "ASTRA_MODEL_BASE_URL", _TEXT, "", "its server, for throwaway data roots only", used=True
+    ),
     Setting(
         "AGENT_READ_SCOPE",
         "source, granted or all",
@@ -106,7 +108,7 @@ SETTINGS = (
         "a change to tests waits for a person",
     ),
     Setting("AGENT_RUNNER_MAX_CONCURRENT", _WHOLE, "3", "plans that run at once"),
-    Setting("MAX_CLARIFYING_ROUNDS", _WHOLE, "3", "rounds of questions before drafting"),
+    Setting("MAX_CLARIFYING_ROUNDS", _WHOLE, "3", "rounds of questions before drafting", used=True),
     Setting(
         "DESIRE_HALF_LIFE_DAYS",
         _NUMBER,
@@ -135,6 +137,10 @@ class Settings:
     git_user_email: str
     read_scope: str | None
     mcp_tool_names: str
+    model: str
+    model_base_url: str
+    most_clarifying_rounds: int
+    most_plans_at_once: int
 
 
 def load(environ: Mapping[str, str], dotenv: str = "") -> Settings:
@@ -159,7 +165,16 @@ def load(environ: Mapping[str, str], dotenv: str = "") -> Settings:
         git_user_email=values["AGENT_GIT_USER_EMAIL"],
         read_scope=values["AGENT_READ_SCOPE"] if merged.get("AGENT_READ_SCOPE") else None,
         mcp_tool_names=values["ASTRA_MCP_TOOL_NAMES"],
+        model=values["ASTRA_MODEL"],
+        model_base_url=values["ASTRA_MODEL_BASE_URL"],
+        most_clarifying_rounds=int(values["MAX_CLARIFYING_ROUNDS"]),
+        most_plans_at_once=int(values["AGENT_RUNNER_MAX_CONCURRENT"]),
     )
+
+
+def variables(dotenv: str) -> dict[str, str]:
+    """Give every variable that a `.env` sets, known or not: keys of models are kept there."""
+    return _parse_dotenv(dotenv)
 
 
 def names() -> frozenset[str]:

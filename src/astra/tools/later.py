@@ -46,16 +46,10 @@ def _never(_arguments: Whatever, _services: Services) -> NoReturn:
 
 
 _READS = (
-    "astra.plans.list",
-    "astra.plans.get",
     "astra.changes.list",
     "astra.changes.get",
 )
-_WRITES = (
-    "astra.plans.draft",
-    "astra.plans.answer",
-    "research_and_summarize",
-)
+_WRITES = ("research_and_summarize",)
 
 TOOLS: tuple[AnyTool, ...] = (
     *(_later(name, Tier.READ) for name in _READS),

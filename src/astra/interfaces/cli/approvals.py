@@ -14,7 +14,9 @@ def configure(parser: argparse.ArgumentParser, command: str) -> None:
         parser.add_argument("--all", action="store_true", help="also what is decided")
         parser.set_defaults(run=list_approvals)
         return
-    parser.add_argument("id", metavar="ID", help="an approval (apr_…) or a schedule (sch_…)")
+    parser.add_argument(
+        "id", metavar="ID", help="an approval (apr_…), a schedule (sch_…) or a plan (plan_…)"
+    )
     if command == "reject":
         parser.add_argument("--reason", required=True, help="the agent gets to read it")
     parser.set_defaults(run=reject if command == "reject" else approve)
@@ -57,11 +59,13 @@ def _wanted(context: Context) -> dict[str, Any]:
     identifier = context.arguments.id
     if identifier.startswith("sch_"):
         return context.client().post(f"/api/schedules/{identifier}/approval")
+    if identifier.startswith("plan_"):
+        return context.client().post(f"/api/agents/{identifier}/approval")
     return context.client().get(f"/api/approvals/{identifier}")
 
 
 def _pending_of(context: Context, identifier: str) -> str:
-    if not identifier.startswith("sch_"):
+    if not identifier.startswith(("sch_", "plan_")):
         return identifier
     waiting = context.client().get("/api/approvals")["items"]
     found = [item["id"] for item in waiting if item["subject_id"] == identifier]

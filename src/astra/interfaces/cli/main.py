@@ -35,6 +35,8 @@ COMMANDS = {
     "goals": ("desires", "what is to be achieved"),
     "tools": ("tools", "list the tools, or call one as an agent"),
     "schedules": ("schedules", "what runs on a clock: create, change, look, run"),
+    "plans": ("plans", "one contract for a night's work: draft, decide, watch, steer"),
+    "grants": ("plans", "the global allowlist that plans may draw on"),
     "approvals": ("approvals", "what waits for your decision"),
     "approve": ("approvals", "approve exactly one thing, once; asks for the passphrase"),
     "reject": ("approvals", "reject it, with a reason"),

@@ -14,7 +14,13 @@ from starlette.types import ASGIApp
 from astra import __version__
 from astra.bootstrap import runtime as running
 from astra.bootstrap.runtime import Runtime
-from astra.interfaces.daemon import desire_routes, schedule_routes, stop_routes, tool_routes
+from astra.interfaces.daemon import (
+    desire_routes,
+    plan_routes,
+    schedule_routes,
+    stop_routes,
+    tool_routes,
+)
 from astra.interfaces.daemon.activity import Activity, CountRequests
 from astra.interfaces.daemon.requests import AskedOn, Off, caller, names
 from astra.kernel.errors import AstraError, BadInput
@@ -41,6 +47,7 @@ def build(runtime: Runtime, activity: Activity, leave: Callable[[], None], mcp: 
     tool_routes.add(app, runtime)
     schedule_routes.add(app, runtime)
     desire_routes.add(app, runtime)
+    plan_routes.add(app, runtime)
     return app
 
 
