@@ -25,6 +25,7 @@ from astra.bootstrap.agent_boxes import AgentBoxes
 from astra.bootstrap.changing import ChangeSteps
 from astra.bootstrap.clone_imports import BoxedImports
 from astra.bootstrap.events import URGENT
+from astra.bootstrap.planning import Planning, own_folders, planning_of
 from astra.bootstrap.sandbox import Sandbox
 from astra.bootstrap.scheduling import RegistryCatalogue, ScheduleDoor, Scheduler
 from astra.bootstrap.step_runner import StepRunner
@@ -39,7 +40,7 @@ from astra.desires.idle import IdlePolicy
 from astra.flow import Domains
 from astra.goals.promotion import Promotions
 from astra.kernel.clock import Clock, SystemClock, format_time
-from astra.kernel.errors import BadSetting, Conflict, DuplicateKey
+from astra.kernel.errors import AstraError, BadSetting, Conflict, DuplicateKey
 from astra.ledger import chain
 from astra.ledger.record import Record
 from astra.persona.awareness import Awareness
@@ -77,11 +78,7 @@ class Runtime:
     @cached_property
     def counter(self) -> Counter:
         """Give the one place where every door calls tools."""
-        own = (
-            self.root.path / "persona_space",
-            self.settings.code_repo,
-            self.settings.sandbox_folder,
-        )
+        own = own_folders(self.root, self.settings)
         around = Surroundings(
             flags=lambda: services.on(self.flags()),
             stopped=self.stopped,
@@ -205,8 +202,23 @@ class Runtime:
             tokens=self.shelf,
             promotions=self.promotions,
             idle=IdlePolicy(self.desires),
+            plans=self.planning.plans,
+            exports=self.planning.exports,
+            allowlist=self.planning.allowlist,
         )
         return StepRunner(self.ledger, self.clock, domains)
+
+    @cached_property
+    def planning(self) -> Planning:
+        return planning_of(
+            self.root,
+            self.settings,
+            ledger=self.ledger,
+            clock=self.clock,
+            desk=self.desk,
+            registry=self.registry,
+            flag=lambda name: self.flags()[name].on,
+        )
 
     @property
     def promotions(self) -> Promotions:
@@ -318,6 +330,9 @@ class Runtime:
             desires=self.desires,
             promotions=self.promotions,
             awareness=Awareness(self.ledger),
+            plans=self.planning.plans,
+            plan_views=self.planning.views,
+            drafting=self.planning.drafting,
             source=self.views.source,
             persona=self.views.files,
             persona_root=str(self.root.path / "persona_space"),
@@ -422,8 +437,19 @@ def status(
         },
         "executor": {**runtime.scheduler.state(), "closed": runtime.why_no_firings()},
         "app": None,
-        "model": None,
+        "model": model_state(runtime),
     }
+
+
+def model_state(runtime: Runtime) -> str | None:
+    """Name the model that is configured, or say what is wrong with it."""
+    models = runtime.planning.drafting.models
+    if not models.configured():
+        return None
+    try:
+        return models.current().name
+    except AstraError as error:
+        return error.detail
 
 
 def code_access(effective: dict[str, Flag]) -> str:

@@ -94,8 +94,10 @@ SETTINGS = (
         "how `astra mcp` advertises tool names; it understands both",
         used=True,
     ),
-    Setting("ASTRA_MODEL", _TEXT, "", "the model, for throwaway data roots only"),
-    Setting("ASTRA_MODEL_BASE_URL", _TEXT, "", "its server, for throwaway data roots only"),
+    Setting("ASTRA_MODEL", _TEXT, "", "the model, for throwaway data roots only", used=True),
+    Setting(
+        "ASTRA_MODEL_BASE_URL", _TEXT, "", "its server, for throwaway data roots only", used=True
+    ),
     Setting(
         "AGENT_READ_SCOPE",
         "source, granted or all",
@@ -114,7 +116,7 @@ SETTINGS = (
         "a change to tests waits for a person",
     ),
     Setting("AGENT_RUNNER_MAX_CONCURRENT", _WHOLE, "3", "plans that run at once"),
-    Setting("MAX_CLARIFYING_ROUNDS", _WHOLE, "3", "rounds of questions before drafting"),
+    Setting("MAX_CLARIFYING_ROUNDS", _WHOLE, "3", "rounds of questions before drafting", used=True),
     Setting(
         "DESIRE_HALF_LIFE_DAYS",
         _NUMBER,
@@ -144,6 +146,10 @@ class Settings:
     read_scope: str | None
     mcp_tool_names: str
     sandbox_off: bool
+    model: str
+    model_base_url: str
+    most_clarifying_rounds: int
+    most_plans_at_once: int
 
 
 def load(environ: Mapping[str, str], dotenv: str = "") -> Settings:
@@ -169,6 +175,10 @@ def load(environ: Mapping[str, str], dotenv: str = "") -> Settings:
         read_scope=values["AGENT_READ_SCOPE"] if merged.get("AGENT_READ_SCOPE") else None,
         mcp_tool_names=values["ASTRA_MCP_TOOL_NAMES"],
         sandbox_off=_sandbox_off(file, environ),
+        model=values["ASTRA_MODEL"],
+        model_base_url=values["ASTRA_MODEL_BASE_URL"],
+        most_clarifying_rounds=int(values["MAX_CLARIFYING_ROUNDS"]),
+        most_plans_at_once=int(values["AGENT_RUNNER_MAX_CONCURRENT"]),
     )
 
 
@@ -176,6 +186,11 @@ def _sandbox_off(*sources: Mapping[str, str]) -> bool:
     """Tell whether somebody asks for no sandbox and nobody for one: a sandbox wins."""
     given = {source["ASTRA_SANDBOX"] for source in sources if source.get("ASTRA_SANDBOX")}
     return given == {OFF_UNSAFE}
+
+
+def variables(dotenv: str) -> dict[str, str]:
+    """Give every variable that a `.env` sets, known or not: keys of models are kept there."""
+    return _parse_dotenv(dotenv)
 
 
 def names() -> frozenset[str]:

@@ -38,6 +38,8 @@ COMMANDS = {
     "schedules": ("schedules", "what runs on a clock: create, change, look, run"),
     "changes": ("changes", "changes to the code: propose, look, test, decide"),
     "tasks": ("tasks", "what is to be done once, and waits for you"),
+    "plans": ("plans", "one contract for a night's work: draft, decide, watch, steer"),
+    "grants": ("plans", "the global allowlist that plans may draw on"),
     "approvals": ("approvals", "what waits for your decision"),
     "approve": ("approvals", "approve exactly one thing, once; asks for the passphrase"),
     "reject": ("approvals", "reject it, with a reason"),
