@@ -143,7 +143,7 @@ class Runtime:
             approvals=self.desk,
             tokens=self.shelf,
             promotions=self.promotions,
-            idle=IdlePolicy(self.desires),
+            idle=IdlePolicy(self.desires, self.settings.survey_hours),
         )
         return StepRunner(self.ledger, self.clock, domains)
 
@@ -321,7 +321,7 @@ def status(
         "configuration": configuration_state(runtime),
         "stopped": runtime.stopped(),
         "approvals": {"pending": len(runtime.desk.listed())},
-        "budgets": budgets.today(runtime.ledger, now=runtime.clock.now()),
+        "budgets": budgets.week(runtime.ledger, now=runtime.clock.now()),
         "read_scope": str(runtime.views.read_scope),
         "sandbox": runtime.sandbox.state(),
         "ledger": {

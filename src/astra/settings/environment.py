@@ -41,6 +41,7 @@ class Setting:
 
 
 _TEXT, _WHOLE, _NUMBER, _SWITCH = "text", "whole number", "number", "on or off"
+_HOURS = "whole number from 1 to 168"
 SETTINGS = (
     Setting("AGENT_DATA_ROOT", "path", "./agent-data", "the data root", used=True),
     Setting(
@@ -114,6 +115,13 @@ SETTINGS = (
         "days until a desire is half as strong; a new value counts from the daemon's next start",
         used=True,
     ),
+    Setting(
+        "DESIRE_SURVEY_HOURS",
+        _HOURS,
+        "1",
+        "hours between two entries of the strongest desires in the awareness feed",
+        used=True,
+    ),
 )
 
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
@@ -131,6 +139,7 @@ class Settings:
     flags_asked_on: frozenset[str]
     idle_minutes: float
     half_life_days: float
+    survey_hours: int
     git_user_name: str
     git_user_email: str
     read_scope: str | None
@@ -155,6 +164,7 @@ def load(environ: Mapping[str, str], dotenv: str = "") -> Settings:
         flags_asked_on=frozenset((given - off) & default_off),
         idle_minutes=float(values["ASTRA_DAEMON_IDLE_MINUTES"]),
         half_life_days=float(values["DESIRE_HALF_LIFE_DAYS"]),
+        survey_hours=int(values["DESIRE_SURVEY_HOURS"]),
         git_user_name=values["AGENT_GIT_USER_NAME"],
         git_user_email=values["AGENT_GIT_USER_EMAIL"],
         read_scope=values["AGENT_READ_SCOPE"] if merged.get("AGENT_READ_SCOPE") else None,
@@ -171,6 +181,7 @@ def _value(setting: Setting, merged: Mapping[str, str]) -> str:
     text = _expand(setting.name, raw, merged)
     checks = {
         _WHOLE: lambda: int(text) >= 0,
+        _HOURS: lambda: 1 <= int(text) <= 168,  # noqa: PLR2004 - as _HOURS says
         _NUMBER: lambda: 0 < float(text) < float("inf"),
         _SWITCH: lambda: text.lower() in _ON | _OFF,
         _TEXT: lambda: True,
