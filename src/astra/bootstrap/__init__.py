@@ -5,6 +5,7 @@ from astra.approvals import desk
 from astra.desires import views as desires
 from astra.goals import book as goals
 from astra.ledger.projection import CORE, Projection
+from astra.notifications import outbox
 from astra.persona import awareness
 from astra.policy import budgets, flags, telemetry
 from astra.schedules import projection as schedules
@@ -19,5 +20,6 @@ PROJECTIONS: tuple[Projection, ...] = (
     desires.PROJECTION,
     goals.PROJECTION,
     awareness.PROJECTION,
+    outbox.PROJECTION,
     flow.PROJECTION,
 )

@@ -10,6 +10,7 @@ from typing import Any
 
 from astra import __version__
 from astra.adapters import boxes, stop_report
+from astra.adapters.apprise_channels import AppriseChannels
 from astra.adapters.approval_tokens import TokenFiles
 from astra.adapters.data_root import DataRoot
 from astra.adapters.dbos_engine import DbosEngine, Job
@@ -17,6 +18,7 @@ from astra.adapters.file_ledger import FileLedger
 from astra.approvals.desk import Desk
 from astra.bootstrap import PROJECTIONS, services
 from astra.bootstrap.agent_boxes import AgentBoxes
+from astra.bootstrap.notifying import Notifier
 from astra.bootstrap.sandbox import Sandbox
 from astra.bootstrap.scheduling import RegistryCatalogue, ScheduleDoor, Scheduler
 from astra.bootstrap.step_runner import StepRunner
@@ -29,6 +31,7 @@ from astra.kernel.clock import Clock, SystemClock, format_time
 from astra.kernel.errors import BadSetting, Conflict, DuplicateKey
 from astra.ledger import chain
 from astra.ledger.record import Record
+from astra.notifications.outbox import Outbox
 from astra.persona.awareness import Awareness
 from astra.policy import authority, budgets, contract, flags, stopping, telemetry
 from astra.policy.authority import Keys, Signed
@@ -40,6 +43,7 @@ from astra.schedules.admission import Admission
 from astra.schedules.executor import JOB, Executor
 from astra.schedules.service import Timetable
 from astra.schedules.tokens import TokenShelf
+from astra.settings import environment
 from astra.settings.environment import Settings
 from astra.tools.counter import Counter
 from astra.tools.registry import Registry
@@ -147,6 +151,19 @@ class Runtime:
         )
         return StepRunner(self.ledger, self.clock, domains)
 
+    @cached_property
+    def notifier(self) -> Notifier:
+        return Notifier(Outbox(self.ledger, self.clock, self.channels), self.ledger)
+
+    def channels(self) -> AppriseChannels:
+        """Give the channels in force: names that were signed, addresses from the `.env` beside."""
+        wanted = contract.in_force(self.ledger).notify
+        known = environment.parse_dotenv(self.root.dotenv())
+        return AppriseChannels(
+            addresses={name: known[name] for name in wanted.channels if known.get(name)},
+            include_content=wanted.include_content,
+        )
+
     @property
     def promotions(self) -> Promotions:
         return Promotions(desires=self.desires, desk=self.desk)
@@ -234,6 +251,7 @@ class Runtime:
     def close(self) -> None:
         self.scheduler.stop()
         self.steps.stop()
+        self.notifier.stop()
         self.engine.close()
         self.views.close()
         self.ledger.close()
@@ -320,6 +338,7 @@ def status(
         "code_access": code_access(effective),
         "configuration": configuration_state(runtime),
         "stopped": runtime.stopped(),
+        "notify": notify_state(runtime),
         "approvals": {"pending": len(runtime.desk.listed())},
         "budgets": budgets.week(runtime.ledger, now=runtime.clock.now()),
         "read_scope": str(runtime.views.read_scope),
@@ -340,6 +359,13 @@ def code_access(effective: dict[str, Flag]) -> str:
     if not effective["PERSONA_MODE_ENABLED"].on:
         return "off"
     return "write" if effective["ASTRA_CODE_WRITE_ENABLED"].on else "read"
+
+
+def notify_state(runtime: Runtime) -> dict[str, list[str]]:
+    """Name the channels people are told through, and those whose address is not there."""
+    found = runtime.channels().names
+    signed = contract.in_force(runtime.ledger).notify.channels
+    return {"channels": [*found], "missing": [name for name in signed if name not in found]}
 
 
 def configuration_state(runtime: Runtime) -> str:

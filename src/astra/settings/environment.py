@@ -148,7 +148,7 @@ class Settings:
 
 def load(environ: Mapping[str, str], dotenv: str = "") -> Settings:
     """Read every setting, or raise an error that names the key, the value and what is accepted."""
-    file = _parse_dotenv(dotenv)
+    file = parse_dotenv(dotenv)
     _refuse_unknown({*environ, *file})
     merged = {**file, **environ}
     values = {setting.name: _value(setting, merged) for setting in SETTINGS}
@@ -234,7 +234,7 @@ def _refuse_unknown(given: set[str]) -> None:
             )
 
 
-def _parse_dotenv(text: str) -> dict[str, str]:
+def parse_dotenv(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         stripped = line.strip()

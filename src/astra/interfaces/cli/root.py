@@ -108,6 +108,10 @@ def _status_lines(context: Context, status: dict[str, Any]) -> list[str]:
         f"  sandbox      {status['sandbox']['kind']}, {status['sandbox']['state']}",
         f"  astra.toml   {status['configuration']}",
     ]
+    lines += [
+        f"  notify       {name}: there is no such line in .env; nobody is told through it"
+        for name in status["notify"]["missing"]
+    ]
     if ledger["trouble"]:
         lines.append(paint(f"  trouble      {ledger['trouble']}", "red"))
     if status["configuration"] != "signed":

@@ -90,6 +90,7 @@ async def serve(
         watching = asyncio.create_task(_watch(runtime, activity, leaving)) if idle else None
         runtime.shelf.settle()
         runtime.steps.start()
+        runtime.notifier.start()
         runtime.scheduler.start()
         threading.Thread(target=runtime.sandbox.preflight, name="preflight", daemon=True).start()
         _log.info("serving %s", runtime.root.path)
