@@ -39,6 +39,8 @@ CONFIGURATION_IN_USE = frozenset(
         "model.name",
         "model.base_url",
         "model.key_env",
+        "notify.channels",
+        "notify.include_content",
     }
 )
 """Keys of astra.toml that some code acts on; name yours here when you read it."""

@@ -12,7 +12,8 @@ before they act, so running one twice does nothing.
 | approval  | approved             | expire             | at its expiry                       |
 | schedule  | approved             | export-token       | at once                             |
 | promotion | approved             | create-goal        | at once                             |
-| desires   | one is above 0.1     | survey             | at the next full hour               |
+| desires   | one is above 0.1     | survey             | at the next full hour, then when    |
+|           |                      |                    | the survey before says (hourly)     |
 | change    | proposed, or renewed | scan               | at once                             |
 | change    | scanned              | test               | at once                             |
 | change    | tested, or stale     | ask                | at once                             |
@@ -284,7 +285,7 @@ def _wanted(record: Record) -> Iterator[Statement]:
 
 def _surveyed(record: Record) -> Iterator[Statement]:
     if record.data["top"]:
-        due = idle.next_hour(record.data["hour"])
+        due = record.data.get("next") or idle.next_hour(record.data["hour"])
         yield "UPDATE due_step SET due = ? WHERE subject = ?", (due, _ALL_DESIRES)
     else:
         yield "DELETE FROM due_step WHERE subject = ?", (_ALL_DESIRES,)

@@ -193,6 +193,22 @@ class OneModel:
         return self.model
 
 
+class MemoryChannels:
+    """Channels without a network; those that are named in `dead` take nothing."""
+
+    def __init__(self, *names: str, include_content: bool = False) -> None:
+        self.names = names
+        self.include_content = include_content
+        self.dead: set[str] = set()
+        self.taken: list[tuple[str, str]] = []
+
+    def send(self, name: str, text: str) -> bool:
+        if name in self.dead:
+            return False
+        self.taken.append((name, text))
+        return True
+
+
 class GateInMemory:
     """A gate over a data root in memory, whose surroundings a test can set."""
 

@@ -6,6 +6,7 @@ from astra.changes import views as changes
 from astra.desires import views as desires
 from astra.goals import book as goals
 from astra.ledger.projection import CORE, Projection
+from astra.notifications import outbox
 from astra.persona import awareness
 from astra.plans import allowlist
 from astra.plans import projection as plans
@@ -27,5 +28,6 @@ PROJECTIONS: tuple[Projection, ...] = (
     awareness.PROJECTION,
     plans.PROJECTION,
     allowlist.PROJECTION,
+    outbox.PROJECTION,
     flow.PROJECTION,
 )

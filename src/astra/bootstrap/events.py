@@ -17,6 +17,7 @@ from astra.changes import model as changes
 from astra.desires import idle
 from astra.desires import views as desires
 from astra.goals import book as goals
+from astra.notifications import outbox
 from astra.plans import events as plans
 from astra.policy import authority, budgets, confinement, contract, flags, stopping, telemetry
 from astra.schedules import events as schedules
@@ -56,6 +57,8 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         schedules.GAVE_UP: "the last attempt at a firing failed too",
         schedules.ADJUSTED: "a schedule slowed down after failures, or is back to normal",
         schedules.NOTICED: "something about a schedule that a person should hear of",
+        outbox.SENT: "a notification was taken by a channel; the channel's name, never its address",
+        outbox.FAILED: "a channel did not take a notification; which attempt that was",
         tokens.EXPORTED: "an operator's approval of a firing was written to its token file",
         tokens.REFUSED: "a token file did not fit the ledger: forged, edited, expired, taken away",
         desires.RECORDED: "somebody wants something; with its strength, tags and context",

@@ -10,6 +10,7 @@ from typing import Any
 
 from astra import __version__
 from astra.adapters import boxes, stop_report
+from astra.adapters.apprise_channels import AppriseChannels
 from astra.adapters.approval_tokens import TokenFiles
 from astra.adapters.cgroups import NOT_DELEGATED, Delegation
 from astra.adapters.change_repo import GitChangeRepo, Identity
@@ -25,6 +26,7 @@ from astra.bootstrap.agent_boxes import AgentBoxes
 from astra.bootstrap.changing import ChangeSteps
 from astra.bootstrap.clone_imports import BoxedImports
 from astra.bootstrap.events import URGENT
+from astra.bootstrap.notifying import Notifier
 from astra.bootstrap.planning import Planning, own_folders, planning_of
 from astra.bootstrap.sandbox import Sandbox
 from astra.bootstrap.scheduling import RegistryCatalogue, ScheduleDoor, Scheduler
@@ -43,6 +45,7 @@ from astra.kernel.clock import Clock, SystemClock, format_time
 from astra.kernel.errors import AstraError, BadSetting, Conflict, DuplicateKey
 from astra.ledger import chain
 from astra.ledger.record import Record
+from astra.notifications.outbox import Outbox
 from astra.persona.awareness import Awareness
 from astra.policy import authority, budgets, contract, flags, stopping, telemetry
 from astra.policy.authority import Keys, Signed
@@ -54,6 +57,7 @@ from astra.schedules.admission import Admission
 from astra.schedules.executor import JOB, Executor
 from astra.schedules.service import Timetable
 from astra.schedules.tokens import TokenShelf
+from astra.settings import environment
 from astra.settings.environment import Settings
 from astra.tools.counter import Counter
 from astra.tools.registry import Registry
@@ -201,7 +205,7 @@ class Runtime:
             approvals=self.desk,
             tokens=self.shelf,
             promotions=self.promotions,
-            idle=IdlePolicy(self.desires),
+            idle=IdlePolicy(self.desires, self.settings.survey_hours),
             plans=self.planning.plans,
             exports=self.planning.exports,
             allowlist=self.planning.allowlist,
@@ -218,6 +222,19 @@ class Runtime:
             desk=self.desk,
             registry=self.registry,
             flag=lambda name: self.flags()[name].on,
+        )
+
+    @cached_property
+    def notifier(self) -> Notifier:
+        return Notifier(Outbox(self.ledger, self.clock, self.channels), self.ledger)
+
+    def channels(self) -> AppriseChannels:
+        """Give the channels in force: names that were signed, addresses from the `.env` beside."""
+        wanted = contract.in_force(self.ledger).notify
+        known = environment.parse_dotenv(self.root.dotenv())
+        return AppriseChannels(
+            addresses={name: known[name] for name in wanted.channels if known.get(name)},
+            include_content=wanted.include_content,
         )
 
     @property
@@ -314,6 +331,7 @@ class Runtime:
     def close(self) -> None:
         self.scheduler.stop()
         self.steps.stop()
+        self.notifier.stop()
         self.engine.close()
         self.change_steps.stop()
         self.change_repo.close()
@@ -419,8 +437,9 @@ def status(
         "code_access": code_access(effective),
         "configuration": configuration_state(runtime),
         "stopped": runtime.stopped(),
+        "notify": notify_state(runtime),
         "approvals": {"pending": len(runtime.desk.listed())},
-        "budgets": budgets.today(runtime.ledger, now=runtime.clock.now()),
+        "budgets": budgets.week(runtime.ledger, now=runtime.clock.now()),
         "read_scope": str(runtime.views.read_scope),
         "sandbox": runtime.sandbox.state(),
         "disk": disk_state(runtime.reserve),
@@ -466,6 +485,13 @@ def disk_state(reserve: Reserve) -> dict[str, Any]:
         "low": reserve.is_low(),
         "reserve": "used up" if reserve.is_out() else "held",
     }
+
+
+def notify_state(runtime: Runtime) -> dict[str, list[str]]:
+    """Name the channels people are told through, and those whose address is not there."""
+    found = runtime.channels().names
+    signed = contract.in_force(runtime.ledger).notify.channels
+    return {"channels": [*found], "missing": [name for name in signed if name not in found]}
 
 
 def configuration_state(runtime: Runtime) -> str:

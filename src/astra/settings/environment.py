@@ -42,6 +42,7 @@ class Setting:
 
 
 _TEXT, _WHOLE, _NUMBER, _SWITCH = "text", "whole number", "number", "on or off"
+_HOURS = "whole number from 1 to 168"
 SETTINGS = (
     Setting("AGENT_DATA_ROOT", "path", "./agent-data", "the data root", used=True),
     Setting(
@@ -124,6 +125,13 @@ SETTINGS = (
         "days until a desire is half as strong; a new value counts from the daemon's next start",
         used=True,
     ),
+    Setting(
+        "DESIRE_SURVEY_HOURS",
+        _HOURS,
+        "1",
+        "hours between two entries of the strongest desires in the awareness feed",
+        used=True,
+    ),
 )
 
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
@@ -141,6 +149,7 @@ class Settings:
     flags_asked_on: frozenset[str]
     idle_minutes: float
     half_life_days: float
+    survey_hours: int
     git_user_name: str
     git_user_email: str
     read_scope: str | None
@@ -154,7 +163,7 @@ class Settings:
 
 def load(environ: Mapping[str, str], dotenv: str = "") -> Settings:
     """Read every setting, or raise an error that names the key, the value and what is accepted."""
-    file = _parse_dotenv(dotenv)
+    file = parse_dotenv(dotenv)
     _refuse_unknown({*environ, *file})
     merged = {**file, **environ}
     values = {setting.name: _value(setting, merged) for setting in SETTINGS}
@@ -170,6 +179,7 @@ def load(environ: Mapping[str, str], dotenv: str = "") -> Settings:
         flags_asked_on=frozenset((given - off) & default_off),
         idle_minutes=float(values["ASTRA_DAEMON_IDLE_MINUTES"]),
         half_life_days=float(values["DESIRE_HALF_LIFE_DAYS"]),
+        survey_hours=int(values["DESIRE_SURVEY_HOURS"]),
         git_user_name=values["AGENT_GIT_USER_NAME"],
         git_user_email=values["AGENT_GIT_USER_EMAIL"],
         read_scope=values["AGENT_READ_SCOPE"] if merged.get("AGENT_READ_SCOPE") else None,
@@ -188,11 +198,6 @@ def _sandbox_off(*sources: Mapping[str, str]) -> bool:
     return given == {OFF_UNSAFE}
 
 
-def variables(dotenv: str) -> dict[str, str]:
-    """Give every variable that a `.env` sets, known or not: keys of models are kept there."""
-    return _parse_dotenv(dotenv)
-
-
 def names() -> frozenset[str]:
     return frozenset(_BY_NAME)
 
@@ -202,6 +207,7 @@ def _value(setting: Setting, merged: Mapping[str, str]) -> str:
     text = _expand(setting.name, raw, merged)
     checks = {
         _WHOLE: lambda: int(text) >= 0,
+        _HOURS: lambda: 1 <= int(text) <= 168,  # noqa: PLR2004 - as _HOURS says
         _NUMBER: lambda: 0 < float(text) < float("inf"),
         _SWITCH: lambda: text.lower() in _ON | _OFF,
         _TEXT: lambda: True,
@@ -254,7 +260,7 @@ def _refuse_unknown(given: set[str]) -> None:
             )
 
 
-def _parse_dotenv(text: str) -> dict[str, str]:
+def parse_dotenv(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         stripped = line.strip()

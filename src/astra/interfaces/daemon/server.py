@@ -92,6 +92,7 @@ async def serve(
         watching = asyncio.create_task(_watch(runtime, activity, leaving)) if idle else None
         runtime.shelf.settle()
         runtime.steps.start()
+        runtime.notifier.start()
         runtime.scheduler.start()
         runtime.change_steps.start()
         threading.Thread(target=runtime.sandbox.preflight, name="preflight", daemon=True).start()
