@@ -61,7 +61,9 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         desires.PROMOTED: "the operator made a goal of a desire",
         idle.SURVEYED: "the idle policy noted what is wanted most in this hour",
         goals.CREATED: "there is a new goal; says where it came from",
-        sandbox.EGRESS_ATTEMPTED: "a box tried to reach a host; whether it was let through",
+        sandbox.EGRESS_OPENED: "a box is about to be let through to a host; how it went follows",
+        sandbox.EGRESS_ATTEMPTED: "a box tried to reach a host; whether it was let through, and"
+        " how much passed, written when the connection is over",
         sandbox.BOX_ENDED: "a box ended; how, after how long, and what it had reached",
         confinement.ALLOWED: "the operator signed that agent code may run without a sandbox; it"
         " does only where the daemon's setting says so too",
