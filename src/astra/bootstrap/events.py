@@ -129,7 +129,9 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         plans.MESSAGE_RECEIVED: "somebody told a plan something; its next step reads it",
         plans.SILENCED: "notifications of a plan were turned off or on again",
         plans.NOTIFIED: "the messages of a minute were announced together",
-        sandbox.EGRESS_ATTEMPTED: "a box tried to reach a host; whether it was let through",
+        sandbox.EGRESS_OPENED: "a box is about to be let through to a host; how it went follows",
+        sandbox.EGRESS_ATTEMPTED: "a box tried to reach a host; whether it was let through, and"
+        " how much passed, written when the connection is over",
         sandbox.BOX_ENDED: "a box ended; how, after how long, and what it had reached",
         confinement.ALLOWED: "the operator signed that agent code may run without a sandbox; it"
         " does only where the daemon's setting says so too",

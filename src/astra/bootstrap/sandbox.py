@@ -28,7 +28,7 @@ from astra.ledger.record import Event
 from astra.policy.confinement import OFF, UnsafeRecord
 from astra.policy.manifest import Manifest
 
-EGRESS_ATTEMPTED, BOX_ENDED = "egress_attempted", "box_ended"
+EGRESS_OPENED, EGRESS_ATTEMPTED, BOX_ENDED = "egress_opened", "egress_attempted", "box_ended"
 UNSAFE = "UNSAFE: agent code runs unconfined, as a plain process"
 
 
@@ -82,11 +82,15 @@ class Sandbox:
         def record(attempt: Attempt) -> None:
             self.ledger.append([_egress(attempt, correlation, actor)], lazy=True)
 
+        def announce(host: str, port: int) -> None:
+            self.ledger.append([_opened(host, port, correlation, actor)], lazy=True)
+
         run = unconfined.run if off else launch.run
         outcome = run(
             box,
             data_root=self.root.path,
             record=record,
+            announce=announce,
             internet=self.internet,
             groups=self.groups,
         )
@@ -133,6 +137,11 @@ class Sandbox:
             str(operator_key.folder()),
             str(Path(astra.__file__).parent),
         )
+
+
+def _opened(host: str, port: int, correlation: str, actor: str) -> Event:
+    data = {"host": host[:300], "port": port}
+    return Event(type=EGRESS_OPENED, actor=actor, data=data, correlation=correlation)
 
 
 def _egress(attempt: Attempt, correlation: str, actor: str) -> Event:
