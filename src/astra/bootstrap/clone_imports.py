@@ -14,6 +14,7 @@ from astra.policy.manifest import Limits, Manifest
 
 _BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,200}")
 _SECONDS = 60.0
+_KNOWN = 500
 _MOST_BYTES = 16 * 1024 * 1024
 
 
@@ -31,6 +32,7 @@ class BoxedImports:
                 field="from_branch",
             )
         head = self.repo.head()
+        known = self.repo.history(_KNOWN)  # what the clone does not have of it is ignored there
         outcome = self.sandbox.run(
             (
                 "/usr/bin/git",
@@ -42,8 +44,9 @@ class BoxedImports:
                 "create",
                 "--version=2",
                 "-",
+                "--ignore-missing",
                 f"refs/heads/{branch}",
-                f"^{head}",
+                *(f"^{commit}" for commit in known),
             ),
             Manifest(
                 read_paths=(str(self.clone),),
