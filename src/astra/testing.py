@@ -27,6 +27,7 @@ from astra.policy import authority
 from astra.policy.authority import Signed
 from astra.policy.call import Actor, Call, Role
 from astra.policy.gate import Gate, Surroundings
+from astra.schedules.admission import Admission
 from astra.schedules.executor import Executor
 from astra.schedules.model import Definition, Schedule
 from astra.schedules.service import Timetable
@@ -158,7 +159,7 @@ class GateInMemory:
     def __init__(self, root: RootInMemory | None = None) -> None:
         self.root = root or RootInMemory()
         self.on = {name: default for name, (default, _) in FLAGS.items()}
-        self.stopped = False
+        self.stopped = self.disk_low = False
         self.granted: tuple[str, ...] = ()
         self.outside: Callable[[], str] = str
         self.desk = Desk(self.root.ledger, self.root.clock)
@@ -168,7 +169,10 @@ class GateInMemory:
         self.desires = Desires(ledger=self.root.ledger, clock=self.root.clock)
         self.promotions = Promotions(desires=self.desires, desk=self.desk)
         around = Surroundings(
-            flags=lambda: self.on, stopped=lambda: self.stopped, outside_grants=self._outside
+            flags=lambda: self.on,
+            stopped=lambda: self.stopped,
+            outside_grants=self._outside,
+            disk_low=lambda: self.disk_low,
         )
         self.gate = Gate(self.root.ledger, self.root.clock, self.desk, around)
 
@@ -243,10 +247,14 @@ class ScheduledInMemory(CounterInMemory):
             ledger=self.ledger,
             clock=self.clock,
             timetable=self.timetable,
-            catalogue=self.timetable.catalogue,
-            door=ScheduleDoor(lambda: self.counter),
-            approvals=self.gate.desk,
-            shelf=self.gate.shelf,
+            admission=Admission(
+                ledger=self.ledger,
+                clock=self.clock,
+                catalogue=self.timetable.catalogue,
+                door=ScheduleDoor(lambda: self.counter),
+                approvals=self.gate.desk,
+                shelf=self.gate.shelf,
+            ),
             closed=lambda: self.why_closed,
         )
 

@@ -17,7 +17,7 @@ from astra.changes import model as changes
 from astra.desires import idle
 from astra.desires import views as desires
 from astra.goals import book as goals
-from astra.policy import authority, budgets, contract, flags, stopping, telemetry
+from astra.policy import authority, budgets, confinement, contract, flags, stopping, telemetry
 from astra.schedules import events as schedules
 from astra.schedules import tokens
 from astra.tasks import book as tasks
@@ -88,9 +88,23 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         changed.STEP_FAILED: "a step of a change failed and is tried again; why",
         sandbox.EGRESS_ATTEMPTED: "a box tried to reach a host; whether it was let through",
         sandbox.BOX_ENDED: "a box ended; how, after how long, and what it had reached",
+        confinement.ALLOWED: "the operator signed that agent code may run without a sandbox; it"
+        " does only where the daemon's setting says so too",
+        confinement.REVOKED: "that was taken back: agent code runs in the sandbox or not at all",
         stopping.STOPPED: "everything the agent ran was ended; what was found and what survived",
         stopping.STARTED: "the operator let work start again, with a signature",
         "ledger_tail_set_aside": "a crash tore the end of a segment; it was moved out of the chain,"
         " whole, to `var/set-aside`",
     }
 )
+
+URGENT = frozenset(
+    {
+        *(authority.ROOT_CREATED, authority.KEY_ROTATED, contract.CONFIG_SIGNED, flags.FLAG_SET),
+        *(desk.GRANTED, desk.REJECTED, desk.EXPIRED, desk.STALE, tokens.EXPORTED),
+        *(stopping.STOPPED, stopping.STARTED, confinement.ALLOWED, confinement.REVOKED),
+        *(telemetry.TOOL_FINISHED, telemetry.TOOL_INTERRUPTED, sandbox.BOX_ENDED),
+        *(schedules.PAUSED, schedules.CLOSED, desires.HALF_LIFE_SET, "ledger_tail_set_aside"),
+    }
+)
+"""What is recorded even while the disk is full: what a person decides, and how things ended."""

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from astra.kernel.errors import BadSetting
 
+OFF_UNSAFE = "off-unsafe"
 FLAGS = {
     "PERSONA_MODE_ENABLED": (True, "the whole persona: chat, source view, writing tools"),
     "ASTRA_CODE_WRITE_ENABLED": (False, "changing and deploying code"),
@@ -78,7 +79,14 @@ SETTINGS = (
     Setting("ASTRA_PORT", _WHOLE, "8700", "the loopback port of `astra up`"),
     Setting("ASTRA_PUBLIC_URL", _TEXT, "", "the address of a TLS proxy in front"),
     Setting("ASTRA_DATABASE_URL", _TEXT, "", "a Postgres address for ledger and index"),
-    Setting("ASTRA_SANDBOX", "bubblewrap or off-unsafe", "bubblewrap", "what runs agent code"),
+    Setting(
+        "ASTRA_SANDBOX",
+        "bubblewrap or off-unsafe",
+        "bubblewrap",
+        "what runs agent code; off-unsafe counts in `.env` or for `astra up`, and only with the"
+        " operator's signature (`astra sandbox off-unsafe`)",
+        used=True,
+    ),
     Setting(
         "ASTRA_MCP_TOOL_NAMES",
         "underscore or dotted",
@@ -135,6 +143,7 @@ class Settings:
     git_user_email: str
     read_scope: str | None
     mcp_tool_names: str
+    sandbox_off: bool
 
 
 def load(environ: Mapping[str, str], dotenv: str = "") -> Settings:
@@ -159,7 +168,14 @@ def load(environ: Mapping[str, str], dotenv: str = "") -> Settings:
         git_user_email=values["AGENT_GIT_USER_EMAIL"],
         read_scope=values["AGENT_READ_SCOPE"] if merged.get("AGENT_READ_SCOPE") else None,
         mcp_tool_names=values["ASTRA_MCP_TOOL_NAMES"],
+        sandbox_off=_sandbox_off(file, environ),
     )
+
+
+def _sandbox_off(*sources: Mapping[str, str]) -> bool:
+    """Tell whether somebody asks for no sandbox and nobody for one: a sandbox wins."""
+    given = {source["ASTRA_SANDBOX"] for source in sources if source.get("ASTRA_SANDBOX")}
+    return given == {OFF_UNSAFE}
 
 
 def names() -> frozenset[str]:

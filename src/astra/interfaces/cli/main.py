@@ -26,6 +26,7 @@ COMMANDS = {
     "down": ("daemon", "end the daemon"),
     "stop": ("stopping", "end everything the agent runs, at once, and prove it"),
     "start": ("stopping", "let work start again after a stop; asks for the passphrase"),
+    "sandbox": ("sandbox", "show what confines agent code; off-unsafe takes your signature"),
     "mcp": ("mcp", "an MCP server for an agent's client, on standard input and output"),
     "flags": ("flags", "show the kill switches, or set one"),
     "config": ("operator", "show or sign astra.toml"),

@@ -17,6 +17,7 @@ from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon import (
     change_routes,
     desire_routes,
+    sandbox_routes,
     schedule_routes,
     stop_routes,
     tool_routes,
@@ -41,6 +42,7 @@ def build(runtime: Runtime, activity: Activity, leave: Callable[[], None], mcp: 
     app.router.routes.append(Route("/mcp", endpoint=mcp))
     _status_routes(app, runtime, leave)
     stop_routes.add(app, runtime)
+    sandbox_routes.add(app, runtime)
     _flag_routes(app, runtime)
     _configuration_routes(app, runtime)
     _ledger_routes(app, runtime, activity)

@@ -23,6 +23,7 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from astra.adapters.cgroups import take_delegation
 from astra.adapters.data_root import DataRoot
 from astra.bootstrap import runtime as running
 from astra.bootstrap.runtime import Runtime
@@ -52,14 +53,26 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         asyncio.run(serve(runtime, idle=not options.stay, ready=ready))
     finally:
-        runtime.close()
-    _log.info("left")
+        close(runtime)
     return 0
+
+
+def close(runtime: Runtime) -> None:
+    """Let go of the data root, and of this process if a job runs that nobody can interrupt.
+
+    Whoever owns the data root next goes on with that job, so it may not also run here.
+    """
+    runtime.close()
+    _log.info("left")
+    if runtime.engine.busy:
+        logging.shutdown()
+        os._exit(0)
 
 
 def open_runtime(data_root: Path) -> Runtime:
     environ = {**os.environ, "AGENT_DATA_ROOT": str(data_root)}
-    return running.start(environment.load(environ, DataRoot(data_root).dotenv()))
+    settings = environment.load(environ, DataRoot(data_root).dotenv())
+    return running.start(settings, groups=take_delegation())
 
 
 async def serve(
