@@ -6,7 +6,7 @@ from pathlib import Path
 
 from astra.adapters.change_repo import GitChangeRepo
 from astra.adapters.quarantine import ImportRefused, Quarantine
-from astra.bootstrap.sandbox import Sandbox
+from astra.bootstrap.evidence import BoxesOnly
 from astra.changes.ports import Imported
 from astra.kernel.errors import BadInput
 from astra.kernel.text import one_line
@@ -20,7 +20,7 @@ _MOST_BYTES = 16 * 1024 * 1024
 
 @dataclass(frozen=True, kw_only=True)
 class BoxedImports:
-    sandbox: Sandbox
+    boxes: BoxesOnly
     clone: Path
     repo: GitChangeRepo
 
@@ -33,7 +33,7 @@ class BoxedImports:
             )
         head = self.repo.head()
         known = self.repo.history(_KNOWN)  # what the clone does not have of it is ignored there
-        outcome = self.sandbox.run(
+        outcome = self.boxes.run(
             (
                 "/usr/bin/git",
                 "-c",
