@@ -35,6 +35,7 @@ CONFIGURATION_IN_USE = frozenset(
         "target.max_file_kb",
         "target.max_files",
         "target.protected_paths",
+        "target.test_command",
         "target.test_paths",
         "model.name",
         "model.base_url",

@@ -17,7 +17,6 @@ from astra.adapters.change_repo import GitChangeRepo, Identity
 from astra.adapters.data_root import DataRoot
 from astra.adapters.dbos_engine import DbosEngine, Job
 from astra.adapters.file_ledger import FileLedger
-from astra.adapters.no_evidence import NoScanner, NoTestRuns
 from astra.adapters.reserve import Reserve, free_space
 from astra.adapters.waiting_flag import WaitingFlagFile
 from astra.approvals.desk import Desk
@@ -26,6 +25,13 @@ from astra.bootstrap.agent_boxes import AgentBoxes
 from astra.bootstrap.changing import ChangeSteps
 from astra.bootstrap.clone_imports import BoxedImports
 from astra.bootstrap.events import URGENT
+from astra.bootstrap.evidence import (
+    BoxesOnly,
+    ConfiguredTests,
+    make_scanner,
+    make_test_runs,
+    make_workspaces,
+)
 from astra.bootstrap.notifying import Notifier
 from astra.bootstrap.planning import Planning, own_folders, planning_of
 from astra.bootstrap.sandbox import Sandbox
@@ -151,11 +157,16 @@ class Runtime:
 
     @cached_property
     def scanner(self) -> Scanner:
-        return NoScanner()
+        return make_scanner(self.sandbox)
 
     @cached_property
     def test_runs(self) -> TestRuns:
-        return NoTestRuns()
+        workspaces = make_workspaces(self.root)
+        return ConfiguredTests(
+            make=lambda: make_test_runs(
+                self.sandbox, workspaces, contract.in_force(self.ledger).target, self.settings
+            )
+        )
 
     @cached_property
     def changes(self) -> Changes:
@@ -167,7 +178,7 @@ class Runtime:
             scanner=self.scanner,
             tests=self.test_runs,
             imports=BoxedImports(
-                sandbox=self.sandbox, clone=self.settings.code_repo, repo=self.change_repo
+                boxes=BoxesOnly(self.sandbox), clone=self.settings.code_repo, repo=self.change_repo
             ),
             waiting=WaitingFlagFile(self.root.path / "deployments"),
             configuration=lambda: contract.in_force(self.ledger),

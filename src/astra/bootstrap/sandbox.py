@@ -18,7 +18,9 @@ from astra.adapters.bubblewrap.launch import Box
 from astra.adapters.bubblewrap.machine import SandboxUnavailable
 from astra.adapters.bubblewrap.outcome import Outcome
 from astra.adapters.bubblewrap.preflight import Preflight
+from astra.adapters.bubblewrap.supervision import OnOutput
 from astra.adapters.bubblewrap.toolchain import Toolchain
+from astra.adapters.bubblewrap.workspace import Workspace
 from astra.adapters.cgroups import NOT_DELEGATED, Delegation
 from astra.adapters.data_root import DataRoot
 from astra.adapters.egress_proxy import PUBLIC_INTERNET, Attempt, Internet
@@ -60,6 +62,8 @@ class Sandbox:
         correlation: str,
         actor: str,
         programs: tuple[Path, ...] = (),
+        workspace: Workspace | None = None,
+        on_output: OnOutput = lambda _stream, _data: None,
     ) -> Outcome:
         """Run a command in a box; `programs` outside the system's folders become usable in it."""
         off = self.off
@@ -77,6 +81,7 @@ class Sandbox:
             protected=self._protected(),
             homes=homes,
             label=command[0],
+            workspace=workspace,
         )
 
         def record(attempt: Attempt) -> None:
@@ -89,6 +94,7 @@ class Sandbox:
         outcome = run(
             box,
             data_root=self.root.path,
+            on_output=on_output,
             record=record,
             announce=announce,
             internet=self.internet,

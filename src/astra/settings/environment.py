@@ -108,7 +108,13 @@ SETTINGS = (
     ),
     Setting("AGENT_GIT_USER_NAME", _TEXT, "Agent", "the agent's name in commits", used=True),
     Setting("AGENT_GIT_USER_EMAIL", _TEXT, "agent@localhost", "its address in commits", used=True),
-    Setting("AGENT_DEPLOY_TEST_TIMEOUT", _WHOLE, "300", "seconds the target's tests may take"),
+    Setting(
+        "AGENT_DEPLOY_TEST_TIMEOUT",
+        _WHOLE,
+        "300",
+        "seconds the target's tests may take",
+        used=True,
+    ),
     Setting("AGENT_DEPLOY_REQUIRE_TESTS", _SWITCH, "on", "no deploy without passing tests"),
     Setting(
         "AGENT_REQUIRE_HUMAN_APPROVAL_FOR_TEST_CHANGES",
@@ -150,6 +156,7 @@ class Settings:
     idle_minutes: float
     half_life_days: float
     survey_hours: int
+    test_timeout: int
     git_user_name: str
     git_user_email: str
     read_scope: str | None
@@ -180,6 +187,7 @@ def load(environ: Mapping[str, str], dotenv: str = "") -> Settings:
         idle_minutes=float(values["ASTRA_DAEMON_IDLE_MINUTES"]),
         half_life_days=float(values["DESIRE_HALF_LIFE_DAYS"]),
         survey_hours=int(values["DESIRE_SURVEY_HOURS"]),
+        test_timeout=min(int(values["AGENT_DEPLOY_TEST_TIMEOUT"]), 86_400),
         git_user_name=values["AGENT_GIT_USER_NAME"],
         git_user_email=values["AGENT_GIT_USER_EMAIL"],
         read_scope=values["AGENT_READ_SCOPE"] if merged.get("AGENT_READ_SCOPE") else None,

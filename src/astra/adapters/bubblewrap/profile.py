@@ -85,14 +85,19 @@ def compile_profile(
     covers: tuple[Cover, ...] = (),
     guarded: tuple[str, ...] = (),
     gateway: bool = False,
+    workspace: str | None = None,
 ) -> Profile:
-    """Describe the box. `guarded` are the places in writable folders that stay read-only."""
+    """Describe the box.
+
+    `guarded` are the places in writable folders that stay read-only; `workspace` is where the box
+    finds files that were made for it alone.
+    """
     return Profile(
         machine=machine,
         manifest=manifest,
         command=command,
-        workdir=workdir or (manifest.write_paths or (HOME,))[0],
-        grants=_grants(manifest, toolchain, guarded),
+        workdir=workdir or workspace or (manifest.write_paths or (HOME,))[0],
+        grants=_grants(manifest, toolchain, guarded, workspace),
         covers=covers,
         links=toolchain.links,
         environment=_environment(manifest, toolchain, gateway=gateway),
@@ -127,10 +132,10 @@ def arguments(
 
 
 def _grants(
-    manifest: Manifest, toolchain: Toolchain, guarded: tuple[str, ...]
+    manifest: Manifest, toolchain: Toolchain, guarded: tuple[str, ...], workspace: str | None
 ) -> tuple[Grant, ...]:
     """Order grants from the outside in, so that an inner one lies over the outer one."""
-    writable = set(manifest.write_paths)
+    writable = {*manifest.write_paths, *((workspace,) if workspace else ())}
     readable = {*manifest.read_paths, *toolchain.read_paths, *guarded} - writable
     return tuple(
         Grant(path=path, writable=path in writable) for path in sorted(writable | readable)

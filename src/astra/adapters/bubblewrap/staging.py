@@ -43,6 +43,17 @@ def stage(opened: Mapping[str, int]) -> dict[str, str]:
     return staged
 
 
+def stage_one(descriptor: int, name: str) -> str:
+    """Bind one more folder below the stage, once that is there."""
+    tree = syscalls.clone_mount(descriptor)
+    try:
+        _make_target(f"{STAGE}/{name}", folder=True)
+        syscalls.attach_mount(tree, f"{STAGE}/{name}")
+    finally:
+        os.close(tree)
+    return f"{STAGE}/{name}"
+
+
 def hand_over(path: Path, identity: Identity) -> None:
     """Give a folder and what is in it to the uid of the boxes; nothing to do unless root.
 
