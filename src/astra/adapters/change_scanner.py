@@ -59,6 +59,7 @@ class Boxes(Protocol):
 class ChangeScanner:
     boxes: Boxes
     seconds: float = SECONDS
+    most_files: int = MOST_FILES
 
     def scan(
         self,
@@ -89,7 +90,7 @@ class ChangeScanner:
         *,
         syntax_only: bool,
     ) -> tuple[Finding, ...]:
-        taken = _taken(files)
+        taken = _taken(files[: self.most_files])
         if syntax_only and all(file.new is None for file in taken):
             return _left_out(files, taken)
         try:
@@ -151,7 +152,7 @@ def _folder() -> Generator[Path, None, None]:
 def _taken(files: Sequence[ChangedFile]) -> list[ChangedFile]:
     taken: list[ChangedFile] = []
     size = 0
-    for file in files[:MOST_FILES]:
+    for file in files:
         size += len(file.old or b"") + len(file.new or b"")
         if size > MOST_BYTES:
             break

@@ -95,7 +95,7 @@ def target(tmp_path: Path) -> Iterator[Target]:
         sandbox=Sandbox(root, MemoryLedger(), check=lambda: Preflight(problems=())),
     )
     yield made
-    workspaces.close()
+    made.workspaces.close()
 
 
 @pytest.fixture
