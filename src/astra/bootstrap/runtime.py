@@ -16,7 +16,9 @@ from astra.adapters.file_ledger import FileLedger
 from astra.approvals.desk import Desk
 from astra.bootstrap import PROJECTIONS, services
 from astra.bootstrap.agent_boxes import AgentBoxes
-from astra.bootstrap.planning import Planning, own_folders, planning_of
+from astra.bootstrap.plan_boxes import BoxesOfPlans, PlanBoxes
+from astra.bootstrap.plan_running import NoCoder, PlanDoor, PlanWorkers, Unannounced
+from astra.bootstrap.planning import Planning, Running, make_running, own_folders, planning_of
 from astra.bootstrap.sandbox import Sandbox
 from astra.bootstrap.scheduling import RegistryCatalogue, ScheduleDoor, Scheduler
 from astra.bootstrap.step_runner import StepRunner
@@ -66,7 +68,9 @@ class Runtime:
         around = Surroundings(
             flags=lambda: services.on(self.flags()),
             stopped=self.stopped,
-            outside_grants=services.outside(services.own_grants(grant_places(self.root), own)),
+            outside_grants=services.outside(
+                services.own_grants(grant_places(self.root), own), self.planning.contracts.outside
+            ),
         )
         return Counter(
             registry=self.registry,
@@ -147,6 +151,27 @@ class Runtime:
     def promotions(self) -> Promotions:
         return Promotions(desires=self.desires, desk=self.desk)
 
+    @cached_property
+    def running(self) -> Running:
+        return make_running(
+            self.planning,
+            door=PlanDoor(lambda: self.counter, self.registry),
+            coder=NoCoder(),
+            boxes=BoxesOfPlans(self.root.path),
+            notifier=Unannounced(),
+            closed=self.why_no_steps,
+            most_at_once=self.settings.most_plans_at_once,
+        )
+
+    @cached_property
+    def workers(self) -> PlanWorkers:
+        return PlanWorkers(
+            self.ledger,
+            self.running.runner,
+            self.planning.drafting,
+            self.running.announcements,
+        )
+
     def keys(self) -> Keys:
         return authority.keys(self.ledger)
 
@@ -180,6 +205,14 @@ class Runtime:
         if self.stopped():
             return str(Reason.STOPPED)
         return "" if self.flags()["ASTRA_SCHEDULER_ENABLED"].on else str(Reason.FLAG_OFF)
+
+    def why_no_steps(self) -> str:
+        """Give the reason why no plan may take a step now, or nothing."""
+        if self.stopped():
+            return str(Reason.STOPPED)
+        flags = self.flags()
+        on = flags["AGENT_RUNNER_ENABLED"].on and flags["PERSONA_MODE_ENABLED"].on
+        return "" if on else str(Reason.FLAG_OFF)
 
     def stopped(self) -> bool:
         """Tell whether work is stopped: the file says so at once, the record also without it."""
@@ -229,6 +262,7 @@ class Runtime:
 
     def close(self) -> None:
         self.scheduler.stop()
+        self.workers.stop()
         self.steps.stop()
         self.views.close()
         self.ledger.close()
@@ -256,9 +290,18 @@ class Runtime:
                 folder=self.settings.sandbox_folder,
                 code_repo=self.settings.code_repo,
                 persona=self.root.path / "persona_space",
-                may_write_code=lambda: code_access(self.flags()) == "write",
+                may_write_code=self.may_write_code,
+            ),
+            plan_boxes=lambda plan: PlanBoxes(
+                agent_id=plan,
+                sandbox=self.sandbox,
+                contracts=self.planning.contracts,
+                may_write_code=self.may_write_code,
             ),
         )
+
+    def may_write_code(self) -> bool:
+        return code_access(self.flags()) == "write"
 
 
 def start(settings: Settings, *, clock: Clock | None = None) -> Runtime:
@@ -328,6 +371,7 @@ def status(
             "time": head.time,
             "trouble": runtime.ledger.trouble or runtime.steps.trouble,
         },
+        "plans": runtime.workers.state(),
         "executor": {**runtime.scheduler.state(), "closed": runtime.why_no_firings()},
         "app": None,
         "model": model_state(runtime),

@@ -45,6 +45,7 @@ class Sandbox:
         correlation: str,
         actor: str,
         programs: tuple[Path, ...] = (),
+        label: str = "",
     ) -> Outcome:
         """Run a command in a box; `programs` outside the system's folders become usable in it."""
         self.require()
@@ -59,7 +60,7 @@ class Sandbox:
             toolchain=tools,
             protected=self._protected(),
             homes=homes,
-            label=command[0],
+            label=label or command[0],
         )
 
         def record(attempt: Attempt) -> None:

@@ -80,6 +80,7 @@ async def serve(
         runtime.shelf.settle()
         runtime.steps.start()
         runtime.scheduler.start()
+        runtime.workers.start()
         threading.Thread(target=runtime.sandbox.preflight, name="preflight", daemon=True).start()
         _log.info("serving %s", runtime.root.path)
         _tell(ready, {"ready": os.getpid()})
@@ -97,10 +98,14 @@ async def serve(
 
 async def _watch(runtime: Runtime, activity: Activity, leaving: asyncio.Event) -> None:
     limit = runtime.settings.idle_minutes * 60
-    while activity.idle_seconds() < limit or runtime.scheduler.needed():  # noqa: ASYNC110 - idleness is a lack of events
+    while activity.idle_seconds() < limit or _due(runtime):  # noqa: ASYNC110 - idleness is a lack of events
         await asyncio.sleep(min(_IDLE_CHECK_SECONDS, limit))
     _log.info("nobody came for %s minutes", runtime.settings.idle_minutes)
     leaving.set()
+
+
+def _due(runtime: Runtime) -> bool:
+    return runtime.scheduler.needed() or runtime.workers.needed()
 
 
 class _Server(uvicorn.Server):
