@@ -267,15 +267,19 @@ class GateInMemory:
             ledger=self.root.ledger,
             clock=self.root.clock,
             desk=self.desk,
+            skills=rules.skills,
             rules=lambda: rules,
             files=self.plan_files,
             models=self.models,
             code_repo="/data/code-repo",
             most_rounds=3,
             flag=lambda name: self.on[name],
+            resolve=str,
         )
 
     def _outside(self, call: Call) -> str:
+        if call.plan_id:
+            return self.planning.contracts.outside(call)
         paths = call.footprint.write_paths
         return next((path for path in paths if path not in self.granted), self.outside())
 
@@ -308,6 +312,7 @@ class CounterInMemory:
             set_flag_off=lambda _name: {},
             approval_link=lambda identifier: f"http://localhost/{identifier}",
             boxes=cast("Boxes", None),
+            plan_boxes=lambda _plan: cast("Boxes", None),
         )
         self.counter = Counter(
             registry=registry, gate=self.gate.gate, ledger=root.ledger, services=services

@@ -33,7 +33,9 @@ from astra.bootstrap.evidence import (
     make_workspaces,
 )
 from astra.bootstrap.notifying import Notifier
-from astra.bootstrap.planning import Planning, own_folders, planning_of
+from astra.bootstrap.plan_boxes import BoxesOfPlans, PlanBoxes
+from astra.bootstrap.plan_running import NoCoder, PlanDoor, PlanWorkers, Unannounced
+from astra.bootstrap.planning import Planning, Running, make_running, own_folders, planning_of
 from astra.bootstrap.sandbox import Sandbox
 from astra.bootstrap.scheduling import RegistryCatalogue, ScheduleDoor, Scheduler
 from astra.bootstrap.step_runner import StepRunner
@@ -92,7 +94,9 @@ class Runtime:
         around = Surroundings(
             flags=lambda: services.on(self.flags()),
             stopped=self.stopped,
-            outside_grants=services.outside(services.own_grants(grant_places(self.root), own)),
+            outside_grants=services.outside(
+                services.own_grants(grant_places(self.root), own), self.planning.contracts.outside
+            ),
             disk_low=self.reserve.is_low,
         )
         return Counter(
@@ -252,6 +256,27 @@ class Runtime:
     def promotions(self) -> Promotions:
         return Promotions(desires=self.desires, desk=self.desk)
 
+    @cached_property
+    def running(self) -> Running:
+        return make_running(
+            self.planning,
+            door=PlanDoor(lambda: self.counter, self.registry),
+            coder=NoCoder(),
+            boxes=BoxesOfPlans(self.root.path),
+            notifier=Unannounced(),
+            closed=self.why_no_steps,
+            most_at_once=self.settings.most_plans_at_once,
+        )
+
+    @cached_property
+    def workers(self) -> PlanWorkers:
+        return PlanWorkers(
+            self.ledger,
+            self.running.runner,
+            self.planning.drafting,
+            self.running.announcements,
+        )
+
     def keys(self) -> Keys:
         return authority.keys(self.ledger)
 
@@ -291,6 +316,14 @@ class Runtime:
         if self.stopped():
             return str(Reason.STOPPED)
         return "" if code_access(self.flags()) == "write" else str(Reason.FLAG_OFF)
+
+    def why_no_steps(self) -> str:
+        """Give the reason why no plan may take a step now, or nothing."""
+        if self.stopped():
+            return str(Reason.STOPPED)
+        flags = self.flags()
+        on = flags["AGENT_RUNNER_ENABLED"].on and flags["PERSONA_MODE_ENABLED"].on
+        return "" if on else str(Reason.FLAG_OFF)
 
     def stopped(self) -> bool:
         """Tell whether work is stopped: the file says so at once, the record also without it."""
@@ -341,6 +374,7 @@ class Runtime:
 
     def close(self) -> None:
         self.scheduler.stop()
+        self.workers.stop()
         self.steps.stop()
         self.notifier.stop()
         self.engine.close()
@@ -373,9 +407,18 @@ class Runtime:
                 folder=self.settings.sandbox_folder,
                 code_repo=self.settings.code_repo,
                 persona=self.root.path / "persona_space",
-                may_write_code=lambda: code_access(self.flags()) == "write",
+                may_write_code=self.may_write_code,
+            ),
+            plan_boxes=lambda plan: PlanBoxes(
+                agent_id=plan,
+                sandbox=self.sandbox,
+                contracts=self.planning.contracts,
+                may_write_code=self.may_write_code,
             ),
         )
+
+    def may_write_code(self) -> bool:
+        return code_access(self.flags()) == "write"
 
 
 def start(
@@ -465,6 +508,7 @@ def status(
             "alerts": runtime.changes.book.alerts(),
             "trouble": runtime.change_steps.trouble,
         },
+        "plans": runtime.workers.state(),
         "executor": {**runtime.scheduler.state(), "closed": runtime.why_no_firings()},
         "app": None,
         "model": model_state(runtime),

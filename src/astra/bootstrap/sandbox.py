@@ -64,6 +64,7 @@ class Sandbox:
         programs: tuple[Path, ...] = (),
         workspace: Workspace | None = None,
         on_output: OnOutput = lambda _stream, _data: None,
+        label: str = "",
     ) -> Outcome:
         """Run a command in a box; `programs` outside the system's folders become usable in it."""
         off = self.off
@@ -80,8 +81,8 @@ class Sandbox:
             toolchain=tools,
             protected=self._protected(),
             homes=homes,
-            label=command[0],
             workspace=workspace,
+            label=label or command[0],
         )
 
         def record(attempt: Attempt) -> None:

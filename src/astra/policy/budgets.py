@@ -65,8 +65,8 @@ class Balance:
 
 
 def scopes(call: Call, *, now: datetime) -> tuple[Scope, ...]:
-    """Name the budgets a call draws on. Reading is free."""
-    if call.tier is Tier.READ:
+    """Name the budgets a call draws on. Reading is free; a plan spends its own step budget."""
+    if call.tier is Tier.READ or call.plan_id:
         return ()
     own = (
         (Scope("schedule", call.schedule_id, call.schedule_budget, now),)

@@ -122,7 +122,7 @@ SETTINGS = (
         "on",
         "a change to tests waits for a person",
     ),
-    Setting("AGENT_RUNNER_MAX_CONCURRENT", _WHOLE, "3", "plans that run at once"),
+    Setting("AGENT_RUNNER_MAX_CONCURRENT", _WHOLE, "3", "plans that run at once", used=True),
     Setting("MAX_CLARIFYING_ROUNDS", _WHOLE, "3", "rounds of questions before drafting", used=True),
     Setting(
         "DESIRE_HALF_LIFE_DAYS",

@@ -95,6 +95,7 @@ async def serve(
         runtime.notifier.start()
         runtime.scheduler.start()
         runtime.change_steps.start()
+        runtime.workers.start()
         threading.Thread(target=runtime.sandbox.preflight, name="preflight", daemon=True).start()
         _log.info("serving %s", runtime.root.path)
         _tell(ready, {"ready": os.getpid()})
@@ -119,7 +120,8 @@ async def _watch(runtime: Runtime, activity: Activity, leaving: asyncio.Event) -
 
 
 def _needed(runtime: Runtime) -> bool:
-    return runtime.scheduler.needed() or runtime.change_steps.busy()
+    parts = (runtime.scheduler.needed, runtime.change_steps.busy, runtime.workers.needed)
+    return any(needed() for needed in parts)
 
 
 class _Server(uvicorn.Server):
