@@ -64,7 +64,7 @@ class _Job:
 def _attempt(job: _Job) -> Outcome:
     began = time.monotonic()
     try:
-        _refuse_when_stopped(job.data_root)
+        refuse_when_stopped(job.data_root)
         with contextlib.ExitStack() as stack:
             prepared, started = _set_out(job, stack)
             return _see_through(job, prepared, started, stack, began)
@@ -77,15 +77,15 @@ def _set_out(job: _Job, stack: contextlib.ExitStack) -> tuple[Prepared, Started]
         prepared = prepare(job.box, stack, gateway=job.gateway is not None)
         return prepared, threshold.start(prepared, stack)
     except OSError as error:
-        raise _unavailable(error) from error
+        raise unavailable(error) from error
 
 
 def _see_through(
     job: _Job, prepared: Prepared, started: Started, stack: contextlib.ExitStack, began: float
 ) -> Outcome:
-    entry = stack.enter_context(_registered(job, started))
+    entry = stack.enter_context(registered(job.box, started, job.data_root))
     proxy = _serve(job, prepared.profile, started, stack)
-    _refuse_when_stopped(job.data_root)
+    refuse_when_stopped(job.data_root)
     started.open_gate()
     limits = prepared.profile.manifest.limits
     watch = Watch(
@@ -106,27 +106,30 @@ def _see_through(
 
 
 @contextlib.contextmanager
-def _registered(job: _Job, started: Started) -> Generator[boxes.RunningBox, None, None]:
+def registered(
+    box: Box, started: Started, data_root: Path
+) -> Generator[boxes.RunningBox, None, None]:
+    """Keep a box in the registry, where stop finds it, until it is proven dead."""
     entry = boxes.describe(
         started.init,
         pid_namespace=started.pid_namespace,
-        kind=job.box.kind,
-        label=job.box.label or job.box.command[0],
+        kind=box.kind,
+        label=box.label or box.command[0],
     )
     if entry is None:
         raise machine.SandboxUnavailable(
             "the box ended while it was set up", next_step="run astra doctor"
         )
     try:
-        boxes.register(job.data_root, entry)
+        boxes.register(data_root, entry)
     except OSError as error:
-        raise _unavailable(error) from error
+        raise unavailable(error) from error
     try:
         yield entry
     finally:
         started.kill()
         if boxes.wait_dead(started.init_handle, 1.0):
-            boxes.unregister(job.data_root, entry)
+            boxes.unregister(data_root, entry)
 
 
 def _serve(
@@ -158,12 +161,12 @@ def _serve(
     return proxy
 
 
-def _unavailable(error: OSError) -> machine.SandboxUnavailable:
+def unavailable(error: OSError) -> machine.SandboxUnavailable:
     return machine.SandboxUnavailable(
         f"the box could not be set up: {error}", next_step="run astra doctor"
     )
 
 
-def _refuse_when_stopped(data_root: Path) -> None:
+def refuse_when_stopped(data_root: Path) -> None:
     if boxes.is_stopped(data_root):
         raise Stopped("an operator stopped all work", next_step="astra start")
