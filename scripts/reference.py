@@ -25,7 +25,14 @@ from astra.settings import configuration, environment
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
-CONFIGURATION_IN_USE = frozenset({"agent.read_scope", "agent.read_paths", "agent.secret_patterns"})
+CONFIGURATION_IN_USE = frozenset(
+    {
+        *("agent.read_scope", "agent.read_paths", "agent.secret_patterns"),
+        *("app.command", "app.port", "app.health_path", "app.client_build", "app.watch_seconds"),
+        *("app.permissions.network", "app.permissions.state_path", "app.permissions.secrets"),
+        "deploy.keep",
+    }
+)
 """Keys of astra.toml that some code acts on; name yours here when you read it."""
 
 _NOTE = "<!-- Made by `make docs` from the code. Change the code, not this page. -->"

@@ -17,6 +17,9 @@ before they act, so running one twice does nothing.
 A promotion and a schedule are approvals of their kind. Their own step is there from the request on,
 without a time, and gets one when the operator approves.
 
+A deployment's state is its next step as well: `deployments.work` has the table, and the deployer's
+thread runs it, because building and watching take longer than other steps may wait.
+
 Schedules are due by rows of their own (`schedules.projection`): what is due among a million is an
 index range, and claiming one is an append. The executor, not the step runner, looks at those.
 """

@@ -217,6 +217,7 @@ class CounterInMemory:
             set_flag_off=lambda _name: {},
             approval_link=lambda identifier: f"http://localhost/{identifier}",
             boxes=cast("Boxes", None),
+            deploy=lambda _message, _actor, _story: {},
         )
         self.counter = Counter(
             registry=registry, gate=self.gate.gate, ledger=root.ledger, services=services

@@ -2,6 +2,7 @@
 
 from astra import flow
 from astra.approvals import desk
+from astra.deployments import views as deployments
 from astra.desires import views as desires
 from astra.goals import book as goals
 from astra.ledger.projection import CORE, Projection
@@ -18,6 +19,7 @@ PROJECTIONS: tuple[Projection, ...] = (
     schedules.PROJECTION,
     desires.PROJECTION,
     goals.PROJECTION,
+    deployments.PROJECTION,
     awareness.PROJECTION,
     flow.PROJECTION,
 )

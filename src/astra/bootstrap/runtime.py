@@ -16,6 +16,7 @@ from astra.adapters.file_ledger import FileLedger
 from astra.approvals.desk import Desk
 from astra.bootstrap import PROJECTIONS, services
 from astra.bootstrap.agent_boxes import AgentBoxes
+from astra.bootstrap.deploying import Deployer, TrustedBranch, make_deployer
 from astra.bootstrap.sandbox import Sandbox
 from astra.bootstrap.scheduling import RegistryCatalogue, ScheduleDoor, Scheduler
 from astra.bootstrap.step_runner import StepRunner
@@ -110,6 +111,17 @@ class Runtime:
     @cached_property
     def sandbox(self) -> Sandbox:
         return Sandbox(self.root, self.ledger)
+
+    @cached_property
+    def deployer(self) -> Deployer:
+        return make_deployer(
+            root=self.root,
+            ledger=self.ledger,
+            clock=self.clock,
+            sandbox=self.sandbox,
+            approved=TrustedBranch(self.root.git, self.branch),
+            stopped=self.stopped,
+        )
 
     @cached_property
     def _holds(self) -> Callable[[str], bool]:
@@ -218,6 +230,7 @@ class Runtime:
     def close(self) -> None:
         self.scheduler.stop()
         self.steps.stop()
+        self.deployer.stop()
         self.views.close()
         self.ledger.close()
 
@@ -236,6 +249,7 @@ class Runtime:
             health=self.health,
             set_flag_off=lambda name: self.turn_off(name, actor="operator tool").as_dict(),
             approval_link=lambda identifier: f"{APPROVAL_PAGE}/{identifier}",
+            deploy=self.deployer.deploy_for_agent,
             boxes=AgentBoxes(
                 sandbox=self.sandbox,
                 folder=self.settings.sandbox_folder,
@@ -314,7 +328,7 @@ def status(
             "trouble": runtime.ledger.trouble or runtime.steps.trouble,
         },
         "executor": {**runtime.scheduler.state(), "closed": runtime.why_no_firings()},
-        "app": None,
+        "app": runtime.deployer.state(),
         "model": None,
     }
 

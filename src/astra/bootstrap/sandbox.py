@@ -45,6 +45,7 @@ class Sandbox:
         correlation: str,
         actor: str,
         programs: tuple[Path, ...] = (),
+        host_network: bool = False,
     ) -> Outcome:
         """Run a command in a box; `programs` outside the system's folders become usable in it."""
         self.require()
@@ -60,6 +61,7 @@ class Sandbox:
             protected=self._protected(),
             homes=homes,
             label=command[0],
+            host_network=host_network,
         )
 
         def record(attempt: Attempt) -> None:

@@ -19,6 +19,7 @@ class Verdict:
     tests_passed: bool
     human_approval_required: bool = False
     stale: bool = False
+    approval_id: str = ""
     code: str = ""
     reason: str = ""
     next_step: str = ""
@@ -160,6 +161,10 @@ class AppHolder(Protocol):
         ...
 
     def end(self, instance: str) -> None: ...
+
+    def said(self) -> str:
+        """Give the end of what the app printed, escaped: it is hostile text."""
+        ...
 
     def close(self) -> None:
         """End the app and the holder."""

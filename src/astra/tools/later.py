@@ -63,7 +63,6 @@ TOOLS: tuple[AnyTool, ...] = (
     _later("astra.goals.create", Tier.LOCAL_WRITE, aliases=("goals.create", "goals_create")),
     _later("schedule_code_modification", Tier.LOCAL_WRITE, flags=_WRITE),
     _later("execute_goal", Tier.LOCAL_WRITE, flags=_WRITE),
-    _later("deploy_agent_code", Tier.EXTERNAL, flags=_WRITE),
     _later("astra.changes.run", Tier.LOCAL_WRITE, operator_only=True),
     _later("astra.stop", Tier.LOCAL_WRITE, operator_only=True),
 )

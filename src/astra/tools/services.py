@@ -89,6 +89,7 @@ class Services:
     set_flag_off: Callable[[str], dict[str, Any]]
     approval_link: Callable[[str], str]
     boxes: Boxes
+    deploy: Callable[[str, str, str], dict[str, Any]]
     actor: str = ""
     correlation: str = ""
 

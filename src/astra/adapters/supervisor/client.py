@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from astra.adapters.supervisor import channel
+from astra.adapters.supervisor.app_log import AppLog
 from astra.deployments.ports import AppSpec, Checked, HolderState, Running
 from astra.kernel.errors import AstraError
 
@@ -60,6 +61,10 @@ class HolderClient:
 
     def end(self, instance: str) -> None:
         self._ask({"do": "end", "instance": instance}, seconds=_LONG)
+
+    def said(self) -> str:
+        tail = AppLog(self.data_root / "logs" / "app.log").tail()
+        return "\n".join(ascii(line)[1:-1] for line in tail.splitlines())
 
     def close(self) -> None:
         if self.state() is not None:

@@ -10,7 +10,12 @@ from astra.kernel.errors import LedgerLocked
 
 
 def configure(parser: argparse.ArgumentParser, command: str) -> None:
-    parser.set_defaults(run=up if command == "up" else down)
+    if command == "up":
+        parser.add_argument("--no-app", action="store_true", help="without the deployed app")
+        parser.set_defaults(run=up)
+        return
+    parser.add_argument("--keep-app", action="store_true", help="let the deployed app go on")
+    parser.set_defaults(run=down)
 
 
 def up(context: Context) -> None:
@@ -29,6 +34,7 @@ def up(context: Context) -> None:
     context.console.note(f"Astra owns {root.path}; Ctrl-C ends it")
     command = [sys.executable, "-I", "-m", "astra.interfaces.daemon.server"]
     command += ["--data-root", str(root.path), "--stay"]
+    command += [] if context.arguments.no_app else ["--app"]
     os.execve(sys.executable, command, daemon_environment())  # noqa: S606 - ourselves
 
 
@@ -38,7 +44,7 @@ def down(context: Context) -> None:
         context.console.result({"ended": False}, "no daemon was running")
         return
     pid = client.get("/api/status")["daemon"]["pid"]
-    client.post("/api/down")
+    client.post("/api/down", {"keep_app": context.arguments.keep_app})
     _wait_for(pid)
     context.console.result({"ended": True, "pid": pid}, f"ended daemon {pid}")
 

@@ -14,7 +14,13 @@ from starlette.types import ASGIApp
 from astra import __version__
 from astra.bootstrap import runtime as running
 from astra.bootstrap.runtime import Runtime
-from astra.interfaces.daemon import desire_routes, schedule_routes, stop_routes, tool_routes
+from astra.interfaces.daemon import (
+    deploy_routes,
+    desire_routes,
+    schedule_routes,
+    stop_routes,
+    tool_routes,
+)
 from astra.interfaces.daemon.activity import Activity, CountRequests
 from astra.interfaces.daemon.requests import AskedOn, Off, caller, names
 from astra.kernel.errors import AstraError, BadInput
@@ -41,6 +47,7 @@ def build(runtime: Runtime, activity: Activity, leave: Callable[[], None], mcp: 
     tool_routes.add(app, runtime)
     schedule_routes.add(app, runtime)
     desire_routes.add(app, runtime)
+    deploy_routes.add(app, runtime)
     return app
 
 
@@ -58,7 +65,10 @@ def _status_routes(app: FastAPI, runtime: Runtime, leave: Callable[[], None]) ->
         return {"items": budgets.consumption(runtime.ledger, days=days), "next": None}
 
     @app.post("/api/down")
-    async def down() -> dict[str, bool]:
+    async def down(
+        keep_app: Annotated[bool, Body(embed=True)] = False,  # noqa: FBT002 - a JSON member
+    ) -> dict[str, bool]:
+        runtime.deployer.ends_app = not keep_app
         leave()
         return {"leaving": True}
 
