@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from astra.deployments import events, views
-from astra.deployments.ports import Verdict
+from astra.deployments.ports import Checked, Running, Verdict
 from astra.deployments.requests import Requests
+from astra.deployments.stage import Stage
+from astra.deployments.upkeep import Upkeep
 from astra.deployments.views import Deployment
 from astra.deployments.watching import Plan
 from astra.deployments.work import Work
@@ -29,12 +31,26 @@ class FakeApproved:
 
 
 @dataclass
+class FakeCommand:
+    well: bool = True
+    runs: int = 0
+
+    def run(self, release: str, folder: str, running: Running) -> Checked:
+        assert folder.endswith(release)
+        assert running.release == release
+        self.runs += 1
+        return Checked(ok=self.well, detail="the command said so")
+
+
+@dataclass
 class World:
     root: RootInMemory = field(default_factory=RootInMemory)
     holder: FakeHolder = field(default_factory=FakeHolder)
     releases: FakeReleases = field(default_factory=FakeReleases)
     pace: FakePace = field(default_factory=FakePace)
     approved: FakeApproved = field(default_factory=FakeApproved)
+    command: FakeCommand = field(default_factory=FakeCommand)
+    plan: Plan = PLAN
     stopped: bool = False
 
     @property
@@ -42,14 +58,19 @@ class World:
         return Requests(ledger=self.root.ledger, clock=self.root.clock, approved=self.approved)
 
     def work(self, wrap: Callable[[Any], Any] = lambda port: port) -> Work:
-        return Work(
+        stage = Stage(
             ledger=wrap(self.root.ledger),
             releases=wrap(self.releases),
             holder=wrap(self.holder),
+            health=self.command,
             pace=self.pace,
-            plan=lambda: PLAN,
+            plan=lambda: self.plan,
             stopped=lambda: self.stopped,
         )
+        return Work(stage=stage, upkeep=Upkeep(stage))
+
+    def keep_serving(self) -> str:
+        return self.work().upkeep.keep_serving()
 
     def request(self, commit: str = "a") -> Deployment:
         """Ask for a deployment of a commit, one minute after the last."""

@@ -222,6 +222,24 @@ def test_only_so_many_releases_are_kept(site: Site) -> None:
     assert folders == kept
 
 
+def test_a_health_command_runs_in_the_apps_profile_against_the_new_release(site: Site) -> None:
+    checks = """
+import os, pathlib
+assert os.getuid() != 0
+pathlib.Path(os.environ["ASTRA_STATE"], "checked").write_text(os.environ["ASTRA_RELEASE"])
+"""
+    site.commit("check.py", checks)
+    text = CONFIGURATION.replace("[app]", f'[app]\nhealth_command = "{PYTHON} check.py"')
+    site.configure(text)
+    done = site.deploy()
+    checked = site.astra.root / "app-state" / "checked"
+    assert checked.read_text() == done["deployment"]["release"]
+    site.commit("check.py", "raise SystemExit('not today')\n")
+    failed = site.deploy(code=1)
+    assert "not today" in failed["deployment"]["reason"]
+    assert site.serving() == done["deployment"]["release"]
+
+
 def test_without_an_app_in_the_configuration_it_says_what_to_do(site: Site) -> None:
     site.configure('[target]\nbranch = "trunk"\n')
     refused = site.deploy(code=1)

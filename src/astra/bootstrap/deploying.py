@@ -1,35 +1,16 @@
-"""Putting deployments together, and the thread that carries them out."""
+"""The thread that carries deployments out, and what doors ask of it."""
 
-import shlex
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from astra.adapters.bubblewrap.outcome import Outcome
-from astra.adapters.data_root import DataRoot
-from astra.adapters.git_command import GitCommand, run_git
-from astra.adapters.release_folders import ReleaseFolders
-from astra.adapters.supervisor.app_box import find_program
-from astra.adapters.supervisor.client import HolderClient
-from astra.bootstrap.sandbox import Sandbox
 from astra.deployments import views
-from astra.deployments.ports import Approved, Verdict
 from astra.deployments.requests import Requests
 from astra.deployments.views import Deployment
-from astra.deployments.watching import Plan
 from astra.deployments.work import Work
-from astra.kernel.clock import Clock
 from astra.kernel.errors import AstraError, NotFound, Refused
-from astra.ledger.ports import Ledger
-from astra.policy import contract
 from astra.policy.authority import Signed
-from astra.policy.manifest import Limits, Manifest
-from astra.settings.configuration import Configuration
 
-_BUILD = Limits(wall_seconds=900, cpu_seconds=1800)
 _PAUSE = 1.0
 _UNDER_WAY = ("requested", "built")
 
@@ -50,33 +31,6 @@ class Leaving:
         self._leaving.set()
 
 
-@dataclass(frozen=True)
-class TrustedBranch:
-    """The newest commit of the target's branch in the trusted repository.
-
-    Only Astra writes there, and only what the operator brought or approved. What a change adds to
-    this is the change path's to say.
-    """
-
-    repository: Path
-    branch: str
-
-    def may_deploy(self, change: str | None) -> Verdict:
-        if change is not None:
-            raise NotFound(f"there is no change {change[:100]}", next_step="deploy without one")
-        name = f"refs/heads/{self.branch}^{{commit}}"
-        arguments = ("rev-parse", "--verify", "--quiet", "--end-of-options", name)
-        command = GitCommand(repository=self.repository, arguments=arguments)
-        found = run_git(command, accept=frozenset({0, 1})).output.decode().strip()
-        if not found:
-            raise NotFound(
-                f"the branch {self.branch} has no commit yet",
-                code="no_commit_yet",
-                next_step="commit something to the target, then run astra init again",
-            )
-        return Verdict(commit=found, digest=f"git:{found}", allowed=True, tests_passed=False)
-
-
 class Deployer:
     """One thread that does the next step of the deployment under way, and keeps the app up.
 
@@ -87,7 +41,8 @@ class Deployer:
     def __init__(self, requests: Requests, work: Work, leaving: Leaving) -> None:
         self.requests = requests
         self.work = work
-        self._ledger = work.ledger
+        self.stage = work.stage
+        self._ledger = work.stage.ledger
         self._leaving = leaving
         self._thread = threading.Thread(target=self._loop, name="deployer", daemon=True)
         self._wanted = self._first = False
@@ -97,7 +52,7 @@ class Deployer:
 
     def start(self, *, app: bool = False) -> None:
         self._first = app and self._has_app()
-        self._wanted = app or self.work.holder.state() is not None
+        self._wanted = app or self.stage.holder.state() is not None
         self._thread.start()
 
     def stop(self) -> None:
@@ -106,7 +61,7 @@ class Deployer:
         if self._thread.is_alive():
             self._thread.join()
         if self.ends_app:
-            self.work.holder.close()
+            self.stage.holder.close()
 
     def busy(self) -> bool:
         return views.open_deployment(self._ledger) is not None
@@ -160,7 +115,7 @@ class Deployer:
         latest = views.deployments(self._ledger, limit=1)
         if not latest:
             return None
-        serving, holder = views.live(self._ledger), self.work.holder.state()
+        serving, holder = views.live(self._ledger), self.stage.holder.state()
         running = holder.serving if holder else None
         return {
             "release": serving.id if serving else None,
@@ -175,15 +130,15 @@ class Deployer:
 
     def _ready(self) -> None:
         """Refuse at once what could not be begun."""
-        self.work.plan()
-        if self.work.stopped():
+        self.stage.plan()
+        if self.stage.stopped():
             raise Refused(
                 "an operator has stopped all work", code="stopped", next_step="astra start"
             )
 
     def _has_app(self) -> bool:
         try:
-            return bool(self.work.plan())
+            return bool(self.stage.plan())
         except AstraError:
             return False
 
@@ -199,7 +154,9 @@ class Deployer:
             if self.work.advance():
                 self.trouble = ""
                 return True
-            self.trouble = self.work.keep_serving() if self._wanted and not self.busy() else ""
+            self.trouble = (
+                self.work.upkeep.keep_serving() if self._wanted and not self.busy() else ""
+            )
         except (AstraError, OSError) as error:
             self.trouble = str(error)
         self._leaving.wait(_PAUSE if self.trouble else 0.2)
@@ -210,90 +167,7 @@ class Deployer:
         if self._settled:
             return
         self._settled = True
-        self.work.sweep()
-        self.work.export()
+        self.work.upkeep.sweep()
+        self.work.upkeep.export()
         if self._first and views.live(self._ledger) is None and not self.busy():
             self.requests.deploy(None, actor="daemon")
-
-
-def make_deployer(
-    *,
-    root: DataRoot,
-    ledger: Ledger,
-    clock: Clock,
-    sandbox: Sandbox,
-    approved: Approved,
-    stopped: Callable[[], bool],
-) -> Deployer:
-    place = root.path.resolve()
-
-    def plan() -> Plan:
-        return plan_of(contract.in_force(ledger), place)
-
-    releases = ReleaseFolders(
-        base=place / "deployments",
-        repository=root.git,
-        steps=lambda: _steps(contract.in_force(ledger)),
-        run=lambda step, folder, story: _build(
-            sandbox, contract.in_force(ledger), step, folder, story
-        ),
-    )
-    leaving = Leaving()
-    work = Work(
-        ledger=ledger,
-        releases=releases,
-        holder=HolderClient(place),
-        pace=leaving,
-        plan=plan,
-        stopped=stopped,
-    )
-    return Deployer(Requests(ledger=ledger, clock=clock, approved=approved), work, leaving)
-
-
-def plan_of(configuration: Configuration, root: Path) -> Plan:
-    """Read from the signed configuration how the app is run."""
-    app = configuration.app
-    command = tuple(shlex.split(app.command))
-    if not command:
-        raise Refused(
-            "astra.toml names no app to run",
-            code="no_app",
-            next_step="set command and port in [app] of astra.toml, then astra config sign",
-        )
-    state = app.permissions.state_path or "app-state"
-    return Plan(
-        command=command,
-        port=app.port,
-        network=app.permissions.network,
-        state=str(root / state),
-        secrets=app.permissions.secrets,
-        health_path=app.health_path,
-        watch_seconds=app.watch_seconds,
-        keep=configuration.deploy.keep,
-    )
-
-
-def _steps(configuration: Configuration) -> tuple[tuple[str, ...], ...]:
-    words = tuple(shlex.split(configuration.app.client_build))
-    return (words,) if words else ()
-
-
-def _build(
-    sandbox: Sandbox, configuration: Configuration, step: tuple[str, ...], folder: Path, story: str
-) -> Outcome:
-    """Run a build step in the app's profile, with the release writable and no state or secret."""
-    network = configuration.app.permissions.network
-    program = find_program(step[0])
-    return sandbox.run(
-        (str(program), *step[1:]),
-        Manifest(
-            write_paths=(str(folder),),
-            network_domains=() if network == "host" else tuple(network),
-            limits=_BUILD,
-        ),
-        workdir=str(folder),
-        correlation=story,
-        actor="daemon",
-        programs=(program,),
-        host_network=network == "host",
-    )

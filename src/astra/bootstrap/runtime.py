@@ -16,7 +16,8 @@ from astra.adapters.file_ledger import FileLedger
 from astra.approvals.desk import Desk
 from astra.bootstrap import PROJECTIONS, services
 from astra.bootstrap.agent_boxes import AgentBoxes
-from astra.bootstrap.deploying import Deployer, TrustedBranch, make_deployer
+from astra.bootstrap.deploying import Deployer
+from astra.bootstrap.releasing import TrustedBranch, make_deployer
 from astra.bootstrap.sandbox import Sandbox
 from astra.bootstrap.scheduling import RegistryCatalogue, ScheduleDoor, Scheduler
 from astra.bootstrap.step_runner import StepRunner

@@ -86,13 +86,17 @@ class Checked:
 
 @dataclass(frozen=True, kw_only=True)
 class Running:
-    """One instance of the app, as the holder knows it."""
+    """One instance of the app, as the holder knows it.
+
+    `probe` is the address from which connections to the app's port reach this one and no other.
+    """
 
     instance: str
     release: str
     state: str
     crashes: int
     reason: str = ""
+    probe: str = ""
 
     @property
     def over(self) -> bool:
@@ -169,6 +173,12 @@ class AppHolder(Protocol):
     def close(self) -> None:
         """End the app and the holder."""
         ...
+
+
+class HealthCommand(Protocol):
+    """The operator's own check, a program run in the app's profile."""
+
+    def run(self, release: str, folder: str, running: Running) -> Checked: ...
 
 
 class Pace(Protocol):

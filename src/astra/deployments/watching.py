@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from astra.deployments.ports import AppHolder, AppSpec, Checked, Pace
+from astra.deployments.ports import AppHolder, AppSpec, Checked, Pace, Running
 
 START_SECONDS = 30.0
 CHECK_SECONDS = 5.0
 MOST_IN_A_ROW = 3
 MOST_CRASHES = 2
 MOST_FAILING = 0.2
+COMMAND_EVERY = 5
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 1.0
 
 
@@ -23,6 +24,7 @@ class Plan:
     state: str
     secrets: tuple[str, ...] = ()
     health_path: str = "/healthz"
+    health_command: tuple[str, ...] = ()
     watch_seconds: float = 60.0
     keep: int = 5
 
@@ -64,6 +66,7 @@ class Watch:
     pace: Pace
     plan: Plan
     stopped: Callable[[], bool]
+    command: Callable[[Running], Checked] | None = None
 
     def until_healthy(self, instance: str) -> Trouble | None:
         """Wait for the first good answer; gives what went wrong instead."""
@@ -88,7 +91,7 @@ class Watch:
                 self._wait(min(_LONGEST_PAUSE, max(0.05, window / 10)))
             if trouble := self._gone(instance, most_crashes=MOST_CRASHES):
                 return trouble
-            checked = self._look(instance)
+            checked = self._look(instance, looks)
             looks, bad, row = looks + 1, bad + (not checked.ok), 0 if checked.ok else row + 1
             if row >= MOST_IN_A_ROW:
                 return Trouble(reason=f"its health failed {row} times in a row: {checked.detail}")
@@ -96,8 +99,16 @@ class Watch:
             return Trouble(reason=f"its health failed {bad} of {looks} times")
         return None
 
-    def _look(self, instance: str) -> Checked:
-        return self.holder.check(instance, self.plan.health_path, seconds=CHECK_SECONDS)
+    def _look(self, instance: str, number: int = 0) -> Checked:
+        """Ask over HTTP each time, and the command now and then; both have to be well."""
+        checked = Checked(ok=True, detail="it runs")
+        if self.plan.health_path:
+            checked = self.holder.check(instance, self.plan.health_path, seconds=CHECK_SECONDS)
+        state = self.holder.state()
+        found = state.of(instance) if state else None
+        if checked.ok and found and self.command and number % COMMAND_EVERY == 0:
+            return self.command(found)
+        return checked
 
     def _wait(self, seconds: float) -> None:
         if self.pace.wait(seconds):

@@ -60,7 +60,7 @@ def test_a_deployment_survives_a_death_at_every_call(story: str, *, after: bool)
             made = world.roll_back()
         died = dies_after(world, calls, after=after)
         done = world.finish(made.id)
-        assert world.work().keep_serving() == ""
+        assert world.keep_serving() == ""
         wanted = first.release if story in {"bad", "rollback"} else made.release
         assert done.state == ("rolled_back" if story == "bad" else "settled"), calls
         live = views.live(world.root.ledger)

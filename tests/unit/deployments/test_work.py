@@ -1,5 +1,7 @@
 """The rules of a deployment, from a request to a release that counts as good, or back."""
 
+from dataclasses import replace
+
 import pytest
 
 from astra.deployments import events, views
@@ -129,6 +131,15 @@ def test_a_watch_that_fails_every_other_time_is_one(world: World) -> None:
     assert done.state in {"rolled_back", "rollback_failed"}
 
 
+def test_a_health_command_has_to_be_well_too(world: World) -> None:
+    world.plan = replace(world.plan, health_command=("check",))
+    assert world.deploy("a").state == "settled"
+    assert 1 < world.command.runs < 10, "not at every look: it costs a box each time"
+    world.command.well = False
+    done = world.deploy("b")
+    assert (done.state, "the command said so" in done.reason) == ("failed", True)
+
+
 def test_a_clock_that_jumps_shortens_no_watch(world: World) -> None:
     made = world.request()
     work = world.work()
@@ -161,7 +172,7 @@ def test_nothing_is_decided_while_work_is_stopped(world: World) -> None:
     world.stopped = True
     world.holder.die()
     assert work.advance() is False
-    assert work.keep_serving() == ""
+    assert world.keep_serving() == ""
     world.stopped = False
     assert world.finish(made.id).state == "settled"
 
@@ -192,11 +203,10 @@ def test_a_holder_that_dies_again_and_again_ends_the_attempt_without_blame(world
 def test_an_app_that_went_away_is_brought_back(world: World) -> None:
     done = world.deploy()
     world.holder.die()
-    work = world.work()
-    assert work.keep_serving() == ""
+    assert world.keep_serving() == ""
     assert world.holder.serves == done.release
     assert world.types()[-1] == events.RESTARTED
-    assert work.keep_serving() == ""
+    assert world.keep_serving() == ""
     assert world.types().count(events.RESTARTED) == 1
 
 
@@ -204,9 +214,8 @@ def test_an_app_that_cannot_be_brought_back_is_said_once(world: World) -> None:
     done = world.deploy()
     world.holder.die()
     world.releases.folders[done.release] = "planted"
-    work = world.work()
     for _ in range(3):
-        assert "somebody wrote to it" in work.keep_serving()
+        assert "somebody wrote to it" in world.keep_serving()
     assert world.types().count(events.NOT_SERVING) == 1
 
 

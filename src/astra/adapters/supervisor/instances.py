@@ -12,7 +12,7 @@ from astra.adapters.release_tree import tree_digest
 from astra.adapters.supervisor import probing
 from astra.adapters.supervisor.app_box import AppBox, Ended
 from astra.adapters.supervisor.app_log import AppLog
-from astra.adapters.supervisor.fronts import Place, RelayedPlace
+from astra.adapters.supervisor.fronts import Place, RelayedPlace, SteeredPlace
 from astra.deployments.ports import AppSpec, Checked
 from astra.kernel.errors import AstraError, Refused
 
@@ -83,6 +83,7 @@ class Instance:
             "state": self.state,
             "crashes": self.crashes,
             "reason": self.reason,
+            "probe": self.place.slot.probe if isinstance(self.place, SteeredPlace) else "",
         }
 
     def _waiting(self) -> int:

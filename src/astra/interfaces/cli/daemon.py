@@ -41,12 +41,24 @@ def up(context: Context) -> None:
 def down(context: Context) -> None:
     client = context.client()
     if not client.running():
-        context.console.result({"ended": False}, "no daemon was running")
+        ended = not context.arguments.keep_app and _end_app(context)
+        words = "no daemon was running" + ("; the app was, and is ended" if ended else "")
+        context.console.result({"ended": False, "app_ended": ended}, words)
         return
     pid = client.get("/api/status")["daemon"]["pid"]
     client.post("/api/down", {"keep_app": context.arguments.keep_app})
     _wait_for(pid)
     context.console.result({"ended": True, "pid": pid}, f"ended daemon {pid}")
+
+
+def _end_app(context: Context) -> bool:
+    """End an app that outlived its daemon; tells whether there was one."""
+    from astra.adapters.supervisor.client import HolderClient
+
+    holder = HolderClient(context.settings.data_root.resolve())
+    there = holder.state() is not None
+    holder.close()
+    return there
 
 
 def _wait_for(pid: int) -> None:
