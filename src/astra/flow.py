@@ -32,6 +32,9 @@ from the request on, without a time, and gets one when the operator approves.
 A step of a change may take minutes, so those have a lane and threads of their own
 (`bootstrap.changing`); nothing else waits for them. `execute` belongs to the change's approval.
 
+A deployment's state is its next step as well: `deployments.work` has the table, and the deployer's
+thread runs it, because building and watching take longer than other steps may wait.
+
 Schedules are due by rows of their own (`schedules.projection`): what is due among a million is an
 index range, and claiming one is an append. The executor, not the step runner, looks at those. Plans
 that work are due by their own rows, too (`plans.projection`); the plans' runner looks at those.

@@ -313,6 +313,7 @@ class CounterInMemory:
             approval_link=lambda identifier: f"http://localhost/{identifier}",
             boxes=cast("Boxes", None),
             plan_boxes=lambda _plan: cast("Boxes", None),
+            deploy=lambda _message, _actor, _story: {},
         )
         self.counter = Counter(
             registry=registry, gate=self.gate.gate, ledger=root.ledger, services=services

@@ -14,6 +14,7 @@ from astra.approvals import desk
 from astra.bootstrap import sandbox
 from astra.changes import events as changed
 from astra.changes import model as changes
+from astra.deployments import events as deployments
 from astra.desires import idle
 from astra.desires import views as desires
 from astra.goals import book as goals
@@ -132,6 +133,20 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         sandbox.EGRESS_OPENED: "a box is about to be let through to a host; how it went follows",
         sandbox.EGRESS_ATTEMPTED: "a box tried to reach a host; whether it was let through, and"
         " how much passed, written when the connection is over",
+        deployments.ORDERED: "the operator ordered a commit to be deployed, with a signature",
+        deployments.ROLLBACK_ORDERED: "the operator ordered another release back, with a signature",
+        deployments.REQUESTED: "a deployment or a rollback began; its commit and its release",
+        deployments.BUILT: "a release was made from its commit and sealed; its digest",
+        deployments.SWITCHED: "a healthy release was given the app's port; what it replaced",
+        deployments.RETIRED: "a replaced release was drained and ended; how that went",
+        deployments.SETTLED: "a release stayed healthy for the whole watch and counts as good",
+        deployments.FAILED: "a release did not come up, or failed its watch; why, and what it said",
+        deployments.ROLLED_BACK: "a good release serves again in place of a failed one",
+        deployments.ROLLBACK_FAILED: "no good release could be brought back; a person has to look",
+        deployments.QUARANTINED: "a commit failed in service and is not deployed again by itself",
+        deployments.RESTARTED: "the app was not running and was started again",
+        deployments.NOT_SERVING: "the app is to run and cannot be started; why",
+        deployments.REMOVED: "a release beyond the number to keep was removed",
         sandbox.BOX_ENDED: "a box ended; how, after how long, and what it had reached",
         confinement.ALLOWED: "the operator signed that agent code may run without a sandbox; it"
         " does only where the daemon's setting says so too",

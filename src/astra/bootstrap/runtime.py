@@ -24,6 +24,7 @@ from astra.bootstrap import PROJECTIONS, services
 from astra.bootstrap.agent_boxes import AgentBoxes
 from astra.bootstrap.changing import ChangeSteps
 from astra.bootstrap.clone_imports import BoxedImports
+from astra.bootstrap.deploying import Deployer
 from astra.bootstrap.events import URGENT
 from astra.bootstrap.evidence import (
     BoxesOnly,
@@ -36,6 +37,7 @@ from astra.bootstrap.notifying import Notifier
 from astra.bootstrap.plan_boxes import BoxesOfPlans, PlanBoxes
 from astra.bootstrap.plan_running import NoCoder, PlanDoor, PlanWorkers, Unannounced
 from astra.bootstrap.planning import Planning, Running, make_running, own_folders, planning_of
+from astra.bootstrap.releasing import TrustedBranch, make_deployer
 from astra.bootstrap.sandbox import Sandbox
 from astra.bootstrap.scheduling import RegistryCatalogue, ScheduleDoor, Scheduler
 from astra.bootstrap.step_runner import StepRunner
@@ -202,6 +204,17 @@ class Runtime:
     def sandbox(self) -> Sandbox:
         return Sandbox(
             self.root, self.ledger, asked_off=self.settings.sandbox_off, groups=self.groups
+        )
+
+    @cached_property
+    def deployer(self) -> Deployer:
+        return make_deployer(
+            root=self.root,
+            ledger=self.ledger,
+            clock=self.clock,
+            sandbox=self.sandbox,
+            approved=TrustedBranch(self.root.git, self.branch),
+            stopped=self.stopped,
         )
 
     @cached_property
@@ -376,6 +389,7 @@ class Runtime:
         self.scheduler.stop()
         self.workers.stop()
         self.steps.stop()
+        self.deployer.stop()
         self.notifier.stop()
         self.engine.close()
         self.change_steps.stop()
@@ -402,6 +416,7 @@ class Runtime:
             health=self.health,
             set_flag_off=lambda name: self.turn_off(name, actor="operator tool").as_dict(),
             approval_link=lambda identifier: f"{APPROVAL_PAGE}/{identifier}",
+            deploy=self.deployer.deploy_for_agent,
             boxes=AgentBoxes(
                 sandbox=self.sandbox,
                 folder=self.settings.sandbox_folder,
@@ -510,7 +525,7 @@ def status(
         },
         "plans": runtime.workers.state(),
         "executor": {**runtime.scheduler.state(), "closed": runtime.why_no_firings()},
-        "app": None,
+        "app": runtime.deployer.state(),
         "model": model_state(runtime),
     }
 

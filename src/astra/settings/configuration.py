@@ -48,6 +48,7 @@ class App:
     command: str = ""
     port: int = 0
     health_path: str = "/healthz"
+    health_command: str = ""
     client_build: str = ""
     reload: bool = False
     watch_seconds: int = 60
