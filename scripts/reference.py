@@ -30,9 +30,18 @@ CONFIGURATION_IN_USE = frozenset(
         "agent.read_scope",
         "agent.read_paths",
         "agent.secret_patterns",
+        "target.allowed_paths",
+        "target.forbidden_paths",
+        "target.max_file_kb",
+        "target.max_files",
+        "target.protected_paths",
+        "target.test_command",
+        "target.test_paths",
         "model.name",
         "model.base_url",
         "model.key_env",
+        "notify.channels",
+        "notify.include_content",
     }
 )
 """Keys of astra.toml that some code acts on; name yours here when you read it."""

@@ -33,6 +33,7 @@ from astra.policy.call import Actor, Call, Role
 from astra.policy.gate import Gate, Surroundings
 from astra.policy.grants import GrantPlaces
 from astra.policy.protected import protected_places
+from astra.schedules.admission import Admission
 from astra.schedules.executor import Executor
 from astra.schedules.model import Definition, Schedule
 from astra.schedules.service import Timetable
@@ -192,13 +193,29 @@ class OneModel:
         return self.model
 
 
+class MemoryChannels:
+    """Channels without a network; those that are named in `dead` take nothing."""
+
+    def __init__(self, *names: str, include_content: bool = False) -> None:
+        self.names = names
+        self.include_content = include_content
+        self.dead: set[str] = set()
+        self.taken: list[tuple[str, str]] = []
+
+    def send(self, name: str, text: str) -> bool:
+        if name in self.dead:
+            return False
+        self.taken.append((name, text))
+        return True
+
+
 class GateInMemory:
     """A gate over a data root in memory, whose surroundings a test can set."""
 
     def __init__(self, root: RootInMemory | None = None) -> None:
         self.root = root or RootInMemory()
         self.on = {name: default for name, (default, _) in FLAGS.items()}
-        self.stopped = False
+        self.stopped = self.disk_low = False
         self.granted: tuple[str, ...] = ()
         self.outside: Callable[[], str] = str
         self.desk = Desk(self.root.ledger, self.root.clock)
@@ -208,7 +225,10 @@ class GateInMemory:
         self.desires = Desires(ledger=self.root.ledger, clock=self.root.clock)
         self.promotions = Promotions(desires=self.desires, desk=self.desk)
         around = Surroundings(
-            flags=lambda: self.on, stopped=lambda: self.stopped, outside_grants=self._outside
+            flags=lambda: self.on,
+            stopped=lambda: self.stopped,
+            outside_grants=self._outside,
+            disk_low=lambda: self.disk_low,
         )
         self.gate = Gate(self.root.ledger, self.root.clock, self.desk, around)
         self.registry = make_registry()
@@ -278,6 +298,7 @@ class CounterInMemory:
             clock=root.clock,
             approvals=self.gate.desk,
             schedules=self.timetable,
+            changes=cast("Any", None),
             desires=self.gate.desires,
             promotions=self.gate.promotions,
             awareness=Awareness(root.ledger),
@@ -317,10 +338,14 @@ class ScheduledInMemory(CounterInMemory):
             ledger=self.ledger,
             clock=self.clock,
             timetable=self.timetable,
-            catalogue=self.timetable.catalogue,
-            door=ScheduleDoor(lambda: self.counter),
-            approvals=self.gate.desk,
-            shelf=self.gate.shelf,
+            admission=Admission(
+                ledger=self.ledger,
+                clock=self.clock,
+                catalogue=self.timetable.catalogue,
+                door=ScheduleDoor(lambda: self.counter),
+                approvals=self.gate.desk,
+                shelf=self.gate.shelf,
+            ),
             closed=lambda: self.why_closed,
         )
 

@@ -12,13 +12,17 @@ from types import MappingProxyType
 
 from astra.approvals import desk
 from astra.bootstrap import sandbox
+from astra.changes import events as changed
+from astra.changes import model as changes
 from astra.desires import idle
 from astra.desires import views as desires
 from astra.goals import book as goals
+from astra.notifications import outbox
 from astra.plans import events as plans
-from astra.policy import authority, budgets, contract, flags, stopping, telemetry
+from astra.policy import authority, budgets, confinement, contract, flags, stopping, telemetry
 from astra.schedules import events as schedules
 from astra.schedules import tokens
+from astra.tasks import book as tasks
 
 EVENTS: Mapping[str, str] = MappingProxyType(
     {
@@ -53,6 +57,8 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         schedules.GAVE_UP: "the last attempt at a firing failed too",
         schedules.ADJUSTED: "a schedule slowed down after failures, or is back to normal",
         schedules.NOTICED: "something about a schedule that a person should hear of",
+        outbox.SENT: "a notification was taken by a channel; the channel's name, never its address",
+        outbox.FAILED: "a channel did not take a notification; which attempt that was",
         tokens.EXPORTED: "an operator's approval of a firing was written to its token file",
         tokens.REFUSED: "a token file did not fit the ledger: forged, edited, expired, taken away",
         desires.RECORDED: "somebody wants something; with its strength, tags and context",
@@ -62,6 +68,28 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         desires.PROMOTED: "the operator made a goal of a desire",
         idle.SURVEYED: "the idle policy noted what is wanted most in this hour",
         goals.CREATED: "there is a new goal; says where it came from",
+        tasks.CREATED: "there is a task; it is on disk before anything of it runs",
+        tasks.ENABLED: "an operator's approval enabled a task, which runs it",
+        tasks.DISABLED: "a task waits for an approval again, and why",
+        tasks.FINISHED: "a task is over, and how it went",
+        changes.SCHEDULED: "a change was admitted and committed on a branch of its own",
+        changes.SCANNED: "the text of a change was looked at; what was found",
+        changes.TESTS_STARTED: "a run of the target's tests on a change began",
+        changes.TESTS_PASSED: "that run passed; its report",
+        changes.TESTS_FAILED: "that run did not pass; its report",
+        changes.TESTS_COMPLETED: "every run on a change is over; what they say together",
+        changes.REBASED: "a change was carried over to a base that moved; a new round began",
+        changes.CONFLICTED: "a change does not fit the base any more, and goes back to the agent",
+        changes.RENEWED: "somebody wants the evidence for a change gathered again",
+        changes.COMMENTED: "somebody said something about a change",
+        changes.REVISION_REQUESTED: "a reviewer sent a change back, and why",
+        changes.SUPERSEDED: "a change was replaced by a revision",
+        changes.WITHDRAWN: "a change was turned down before anybody was asked to approve it",
+        changes.APPROVED: "an approval was found to hold for exactly this change, and used up",
+        changes.REJECTED: "a change was rejected, with a reason",
+        changes.EXECUTED: "the target's branch moved to the approved commit",
+        changes.ROLLED_BACK: "what a change brought was taken back",
+        changed.STEP_FAILED: "a step of a change failed and is tried again; why",
         plans.REQUESTED: "somebody described a project; a model is to draft a plan for it",
         plans.QUESTIONED: "the description was not clear; what was asked back",
         plans.ANSWERED: "those questions were answered",
@@ -101,11 +129,27 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         plans.MESSAGE_RECEIVED: "somebody told a plan something; its next step reads it",
         plans.SILENCED: "notifications of a plan were turned off or on again",
         plans.NOTIFIED: "the messages of a minute were announced together",
-        sandbox.EGRESS_ATTEMPTED: "a box tried to reach a host; whether it was let through",
+        sandbox.EGRESS_OPENED: "a box is about to be let through to a host; how it went follows",
+        sandbox.EGRESS_ATTEMPTED: "a box tried to reach a host; whether it was let through, and"
+        " how much passed, written when the connection is over",
         sandbox.BOX_ENDED: "a box ended; how, after how long, and what it had reached",
+        confinement.ALLOWED: "the operator signed that agent code may run without a sandbox; it"
+        " does only where the daemon's setting says so too",
+        confinement.REVOKED: "that was taken back: agent code runs in the sandbox or not at all",
         stopping.STOPPED: "everything the agent ran was ended; what was found and what survived",
         stopping.STARTED: "the operator let work start again, with a signature",
         "ledger_tail_set_aside": "a crash tore the end of a segment; it was moved out of the chain,"
         " whole, to `var/set-aside`",
     }
 )
+
+URGENT = frozenset(
+    {
+        *(authority.ROOT_CREATED, authority.KEY_ROTATED, contract.CONFIG_SIGNED, flags.FLAG_SET),
+        *(desk.GRANTED, desk.REJECTED, desk.EXPIRED, desk.STALE, tokens.EXPORTED),
+        *(stopping.STOPPED, stopping.STARTED, confinement.ALLOWED, confinement.REVOKED),
+        *(telemetry.TOOL_FINISHED, telemetry.TOOL_INTERRUPTED, sandbox.BOX_ENDED),
+        *(schedules.PAUSED, schedules.CLOSED, desires.HALF_LIFE_SET, "ledger_tail_set_aside"),
+    }
+)
+"""What is recorded even while the disk is full: what a person decides, and how things ended."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from astra.adapters import boxes
+from astra.adapters import boxes, stop
 from astra.adapters.bubblewrap.outcome import Outcome
 from astra.bootstrap.agent_boxes import Fetched, fetch
 from astra.bootstrap.sandbox import Sandbox
@@ -94,7 +94,7 @@ class BoxesOfPlans:
         """End every box that runs for a plan; says how many there were."""
         running, _ = boxes.registered(self.data_root)
         mine = [box for box in running if box.label == agent_id]
-        return sum(boxes.end(self.data_root, box.id) for box in mine)
+        return sum(stop.end_one(self.data_root, box.id) for box in mine)
 
 
 def _existing(path: str) -> Iterator[str]:

@@ -90,7 +90,7 @@ class ConfiguredModel:
     def _key(self, name: str, key_env: str) -> str:
         """Find the key in the daemon's own environment or the data root's `.env`."""
         variable = key_env or _USUAL_KEYS.get(name.partition(":")[0], "")
-        kept = environment.variables(self.root.dotenv())
+        kept = environment.parse_dotenv(self.root.dotenv())
         return os.environ.get(variable) or kept.get(variable, "")
 
 

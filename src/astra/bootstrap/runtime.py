@@ -10,12 +10,29 @@ from typing import Any
 
 from astra import __version__
 from astra.adapters import boxes, stop_report
+from astra.adapters.apprise_channels import AppriseChannels
 from astra.adapters.approval_tokens import TokenFiles
+from astra.adapters.cgroups import NOT_DELEGATED, Delegation
+from astra.adapters.change_repo import GitChangeRepo, Identity
 from astra.adapters.data_root import DataRoot
+from astra.adapters.dbos_engine import DbosEngine, Job
 from astra.adapters.file_ledger import FileLedger
+from astra.adapters.reserve import Reserve, free_space
+from astra.adapters.waiting_flag import WaitingFlagFile
 from astra.approvals.desk import Desk
 from astra.bootstrap import PROJECTIONS, services
 from astra.bootstrap.agent_boxes import AgentBoxes
+from astra.bootstrap.changing import ChangeSteps
+from astra.bootstrap.clone_imports import BoxedImports
+from astra.bootstrap.events import URGENT
+from astra.bootstrap.evidence import (
+    BoxesOnly,
+    ConfiguredTests,
+    make_scanner,
+    make_test_runs,
+    make_workspaces,
+)
+from astra.bootstrap.notifying import Notifier
 from astra.bootstrap.plan_boxes import BoxesOfPlans, PlanBoxes
 from astra.bootstrap.plan_running import NoCoder, PlanDoor, PlanWorkers, Unannounced
 from astra.bootstrap.planning import Planning, Running, make_running, own_folders, planning_of
@@ -23,6 +40,11 @@ from astra.bootstrap.sandbox import Sandbox
 from astra.bootstrap.scheduling import RegistryCatalogue, ScheduleDoor, Scheduler
 from astra.bootstrap.step_runner import StepRunner
 from astra.bootstrap.views import Views, grant_places, make_views
+from astra.changes import model as change_model
+from astra.changes.evidence import Scanner, TestRuns
+from astra.changes.gathering import Gathering
+from astra.changes.service import Changes
+from astra.changes.workbench import Workbench
 from astra.desires.book import Desires
 from astra.desires.idle import IdlePolicy
 from astra.flow import Domains
@@ -31,6 +53,7 @@ from astra.kernel.clock import Clock, SystemClock, format_time
 from astra.kernel.errors import AstraError, BadSetting, Conflict, DuplicateKey
 from astra.ledger import chain
 from astra.ledger.record import Record
+from astra.notifications.outbox import Outbox
 from astra.persona.awareness import Awareness
 from astra.policy import authority, budgets, contract, flags, stopping, telemetry
 from astra.policy.authority import Keys, Signed
@@ -38,9 +61,11 @@ from astra.policy.decision import Reason
 from astra.policy.flags import Flag
 from astra.policy.gate import Gate, Surroundings
 from astra.policy.stopping import StopRecord
-from astra.schedules.executor import Executor
+from astra.schedules.admission import Admission
+from astra.schedules.executor import JOB, Executor
 from astra.schedules.service import Timetable
 from astra.schedules.tokens import TokenShelf
+from astra.settings import environment
 from astra.settings.environment import Settings
 from astra.tools.counter import Counter
 from astra.tools.registry import Registry
@@ -60,6 +85,7 @@ class Runtime:
     desires: Desires
     branch: str
     views: Views
+    groups: Delegation = NOT_DELEGATED
 
     @cached_property
     def counter(self) -> Counter:
@@ -71,6 +97,7 @@ class Runtime:
             outside_grants=services.outside(
                 services.own_grants(grant_places(self.root), own), self.planning.contracts.outside
             ),
+            disk_low=self.reserve.is_low,
         )
         return Counter(
             registry=self.registry,
@@ -78,6 +105,10 @@ class Runtime:
             ledger=self.ledger,
             services=self._services(),
         )
+
+    @property
+    def reserve(self) -> Reserve:
+        return Reserve(self.root.var)
 
     @cached_property
     def registry(self) -> Registry:
@@ -100,17 +131,78 @@ class Runtime:
             ledger=self.ledger,
             clock=self.clock,
             timetable=self.timetable,
-            catalogue=self.timetable.catalogue,
-            door=ScheduleDoor(lambda: self.counter),
-            approvals=self.desk,
-            shelf=self.shelf,
+            admission=Admission(
+                ledger=self.ledger,
+                clock=self.clock,
+                catalogue=self.timetable.catalogue,
+                door=ScheduleDoor(lambda: self.counter),
+                approvals=self.desk,
+                shelf=self.shelf,
+            ),
             closed=self.why_no_firings,
+            jobs=self.engine,
         )
         return Scheduler(executor, self.ledger, self.clock)
 
     @cached_property
+    def engine(self) -> DbosEngine:
+        """Give the engine for what takes long; it starts when it first gets something to do."""
+        job = Job(
+            run=lambda argument: self.scheduler.executor.job_run(argument),  # noqa: PLW0108 - made of this
+            done=lambda argument, outcome: self.scheduler.executor.job_done(argument, outcome),  # noqa: PLW0108 - made of this
+        )
+        return DbosEngine(self.root.var / "jobs" / "jobs.sqlite3", {JOB: job})
+
+    @cached_property
+    def change_repo(self) -> GitChangeRepo:
+        settings = self.settings
+        identity = Identity(name=settings.git_user_name, email=settings.git_user_email)
+        return GitChangeRepo(self.root.git, self.branch, identity)
+
+    @cached_property
+    def scanner(self) -> Scanner:
+        return make_scanner(self.sandbox)
+
+    @cached_property
+    def test_runs(self) -> TestRuns:
+        workspaces = make_workspaces(self.root)
+        return ConfiguredTests(
+            make=lambda: make_test_runs(
+                self.sandbox, workspaces, contract.in_force(self.ledger).target, self.settings
+            )
+        )
+
+    @cached_property
+    def changes(self) -> Changes:
+        bench = Workbench(
+            ledger=self.ledger,
+            clock=self.clock,
+            desk=self.desk,
+            repo=self.change_repo,
+            scanner=self.scanner,
+            tests=self.test_runs,
+            imports=BoxedImports(
+                boxes=BoxesOnly(self.sandbox), clone=self.settings.code_repo, repo=self.change_repo
+            ),
+            waiting=WaitingFlagFile(self.root.path / "deployments"),
+            configuration=lambda: contract.in_force(self.ledger),
+            configuration_text=lambda: contract.signed_text(self.ledger),
+            closed=self.why_no_changes,
+        )
+        changes = Changes(bench, Gathering(bench))
+        self.desk.conditions[change_model.KIND] = changes.reviews.check_terms
+        return changes
+
+    @cached_property
+    def change_steps(self) -> ChangeSteps:
+        changes = self.changes
+        return ChangeSteps(self.ledger, changes.gathering, changes.merges, self.why_no_changes)
+
+    @cached_property
     def sandbox(self) -> Sandbox:
-        return Sandbox(self.root, self.ledger)
+        return Sandbox(
+            self.root, self.ledger, asked_off=self.settings.sandbox_off, groups=self.groups
+        )
 
     @cached_property
     def _holds(self) -> Callable[[str], bool]:
@@ -128,7 +220,7 @@ class Runtime:
             approvals=self.desk,
             tokens=self.shelf,
             promotions=self.promotions,
-            idle=IdlePolicy(self.desires),
+            idle=IdlePolicy(self.desires, self.settings.survey_hours),
             plans=self.planning.plans,
             exports=self.planning.exports,
             allowlist=self.planning.allowlist,
@@ -145,6 +237,19 @@ class Runtime:
             desk=self.desk,
             registry=self.registry,
             flag=lambda name: self.flags()[name].on,
+        )
+
+    @cached_property
+    def notifier(self) -> Notifier:
+        return Notifier(Outbox(self.ledger, self.clock, self.channels), self.ledger)
+
+    def channels(self) -> AppriseChannels:
+        """Give the channels in force: names that were signed, addresses from the `.env` beside."""
+        wanted = contract.in_force(self.ledger).notify
+        known = environment.parse_dotenv(self.root.dotenv())
+        return AppriseChannels(
+            addresses={name: known[name] for name in wanted.channels if known.get(name)},
+            include_content=wanted.include_content,
         )
 
     @property
@@ -206,6 +311,12 @@ class Runtime:
             return str(Reason.STOPPED)
         return "" if self.flags()["ASTRA_SCHEDULER_ENABLED"].on else str(Reason.FLAG_OFF)
 
+    def why_no_changes(self) -> str:
+        """Give the reason why no code may be changed now, or nothing."""
+        if self.stopped():
+            return str(Reason.STOPPED)
+        return "" if code_access(self.flags()) == "write" else str(Reason.FLAG_OFF)
+
     def why_no_steps(self) -> str:
         """Give the reason why no plan may take a step now, or nothing."""
         if self.stopped():
@@ -258,12 +369,17 @@ class Runtime:
             "stopped": self.stopped(),
             "flags": services.on(effective),
             "pending_approvals": len(self.desk.listed()),
+            "sandbox": {name: self.sandbox.state()[name] for name in ("kind", "state")},
         }
 
     def close(self) -> None:
         self.scheduler.stop()
         self.workers.stop()
         self.steps.stop()
+        self.notifier.stop()
+        self.engine.close()
+        self.change_steps.stop()
+        self.change_repo.close()
         self.views.close()
         self.ledger.close()
 
@@ -273,6 +389,7 @@ class Runtime:
             clock=self.clock,
             approvals=self.desk,
             schedules=self.timetable,
+            changes=self.changes,
             desires=self.desires,
             promotions=self.promotions,
             awareness=Awareness(self.ledger),
@@ -304,13 +421,25 @@ class Runtime:
         return code_access(self.flags()) == "write"
 
 
-def start(settings: Settings, *, clock: Clock | None = None) -> Runtime:
+def start(
+    settings: Settings, *, clock: Clock | None = None, groups: Delegation = NOT_DELEGATED
+) -> Runtime:
     """Take ownership of a data root and open its ledger."""
     root = DataRoot(settings.data_root)
     created = root.require()
     _refuse_moved_folders(settings, root, created)
     clock = clock or SystemClock()
-    ledger = FileLedger(root.var, projections=PROJECTIONS, key=root.ledger_key(), clock=clock)
+    reserve = Reserve(root.var)
+    reserve.make_room()
+    ledger = FileLedger(
+        root.var,
+        projections=PROJECTIONS,
+        key=root.ledger_key(),
+        clock=clock,
+        reserve=reserve,
+        urgent=URGENT,
+    )
+    reserve.fill()
     telemetry.close_interrupted(ledger)
     _settle_stop(root, ledger)
     branch = created.data["branch"]
@@ -326,6 +455,7 @@ def start(settings: Settings, *, clock: Clock | None = None) -> Runtime:
         desires=desires,
         branch=branch,
         views=make_views(root, settings, contract.in_force(ledger), branch),
+        groups=groups,
     )
 
 
@@ -361,15 +491,22 @@ def status(
         "code_access": code_access(effective),
         "configuration": configuration_state(runtime),
         "stopped": runtime.stopped(),
+        "notify": notify_state(runtime),
         "approvals": {"pending": len(runtime.desk.listed())},
-        "budgets": budgets.today(runtime.ledger, now=runtime.clock.now()),
+        "budgets": budgets.week(runtime.ledger, now=runtime.clock.now()),
         "read_scope": str(runtime.views.read_scope),
         "sandbox": runtime.sandbox.state(),
+        "disk": disk_state(runtime.reserve),
         "ledger": {
             "records": head.sequence,
             "head": head.hash,
             "time": head.time,
             "trouble": runtime.ledger.trouble or runtime.steps.trouble,
+        },
+        "changes": {
+            **runtime.changes.book.counters(),
+            "alerts": runtime.changes.book.alerts(),
+            "trouble": runtime.change_steps.trouble,
         },
         "plans": runtime.workers.state(),
         "executor": {**runtime.scheduler.state(), "closed": runtime.why_no_firings()},
@@ -393,6 +530,23 @@ def code_access(effective: dict[str, Flag]) -> str:
     if not effective["PERSONA_MODE_ENABLED"].on:
         return "off"
     return "write" if effective["ASTRA_CODE_WRITE_ENABLED"].on else "read"
+
+
+def disk_state(reserve: Reserve) -> dict[str, Any]:
+    free, floor = free_space(reserve.var)
+    return {
+        "free": free,
+        "floor": floor,
+        "low": reserve.is_low(),
+        "reserve": "used up" if reserve.is_out() else "held",
+    }
+
+
+def notify_state(runtime: Runtime) -> dict[str, list[str]]:
+    """Name the channels people are told through, and those whose address is not there."""
+    found = runtime.channels().names
+    signed = contract.in_force(runtime.ledger).notify.channels
+    return {"channels": [*found], "missing": [name for name in signed if name not in found]}
 
 
 def configuration_state(runtime: Runtime) -> str:

@@ -185,7 +185,7 @@ def start_daemon(data_root: Path, *, without: frozenset[str] = frozenset()) -> i
             stdout=log,
             stderr=log,
             cwd="/",
-            env=daemon_environment(without),
+            env=_on_demand(daemon_environment(without)),
             pass_fds=(writing,),
             start_new_session=True,
         )
@@ -216,6 +216,12 @@ def daemon_environment(without: frozenset[str] = frozenset()) -> dict[str, str]:
         for name, value in os.environ.items()
         if name not in dropped and (name in kept or name.startswith(("LC_", "ASTRA_")))
     }
+
+
+def _on_demand(given: dict[str, str]) -> dict[str, str]:
+    """Leave out what only the one who runs the daemon may ask for: a caller may be an agent."""
+    loosening = given.get("ASTRA_SANDBOX") == environment.OFF_UNSAFE
+    return {n: v for n, v in given.items() if not (loosening and n == "ASTRA_SANDBOX")}
 
 
 def _target(path: str, query: dict[str, Any]) -> str:
