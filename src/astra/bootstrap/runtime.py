@@ -16,6 +16,7 @@ from astra.adapters.change_repo import GitChangeRepo, Identity
 from astra.adapters.data_root import DataRoot
 from astra.adapters.dbos_engine import DbosEngine, Job
 from astra.adapters.file_ledger import FileLedger
+from astra.adapters.file_ledger.check import check_files
 from astra.adapters.reserve import Reserve, free_space
 from astra.adapters.waiting_flag import WaitingFlagFile
 from astra.approvals.desk import Desk
@@ -183,6 +184,7 @@ class Runtime:
             configuration=lambda: contract.in_force(self.ledger),
             configuration_text=lambda: contract.signed_text(self.ledger),
             closed=self.why_no_changes,
+            ledger_is_whole=self.ledger_is_whole,
         )
         changes = Changes(bench, Gathering(bench))
         self.desk.conditions[change_model.KIND] = changes.reviews.check_terms
@@ -256,6 +258,11 @@ class Runtime:
         if self.stopped():
             return str(Reason.STOPPED)
         return "" if self.flags()["ASTRA_SCHEDULER_ENABLED"].on else str(Reason.FLAG_OFF)
+
+    def ledger_is_whole(self) -> bool:
+        """Verify the whole chain, from its files."""
+        key = self.root.require().data["ledger_key"]
+        return check_files(self.root.var, public_key=key).ok
 
     def why_no_changes(self) -> str:
         """Give the reason why no code may be changed now, or nothing."""
