@@ -24,6 +24,7 @@ from astra.bootstrap import PROJECTIONS, services
 from astra.bootstrap.agent_boxes import AgentBoxes
 from astra.bootstrap.changing import ChangeSteps
 from astra.bootstrap.clone_imports import BoxedImports
+from astra.bootstrap.dry_run import DryRuns
 from astra.bootstrap.events import URGENT
 from astra.bootstrap.evidence import (
     BoxesOnly,
@@ -191,6 +192,18 @@ class Runtime:
         return changes
 
     @cached_property
+    def dry_runs(self) -> DryRuns:
+        return DryRuns(
+            root=self.root,
+            ledger=self.ledger,
+            clock=self.clock,
+            settings=self.settings,
+            sandbox=self.sandbox,
+            scanner=self.scanner,
+            branch=self.branch,
+        )
+
+    @cached_property
     def change_steps(self) -> ChangeSteps:
         changes = self.changes
         return ChangeSteps(self.ledger, changes.gathering, changes.merges, self.why_no_changes)
@@ -322,6 +335,7 @@ class Runtime:
         self.steps.stop()
         self.engine.close()
         self.change_steps.stop()
+        self.dry_runs.close()
         self.change_repo.close()
         self.views.close()
         self.ledger.close()
