@@ -104,6 +104,8 @@ class DryRun:
         if isinstance(repo, GitChangeRepo):
             repo.close()
         self.ledger.close()
+
+    def discard(self) -> None:
         shutil.rmtree(self.root.path, ignore_errors=True)
 
 
@@ -126,10 +128,8 @@ class DryRuns:
     def begin(self, edits: Sequence[Edit] = ()) -> dict[str, Any]:
         """Walk up to the decision: propose, admit, commit, scan, test, ask."""
         with self._lock:
+            self.close()
             shutil.rmtree(self.folder, ignore_errors=True)  # what an earlier daemon left
-            for old in self._open.values():
-                old.close()
-            self._open.clear()
             run = self._prepare(edits)
             self._open[run.id] = run
         change = run.changes.shown(run.change.id)
@@ -159,17 +159,19 @@ class DryRuns:
     def close(self) -> None:
         for run in self._open.values():
             run.close()
+            run.discard()
         self._open.clear()
 
     def _finish(self, run: DryRun) -> dict[str, Any]:
         change = run.changes.shown(run.change.id)
         transcript = run.transcript()
-        report = check_files(run.root.var, public_key=run.root.ledger_key().public)
-        ok = change["state"] == model.State.EXECUTED and report.ok
         counters = run.changes.book.counters()
         place = self._keep(run, transcript, change)
         self._open.pop(run.id, None)
         run.close()
+        report = check_files(run.root.var, public_key=run.root.ledger_key().public)
+        run.discard()
+        ok = change["state"] == model.State.EXECUTED and report.ok
         summary = {
             "dry_run": run.id,
             "ok": ok,

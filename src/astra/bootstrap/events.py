@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from astra.approvals import desk
-from astra.bootstrap import dry_run, sandbox
+from astra.bootstrap import dry_run, readiness, sandbox
 from astra.changes import events as changed
 from astra.changes import model as changes
 from astra.desires import idle
@@ -86,6 +86,7 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         changes.EXECUTED: "the target's branch moved to the approved commit",
         changes.ROLLED_BACK: "what a change brought was taken back",
         changed.STEP_FAILED: "a step of a change failed and is tried again; why",
+        readiness.SIGNED_OFF: "the operator signed a readiness report off",
         dry_run.APPROVED: "the operator rehearsed an approval, in a dry run, with a signature",
         dry_run.COMPLETED: "a dry run is over; how it went and where its transcript is",
         sandbox.EGRESS_ATTEMPTED: "a box tried to reach a host; whether it was let through",

@@ -41,6 +41,7 @@ COMMANDS = {
     "approvals": ("approvals", "what waits for your decision"),
     "approve": ("approvals", "approve exactly one thing, once; asks for the passphrase"),
     "reject": ("approvals", "reject it, with a reason"),
+    "readiness": ("readiness", "the go / no-go list before code writing is turned on"),
     "ledger": ("ledger", "read, verify, rebuild and export the record"),
     "demo": ("demo", "a guided story on a throwaway data root"),
 }

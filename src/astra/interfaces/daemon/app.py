@@ -17,6 +17,7 @@ from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon import (
     change_routes,
     desire_routes,
+    readiness_routes,
     sandbox_routes,
     schedule_routes,
     stop_routes,
@@ -50,6 +51,7 @@ def build(runtime: Runtime, activity: Activity, leave: Callable[[], None], mcp: 
     schedule_routes.add(app, runtime)
     desire_routes.add(app, runtime)
     change_routes.add(app, runtime)
+    readiness_routes.add(app, runtime)
     return app
 
 
