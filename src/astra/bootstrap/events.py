@@ -136,6 +136,7 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         deployments.ORDERED: "the operator ordered a commit to be deployed, with a signature",
         deployments.ROLLBACK_ORDERED: "the operator ordered another release back, with a signature",
         deployments.REQUESTED: "a deployment or a rollback began; its commit and its release",
+        deployments.DECLINED: "an approved change could not be deployed by itself, and why",
         deployments.BUILT: "a release was made from its commit and sealed; its digest",
         deployments.SWITCHED: "a healthy release was given the app's port; what it replaced",
         deployments.RETIRED: "a replaced release was drained and ended; how that went",

@@ -39,7 +39,7 @@ from astra.bootstrap.notifying import Notifier
 from astra.bootstrap.plan_boxes import BoxesOfPlans, PlanBoxes
 from astra.bootstrap.plan_running import NoCoder, PlanDoor, PlanWorkers, Unannounced
 from astra.bootstrap.planning import Planning, Running, make_running, own_folders, planning_of
-from astra.bootstrap.releasing import TrustedBranch, make_deployer
+from astra.bootstrap.releasing import make_deployer
 from astra.bootstrap.sandbox import Sandbox
 from astra.bootstrap.scheduling import RegistryCatalogue, ScheduleDoor, Scheduler
 from astra.bootstrap.step_runner import StepRunner
@@ -49,9 +49,10 @@ from astra.changes.evidence import Scanner, TestRuns
 from astra.changes.gathering import Gathering
 from astra.changes.service import Changes
 from astra.changes.workbench import Workbench
+from astra.deployments.changes import AfterChanges, ApprovedChanges
 from astra.desires.book import Desires
 from astra.desires.idle import IdlePolicy
-from astra.flow import Domains
+from astra.flow import ChangeWork, Domains
 from astra.goals.promotion import Promotions
 from astra.kernel.clock import Clock, SystemClock, format_time
 from astra.kernel.errors import AstraError, BadSetting, Conflict, DuplicateKey
@@ -212,8 +213,14 @@ class Runtime:
 
     @cached_property
     def change_steps(self) -> ChangeSteps:
-        changes = self.changes
-        return ChangeSteps(self.ledger, changes.gathering, changes.merges, self.why_no_changes)
+        after = AfterChanges(
+            changes=self.changes,
+            deploy=lambda change, story: self.deployer.deploy(
+                change, actor="operator", correlation=story
+            ),
+        )
+        work = ChangeWork(self.changes.gathering, self.changes.merges, after)
+        return ChangeSteps(self.ledger, work, self.why_no_changes)
 
     @cached_property
     def sandbox(self) -> Sandbox:
@@ -228,7 +235,7 @@ class Runtime:
             ledger=self.ledger,
             clock=self.clock,
             sandbox=self.sandbox,
-            approved=TrustedBranch(self.root.git, self.branch),
+            approved=ApprovedChanges(changes=self.changes, tests_required=self.tests_required),
             stopped=self.stopped,
         )
 
@@ -343,6 +350,10 @@ class Runtime:
         """Verify the whole chain, from its files."""
         key = self.root.require().data["ledger_key"]
         return check_files(self.root.var, public_key=key).ok
+
+    def tests_required(self) -> bool:
+        """Tell whether only tested changes are deployed; the environment can only insist on it."""
+        return self.settings.tests_required or contract.in_force(self.ledger).deploy.require_tests
 
     def why_no_changes(self) -> str:
         """Give the reason why no code may be changed now, or nothing."""

@@ -5,6 +5,7 @@ from typing import Any
 ORDERED = "deployment_ordered"
 ROLLBACK_ORDERED = "rollback_ordered"
 REQUESTED = "deployment_requested"
+DECLINED = "deployment_declined"
 BUILT = "release_built"
 SWITCHED = "release_switched"
 RETIRED = "release_retired"
