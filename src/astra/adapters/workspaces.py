@@ -47,12 +47,25 @@ class _Difference:
 
 
 class Workspaces:
-    """Only the daemon of a data root uses it: what an earlier one left half-made is removed."""
+    """Only the daemon of a data root uses it: what an earlier one left half-made is removed.
 
-    def __init__(self, repository: Path, folder: Path, *, kept: int = KEPT) -> None:
+    With `copied` runs get copies even where an overlay would do.
+    """
+
+    def __init__(
+        self,
+        repository: Path,
+        folder: Path,
+        *,
+        kept: int = KEPT,
+        most_edits: int = MOST_EDITS,
+        copied: bool = False,
+    ) -> None:
         self._repository = repository
         self._folder = folder / boxes.boot()
         self._kept = kept
+        self._most_edits = most_edits
+        self._copied = copied
         self._objects = ObjectReader(repository)
         self._lock = threading.Lock()
         self._clear(folder)
@@ -73,6 +86,7 @@ class Workspaces:
                 base=self._folder / base,
                 edits=edits,
                 scratch=self._folder / f".run-{random_id('run')}",
+                copied=self._copied,
             )
 
     def warm(self, commit: str) -> None:
@@ -99,7 +113,7 @@ class Workspaces:
         return commits[0]
 
     def _is_near(self, name: str, commit: str) -> bool:
-        return name == commit or len(self._differing(name, commit)) <= MOST_EDITS
+        return name == commit or len(self._differing(name, commit)) <= self._most_edits
 
     def _checkouts(self) -> list[str]:
         locks = sorted(self._folder.glob("*.lock"), key=lambda p: p.stat().st_mtime, reverse=True)

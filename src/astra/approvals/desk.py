@@ -152,6 +152,10 @@ class Desk:
         granted = self._grant_of(approval)
         return _terms(granted.data) if granted and self._signed(approval) else {}
 
+    def was_signed(self, identifier: str) -> bool:
+        """Tell whether an approval was granted by the operator's own signature, used up or not."""
+        return self._signed(self.get(identifier))
+
     def listed(self, *, state: str = "pending") -> list[Approval]:
         found = self._where("state = ? OR ? = 'all'", state, state)
         if state != "pending":

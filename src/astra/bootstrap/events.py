@@ -14,9 +14,12 @@ from astra.approvals import desk
 from astra.bootstrap import dry_run, readiness, sandbox
 from astra.changes import events as changed
 from astra.changes import model as changes
+from astra.deployments import events as deployments
 from astra.desires import idle
 from astra.desires import views as desires
 from astra.goals import book as goals
+from astra.notifications import outbox
+from astra.plans import events as plans
 from astra.policy import authority, budgets, confinement, contract, flags, stopping, telemetry
 from astra.schedules import events as schedules
 from astra.schedules import tokens
@@ -55,6 +58,8 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         schedules.GAVE_UP: "the last attempt at a firing failed too",
         schedules.ADJUSTED: "a schedule slowed down after failures, or is back to normal",
         schedules.NOTICED: "something about a schedule that a person should hear of",
+        outbox.SENT: "a notification was taken by a channel; the channel's name, never its address",
+        outbox.FAILED: "a channel did not take a notification; which attempt that was",
         tokens.EXPORTED: "an operator's approval of a firing was written to its token file",
         tokens.REFUSED: "a token file did not fit the ledger: forged, edited, expired, taken away",
         desires.RECORDED: "somebody wants something; with its strength, tags and context",
@@ -89,7 +94,62 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         readiness.SIGNED_OFF: "the operator signed a readiness report off",
         dry_run.APPROVED: "the operator rehearsed an approval, in a dry run, with a signature",
         dry_run.COMPLETED: "a dry run is over; how it went and where its transcript is",
-        sandbox.EGRESS_ATTEMPTED: "a box tried to reach a host; whether it was let through",
+        plans.REQUESTED: "somebody described a project; a model is to draft a plan for it",
+        plans.QUESTIONED: "the description was not clear; what was asked back",
+        plans.ANSWERED: "those questions were answered",
+        plans.DRAFTING_RETRIED: "a model did not answer, or its plan did not hold; when it is"
+        " asked again",
+        plans.FAILED: "no plan came of a description, and why",
+        plans.DRAFTED: "there is a plan; its hash, its manifest and its size",
+        plans.REVISED: "a plan was edited: it has a new hash and needs a new approval",
+        plans.APPROVED: "the operator approved exactly this plan with exactly these grants",
+        plans.REJECTED: "the operator rejected a plan, with a reason",
+        plans.FILES_EXPORTED: "a plan's contract was written to its files",
+        plans.GLOBAL_GRANT_ADDED: "the operator granted something to every plan that asks for it",
+        plans.GLOBAL_GRANT_REMOVED: "such a grant was taken back",
+        plans.ALLOWLIST_EXPORTED: "the global allowlist was written to its file",
+        plans.STARTED: "the runner began with an approved plan",
+        plans.CHECKPOINT_STARTED: "a plan began a checkpoint",
+        plans.CHECKPOINT_COMPLETED: "a checkpoint is done; what came of it",
+        plans.STEP_STARTED: "a model call was counted against a checkpoint's budget",
+        plans.STEP_DECIDED: "what the model wants to do next, and what that is judged to be",
+        plans.ACTION_STARTED: "an action with an effect is about to begin, at most once",
+        plans.STEP_FINISHED: "how that step went",
+        plans.MODEL_FAILED: "a model did not answer, or not in the form; when it is asked again",
+        plans.OVERRAN: "a plan has run twice as long as it was estimated",
+        plans.BLOCKED_ON_PERMISSION: "a plan wants what it was not granted; the narrowest grant",
+        plans.BLOCKED_ON_DESTRUCTIVE: "a destructive step waits to be confirmed, just this once",
+        plans.BLOCKED_ON_BUDGET: "a checkpoint's step budget is spent",
+        plans.BLOCKED_ON_LLM: "the model did not answer, however often it was asked",
+        plans.PERMISSION_GRANTED: "the operator granted a running plan more, once or for good",
+        plans.ACTION_CONFIRMED: "the operator confirmed one destructive step",
+        plans.ACTION_SKIPPED: "the operator skipped an action",
+        plans.BUDGET_EXTENDED: "the operator gave a checkpoint more steps",
+        plans.PAUSED: "a plan was paused",
+        plans.RESUMED: "a plan goes on",
+        plans.COMPLETED: "a plan is done",
+        plans.ABORTED: "a plan was ended before it was done, and why",
+        plans.MESSAGE_SENT: "a plan told people something",
+        plans.MESSAGE_RECEIVED: "somebody told a plan something; its next step reads it",
+        plans.SILENCED: "notifications of a plan were turned off or on again",
+        plans.NOTIFIED: "the messages of a minute were announced together",
+        sandbox.EGRESS_OPENED: "a box is about to be let through to a host; how it went follows",
+        sandbox.EGRESS_ATTEMPTED: "a box tried to reach a host; whether it was let through, and"
+        " how much passed, written when the connection is over",
+        deployments.ORDERED: "the operator ordered a commit to be deployed, with a signature",
+        deployments.ROLLBACK_ORDERED: "the operator ordered another release back, with a signature",
+        deployments.REQUESTED: "a deployment or a rollback began; its commit and its release",
+        deployments.BUILT: "a release was made from its commit and sealed; its digest",
+        deployments.SWITCHED: "a healthy release was given the app's port; what it replaced",
+        deployments.RETIRED: "a replaced release was drained and ended; how that went",
+        deployments.SETTLED: "a release stayed healthy for the whole watch and counts as good",
+        deployments.FAILED: "a release did not come up, or failed its watch; why, and what it said",
+        deployments.ROLLED_BACK: "a good release serves again in place of a failed one",
+        deployments.ROLLBACK_FAILED: "no good release could be brought back; a person has to look",
+        deployments.QUARANTINED: "a commit failed in service and is not deployed again by itself",
+        deployments.RESTARTED: "the app was not running and was started again",
+        deployments.NOT_SERVING: "the app is to run and cannot be started; why",
+        deployments.REMOVED: "a release beyond the number to keep was removed",
         sandbox.BOX_ENDED: "a box ended; how, after how long, and what it had reached",
         confinement.ALLOWED: "the operator signed that agent code may run without a sandbox; it"
         " does only where the daemon's setting says so too",

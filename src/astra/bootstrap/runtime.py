@@ -10,6 +10,7 @@ from typing import Any
 
 from astra import __version__
 from astra.adapters import boxes, stop_report
+from astra.adapters.apprise_channels import AppriseChannels
 from astra.adapters.approval_tokens import TokenFiles
 from astra.adapters.cgroups import NOT_DELEGATED, Delegation
 from astra.adapters.change_repo import GitChangeRepo, Identity
@@ -24,6 +25,7 @@ from astra.bootstrap import PROJECTIONS, services
 from astra.bootstrap.agent_boxes import AgentBoxes
 from astra.bootstrap.changing import ChangeSteps
 from astra.bootstrap.clone_imports import BoxedImports
+from astra.bootstrap.deploying import Deployer
 from astra.bootstrap.dry_run import DryRuns
 from astra.bootstrap.events import URGENT
 from astra.bootstrap.evidence import (
@@ -33,6 +35,11 @@ from astra.bootstrap.evidence import (
     make_test_runs,
     make_workspaces,
 )
+from astra.bootstrap.notifying import Notifier
+from astra.bootstrap.plan_boxes import BoxesOfPlans, PlanBoxes
+from astra.bootstrap.plan_running import NoCoder, PlanDoor, PlanWorkers, Unannounced
+from astra.bootstrap.planning import Planning, Running, make_running, own_folders, planning_of
+from astra.bootstrap.releasing import TrustedBranch, make_deployer
 from astra.bootstrap.sandbox import Sandbox
 from astra.bootstrap.scheduling import RegistryCatalogue, ScheduleDoor, Scheduler
 from astra.bootstrap.step_runner import StepRunner
@@ -47,9 +54,10 @@ from astra.desires.idle import IdlePolicy
 from astra.flow import Domains
 from astra.goals.promotion import Promotions
 from astra.kernel.clock import Clock, SystemClock, format_time
-from astra.kernel.errors import BadSetting, Conflict, DuplicateKey
+from astra.kernel.errors import AstraError, BadSetting, Conflict, DuplicateKey
 from astra.ledger import chain
 from astra.ledger.record import Record
+from astra.notifications.outbox import Outbox
 from astra.persona.awareness import Awareness
 from astra.policy import authority, budgets, contract, flags, stopping, telemetry
 from astra.policy.authority import Keys, Signed
@@ -61,6 +69,7 @@ from astra.schedules.admission import Admission
 from astra.schedules.executor import JOB, Executor
 from astra.schedules.service import Timetable
 from astra.schedules.tokens import TokenShelf
+from astra.settings import environment
 from astra.settings.environment import Settings
 from astra.tools.counter import Counter
 from astra.tools.registry import Registry
@@ -85,15 +94,13 @@ class Runtime:
     @cached_property
     def counter(self) -> Counter:
         """Give the one place where every door calls tools."""
-        own = (
-            self.root.path / "persona_space",
-            self.settings.code_repo,
-            self.settings.sandbox_folder,
-        )
+        own = own_folders(self.root, self.settings)
         around = Surroundings(
             flags=lambda: services.on(self.flags()),
             stopped=self.stopped,
-            outside_grants=services.outside(services.own_grants(grant_places(self.root), own)),
+            outside_grants=services.outside(
+                services.own_grants(grant_places(self.root), own), self.planning.contracts.outside
+            ),
             disk_low=self.reserve.is_low,
         )
         return Counter(
@@ -215,6 +222,17 @@ class Runtime:
         )
 
     @cached_property
+    def deployer(self) -> Deployer:
+        return make_deployer(
+            root=self.root,
+            ledger=self.ledger,
+            clock=self.clock,
+            sandbox=self.sandbox,
+            approved=TrustedBranch(self.root.git, self.branch),
+            stopped=self.stopped,
+        )
+
+    @cached_property
     def _holds(self) -> Callable[[str], bool]:
         """Check a line's signature, once for each line."""
 
@@ -230,13 +248,62 @@ class Runtime:
             approvals=self.desk,
             tokens=self.shelf,
             promotions=self.promotions,
-            idle=IdlePolicy(self.desires),
+            idle=IdlePolicy(self.desires, self.settings.survey_hours),
+            plans=self.planning.plans,
+            exports=self.planning.exports,
+            allowlist=self.planning.allowlist,
         )
         return StepRunner(self.ledger, self.clock, domains)
+
+    @cached_property
+    def planning(self) -> Planning:
+        return planning_of(
+            self.root,
+            self.settings,
+            ledger=self.ledger,
+            clock=self.clock,
+            desk=self.desk,
+            registry=self.registry,
+            flag=lambda name: self.flags()[name].on,
+        )
+
+    @cached_property
+    def notifier(self) -> Notifier:
+        return Notifier(Outbox(self.ledger, self.clock, self.channels), self.ledger)
+
+    def channels(self) -> AppriseChannels:
+        """Give the channels in force: names that were signed, addresses from the `.env` beside."""
+        wanted = contract.in_force(self.ledger).notify
+        known = environment.parse_dotenv(self.root.dotenv())
+        return AppriseChannels(
+            addresses={name: known[name] for name in wanted.channels if known.get(name)},
+            include_content=wanted.include_content,
+        )
 
     @property
     def promotions(self) -> Promotions:
         return Promotions(desires=self.desires, desk=self.desk)
+
+    @cached_property
+    def running(self) -> Running:
+        return make_running(
+            self.planning,
+            door=PlanDoor(lambda: self.counter, self.registry),
+            coder=NoCoder(),
+            boxes=BoxesOfPlans(self.root.path),
+            notifier=Unannounced(),
+            closed=self.why_no_steps,
+            most_at_once=self.settings.most_plans_at_once,
+        )
+
+    @cached_property
+    def workers(self) -> PlanWorkers:
+        return PlanWorkers(
+            self.ledger,
+            self.running.runner,
+            self.planning.drafting,
+            self.running.announcements,
+        )
 
     def keys(self) -> Keys:
         return authority.keys(self.ledger)
@@ -282,6 +349,14 @@ class Runtime:
         if self.stopped():
             return str(Reason.STOPPED)
         return "" if code_access(self.flags()) == "write" else str(Reason.FLAG_OFF)
+
+    def why_no_steps(self) -> str:
+        """Give the reason why no plan may take a step now, or nothing."""
+        if self.stopped():
+            return str(Reason.STOPPED)
+        flags = self.flags()
+        on = flags["AGENT_RUNNER_ENABLED"].on and flags["PERSONA_MODE_ENABLED"].on
+        return "" if on else str(Reason.FLAG_OFF)
 
     def stopped(self) -> bool:
         """Tell whether work is stopped: the file says so at once, the record also without it."""
@@ -332,7 +407,10 @@ class Runtime:
 
     def close(self) -> None:
         self.scheduler.stop()
+        self.workers.stop()
         self.steps.stop()
+        self.deployer.stop()
+        self.notifier.stop()
         self.engine.close()
         self.change_steps.stop()
         self.dry_runs.close()
@@ -350,20 +428,33 @@ class Runtime:
             desires=self.desires,
             promotions=self.promotions,
             awareness=Awareness(self.ledger),
+            plans=self.planning.plans,
+            plan_views=self.planning.views,
+            drafting=self.planning.drafting,
             source=self.views.source,
             persona=self.views.files,
             persona_root=str(self.root.path / "persona_space"),
             health=self.health,
             set_flag_off=lambda name: self.turn_off(name, actor="operator tool").as_dict(),
             approval_link=lambda identifier: f"{APPROVAL_PAGE}/{identifier}",
+            deploy=self.deployer.deploy_for_agent,
             boxes=AgentBoxes(
                 sandbox=self.sandbox,
                 folder=self.settings.sandbox_folder,
                 code_repo=self.settings.code_repo,
                 persona=self.root.path / "persona_space",
-                may_write_code=lambda: code_access(self.flags()) == "write",
+                may_write_code=self.may_write_code,
+            ),
+            plan_boxes=lambda plan: PlanBoxes(
+                agent_id=plan,
+                sandbox=self.sandbox,
+                contracts=self.planning.contracts,
+                may_write_code=self.may_write_code,
             ),
         )
+
+    def may_write_code(self) -> bool:
+        return code_access(self.flags()) == "write"
 
 
 def start(
@@ -436,8 +527,9 @@ def status(
         "code_access": code_access(effective),
         "configuration": configuration_state(runtime),
         "stopped": runtime.stopped(),
+        "notify": notify_state(runtime),
         "approvals": {"pending": len(runtime.desk.listed())},
-        "budgets": budgets.today(runtime.ledger, now=runtime.clock.now()),
+        "budgets": budgets.week(runtime.ledger, now=runtime.clock.now()),
         "read_scope": str(runtime.views.read_scope),
         "sandbox": runtime.sandbox.state(),
         "disk": disk_state(runtime.reserve),
@@ -452,10 +544,22 @@ def status(
             "alerts": runtime.changes.book.alerts(),
             "trouble": runtime.change_steps.trouble,
         },
+        "plans": runtime.workers.state(),
         "executor": {**runtime.scheduler.state(), "closed": runtime.why_no_firings()},
-        "app": None,
-        "model": None,
+        "app": runtime.deployer.state(),
+        "model": model_state(runtime),
     }
+
+
+def model_state(runtime: Runtime) -> str | None:
+    """Name the model that is configured, or say what is wrong with it."""
+    models = runtime.planning.drafting.models
+    if not models.configured():
+        return None
+    try:
+        return models.current().name
+    except AstraError as error:
+        return error.detail
 
 
 def code_access(effective: dict[str, Flag]) -> str:
@@ -472,6 +576,13 @@ def disk_state(reserve: Reserve) -> dict[str, Any]:
         "low": reserve.is_low(),
         "reserve": "used up" if reserve.is_out() else "held",
     }
+
+
+def notify_state(runtime: Runtime) -> dict[str, list[str]]:
+    """Name the channels people are told through, and those whose address is not there."""
+    found = runtime.channels().names
+    signed = contract.in_force(runtime.ledger).notify.channels
+    return {"channels": [*found], "missing": [name for name in signed if name not in found]}
 
 
 def configuration_state(runtime: Runtime) -> str:

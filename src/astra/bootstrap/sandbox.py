@@ -30,7 +30,7 @@ from astra.ledger.record import Event
 from astra.policy.confinement import OFF, UnsafeRecord
 from astra.policy.manifest import Manifest
 
-EGRESS_ATTEMPTED, BOX_ENDED = "egress_attempted", "box_ended"
+EGRESS_OPENED, EGRESS_ATTEMPTED, BOX_ENDED = "egress_opened", "egress_attempted", "box_ended"
 UNSAFE = "UNSAFE: agent code runs unconfined, as a plain process"
 
 
@@ -64,6 +64,8 @@ class Sandbox:
         programs: tuple[Path, ...] = (),
         workspace: Workspace | None = None,
         on_output: OnOutput = lambda _stream, _data: None,
+        label: str = "",
+        host_network: bool = False,
     ) -> Outcome:
         """Run a command in a box; `programs` outside the system's folders become usable in it."""
         off = self.off
@@ -80,12 +82,16 @@ class Sandbox:
             toolchain=tools,
             protected=self._protected(),
             homes=homes,
-            label=command[0],
             workspace=workspace,
+            label=label or command[0],
+            host_network=host_network,
         )
 
         def record(attempt: Attempt) -> None:
             self.ledger.append([_egress(attempt, correlation, actor)], lazy=True)
+
+        def announce(host: str, port: int) -> None:
+            self.ledger.append([_opened(host, port, correlation, actor)], lazy=True)
 
         run = unconfined.run if off else launch.run
         outcome = run(
@@ -93,6 +99,7 @@ class Sandbox:
             data_root=self.root.path,
             on_output=on_output,
             record=record,
+            announce=announce,
             internet=self.internet,
             groups=self.groups,
         )
@@ -139,6 +146,11 @@ class Sandbox:
             str(operator_key.folder()),
             str(Path(astra.__file__).parent),
         )
+
+
+def _opened(host: str, port: int, correlation: str, actor: str) -> Event:
+    data = {"host": host[:300], "port": port}
+    return Event(type=EGRESS_OPENED, actor=actor, data=data, correlation=correlation)
 
 
 def _egress(attempt: Attempt, correlation: str, actor: str) -> Event:

@@ -12,9 +12,11 @@ from typing import Any
 from astra.approvals import desk
 from astra.changes import events as changed
 from astra.changes import model as changes
+from astra.deployments import events as deployments
 from astra.desires import idle
 from astra.goals import book as goals
 from astra.kernel.errors import BadInput
+from astra.kernel.text import printable
 from astra.ledger.ports import Ledger
 from astra.ledger.projection import Projection, Statement
 from astra.ledger.record import Record
@@ -123,6 +125,34 @@ def _step_failed(record: Record) -> str:
     return f"{record.data['step']} of {record.data['about']} failed: {record.data['why']}"
 
 
+def _deployed(record: Record) -> str:
+    return f"release {record.data['release']} is deployed and stayed healthy"
+
+
+def _not_deployed(record: Record) -> str:
+    return f"release {record.data['release']} failed ({record.data['stage']}): {_why(record)}"
+
+
+def _rolled_back(record: Record) -> str:
+    return f"release {record.data['from']} was taken back; {record.data['release']} serves again"
+
+
+def _in_quarantine(record: Record) -> str:
+    return f"commit {record.data['commit'][:12]} is not deployed again by itself: {_why(record)}"
+
+
+def _rollback_failed(record: Record) -> str:
+    return f"a rollback failed, an operator has to look: {_why(record)}"
+
+
+def _not_serving(record: Record) -> str:
+    return f"release {record.data['release']} cannot be started: {_why(record)}"
+
+
+def _why(record: Record) -> str:
+    return printable(str(record.data["reason"]))[:500]
+
+
 NOTES: Mapping[str, tuple[str, Callable[[Record], str]]] = {
     idle.SURVEYED: (IDLE, _survey),
     desk.GRANTED: (OUTCOME, _granted),
@@ -136,6 +166,12 @@ NOTES: Mapping[str, tuple[str, Callable[[Record], str]]] = {
     changes.REVISION_REQUESTED: (OUTCOME, _sent_back),
     changes.CONFLICTED: (OUTCOME, _conflict),
     changed.STEP_FAILED: (ALERT, _step_failed),
+    deployments.SETTLED: (OUTCOME, _deployed),
+    deployments.FAILED: (ALERT, _not_deployed),
+    deployments.ROLLED_BACK: (ALERT, _rolled_back),
+    deployments.ROLLBACK_FAILED: (ALERT, _rollback_failed),
+    deployments.QUARANTINED: (ALERT, _in_quarantine),
+    deployments.NOT_SERVING: (ALERT, _not_serving),
     telemetry.TOOL_INTERRUPTED: (ALERT, _interrupted),
     schedules.NOTICED: (ALERT, _noticed),
     tokens.REFUSED: (ALERT, _token_refused),

@@ -42,6 +42,7 @@ class Setting:
 
 
 _TEXT, _WHOLE, _NUMBER, _SWITCH = "text", "whole number", "number", "on or off"
+_HOURS = "whole number from 1 to 168"
 SETTINGS = (
     Setting("AGENT_DATA_ROOT", "path", "./agent-data", "the data root", used=True),
     Setting(
@@ -94,8 +95,10 @@ SETTINGS = (
         "how `astra mcp` advertises tool names; it understands both",
         used=True,
     ),
-    Setting("ASTRA_MODEL", _TEXT, "", "the model, for throwaway data roots only"),
-    Setting("ASTRA_MODEL_BASE_URL", _TEXT, "", "its server, for throwaway data roots only"),
+    Setting("ASTRA_MODEL", _TEXT, "", "the model, for throwaway data roots only", used=True),
+    Setting(
+        "ASTRA_MODEL_BASE_URL", _TEXT, "", "its server, for throwaway data roots only", used=True
+    ),
     Setting(
         "AGENT_READ_SCOPE",
         "source, granted or all",
@@ -119,13 +122,20 @@ SETTINGS = (
         "on",
         "a change to tests waits for a person",
     ),
-    Setting("AGENT_RUNNER_MAX_CONCURRENT", _WHOLE, "3", "plans that run at once"),
-    Setting("MAX_CLARIFYING_ROUNDS", _WHOLE, "3", "rounds of questions before drafting"),
+    Setting("AGENT_RUNNER_MAX_CONCURRENT", _WHOLE, "3", "plans that run at once", used=True),
+    Setting("MAX_CLARIFYING_ROUNDS", _WHOLE, "3", "rounds of questions before drafting", used=True),
     Setting(
         "DESIRE_HALF_LIFE_DAYS",
         _NUMBER,
         "14",
         "days until a desire is half as strong; a new value counts from the daemon's next start",
+        used=True,
+    ),
+    Setting(
+        "DESIRE_SURVEY_HOURS",
+        _HOURS,
+        "1",
+        "hours between two entries of the strongest desires in the awareness feed",
         used=True,
     ),
 )
@@ -145,17 +155,22 @@ class Settings:
     flags_asked_on: frozenset[str]
     idle_minutes: float
     half_life_days: float
+    survey_hours: int
     test_timeout: int
     git_user_name: str
     git_user_email: str
     read_scope: str | None
     mcp_tool_names: str
     sandbox_off: bool
+    model: str
+    model_base_url: str
+    most_clarifying_rounds: int
+    most_plans_at_once: int
 
 
 def load(environ: Mapping[str, str], dotenv: str = "") -> Settings:
     """Read every setting, or raise an error that names the key, the value and what is accepted."""
-    file = _parse_dotenv(dotenv)
+    file = parse_dotenv(dotenv)
     _refuse_unknown({*environ, *file})
     merged = {**file, **environ}
     values = {setting.name: _value(setting, merged) for setting in SETTINGS}
@@ -171,12 +186,17 @@ def load(environ: Mapping[str, str], dotenv: str = "") -> Settings:
         flags_asked_on=frozenset((given - off) & default_off),
         idle_minutes=float(values["ASTRA_DAEMON_IDLE_MINUTES"]),
         half_life_days=float(values["DESIRE_HALF_LIFE_DAYS"]),
+        survey_hours=int(values["DESIRE_SURVEY_HOURS"]),
         test_timeout=min(int(values["AGENT_DEPLOY_TEST_TIMEOUT"]), 86_400),
         git_user_name=values["AGENT_GIT_USER_NAME"],
         git_user_email=values["AGENT_GIT_USER_EMAIL"],
         read_scope=values["AGENT_READ_SCOPE"] if merged.get("AGENT_READ_SCOPE") else None,
         mcp_tool_names=values["ASTRA_MCP_TOOL_NAMES"],
         sandbox_off=_sandbox_off(file, environ),
+        model=values["ASTRA_MODEL"],
+        model_base_url=values["ASTRA_MODEL_BASE_URL"],
+        most_clarifying_rounds=int(values["MAX_CLARIFYING_ROUNDS"]),
+        most_plans_at_once=int(values["AGENT_RUNNER_MAX_CONCURRENT"]),
     )
 
 
@@ -195,6 +215,7 @@ def _value(setting: Setting, merged: Mapping[str, str]) -> str:
     text = _expand(setting.name, raw, merged)
     checks = {
         _WHOLE: lambda: int(text) >= 0,
+        _HOURS: lambda: 1 <= int(text) <= 168,  # noqa: PLR2004 - as _HOURS says
         _NUMBER: lambda: 0 < float(text) < float("inf"),
         _SWITCH: lambda: text.lower() in _ON | _OFF,
         _TEXT: lambda: True,
@@ -247,7 +268,7 @@ def _refuse_unknown(given: set[str]) -> None:
             )
 
 
-def _parse_dotenv(text: str) -> dict[str, str]:
+def parse_dotenv(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         stripped = line.strip()

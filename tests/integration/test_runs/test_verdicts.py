@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from astra.adapters import boxes
 from astra.changes.evidence import TestVerdict
 
 TEST = "tests/test_shop.py"
@@ -111,6 +112,17 @@ def test_a_command_that_no_shell_reads_is_refused_in_words(
 def test_a_commit_that_does_not_exist_never_ran(target: Any, base: str) -> None:
     for commit in ("0" * 40, "main", "--help"):
         assert target.test(commit).verdict is TestVerdict.NEVER_RAN
+
+
+def test_a_run_that_an_operator_ends_is_stopped(target: Any, base: str) -> None:
+    """The operator ends the box as soon as it has said its first words."""
+
+    def end(_data: bytes) -> None:
+        for box in boxes.registered(target.root.path)[0]:
+            boxes.end(target.root.path, box.id)
+
+    report = target.test(base, command="sh -c 'echo ready; sleep 60'", show=end)
+    assert report.verdict is TestVerdict.STOPPED
 
 
 def test_stopped_work_stays_stopped(target: Any, base: str) -> None:

@@ -70,6 +70,9 @@ class Client:
     def post(self, path: str, body: dict[str, Any] | None = None, **query: Any) -> dict[str, Any]:
         return self._call("POST", path, query, body or {})
 
+    def delete(self, path: str, **query: Any) -> dict[str, Any]:
+        return self._call("DELETE", path, query, None)
+
     def events(self, after: int | None) -> Iterator[dict[str, Any]]:
         """Follow the ledger; ends when the daemon leaves."""
         query = {} if after is None else {"after": after}
