@@ -20,6 +20,7 @@ before they act, so running one twice does nothing.
 | change    | granted              | execute            | at once                             |
 | change    | approved             | merge              | at once                             |
 | change    | rejected             | close              | at once                             |
+| change    | failed in service    | take-back          | at once                             |
 | plan      | awaiting_approval    | ask-approval       | at once                             |
 | plan's    | approved             | approve-plan       | at once                             |
 | approval  | rejected             | reject-plan        | at once                             |
@@ -48,6 +49,7 @@ from astra.approvals.desk import Desk
 from astra.changes import model as changes
 from astra.changes.gathering import Gathering
 from astra.changes.merging import Merges
+from astra.deployments import events as deployments
 from astra.desires import idle
 from astra.desires import views as desires
 from astra.desires.idle import IdlePolicy
@@ -118,6 +120,7 @@ CHANGE_STEPS: dict[str, Callable[[Gathering, Merges, str], None]] = {
     "execute": lambda _gathering, merges, approval: merges.execute(approval),
     "merge": lambda _gathering, merges, change: merges.merge(change),
     "close": lambda _gathering, merges, change: merges.reviews.close(change),
+    "take-back": lambda _gathering, merges, change: merges.take_back(change),
 }
 
 
@@ -236,6 +239,23 @@ def _change_due(step: str) -> Callable[[Record], Iterator[Statement]]:
     return apply
 
 
+def _change_executed(record: Record) -> Iterator[Statement]:
+    yield from _change_rests(record)
+    row = (record.data["commit"], record.subject)
+    yield "INSERT OR REPLACE INTO executed_commit VALUES (?, ?)", row
+
+
+def _change_failed(record: Record) -> Iterator[Statement]:
+    """Let a change be told as rolled back once its commit failed in service."""
+    yield (
+        (
+            "INSERT OR IGNORE INTO due_step SELECT change, 'take-back', ?, ?, change"
+            " FROM executed_commit WHERE commit_id = ?"
+        ),
+        (record.time, CHANGES, record.data["commit"]),
+    )
+
+
 def _change_rests(record: Record) -> Iterator[Statement]:
     yield "DELETE FROM due_step WHERE entity = ?", (record.subject,)
 
@@ -330,7 +350,9 @@ _EFFECTS: dict[str, Callable[[Record], Iterator[Statement]]] = {
     changes.TESTS_COMPLETED: _change_due("ask"),
     changes.APPROVED: _change_due("merge"),
     changes.WITHDRAWN: _change_due("close"),
-    changes.EXECUTED: _change_rests,
+    changes.EXECUTED: _change_executed,
+    changes.ROLLED_BACK: _change_rests,
+    deployments.QUARANTINED: _change_failed,
     changes.REJECTED: _change_rests,
     changes.CONFLICTED: _change_rests,
     changes.SUPERSEDED: _change_rests,
@@ -356,6 +378,9 @@ PROJECTION = Projection(
             subject TEXT, step TEXT, due TEXT, lane TEXT, entity TEXT, PRIMARY KEY (subject, step)
         ) WITHOUT ROWID""",
         "CREATE INDEX due_step_time ON due_step (lane, due, subject)",
+        """CREATE TABLE executed_commit (
+            commit_id TEXT PRIMARY KEY, change TEXT
+        ) WITHOUT ROWID""",
         "CREATE INDEX due_step_entity ON due_step (entity) WHERE entity IS NOT NULL",
     ),
     _apply,
