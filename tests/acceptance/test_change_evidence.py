@@ -12,6 +12,7 @@ import pytest
 
 from changing import IDENTITY, git
 from driver import Astra
+from mcp_driver import raw
 
 FLAG = "ASTRA_CODE_WRITE_ENABLED"
 CODE = "def answer() -> int:\n    return 42\n"
@@ -158,3 +159,27 @@ def test_a_dry_run_walks_the_whole_path_and_moves_nothing(empty: Astra, target: 
     types = [record["type"] for record in empty.json("ledger", "tail", "--count", "50")["items"]]
     assert {"dry_run_approved", "dry_run_completed"} <= set(types)
     assert not [name for name in types if name.startswith("code_modification_")]
+
+
+def test_an_agent_over_mcp_proposes_a_person_approves_and_the_branch_holds_that_commit(
+    project: Astra,
+) -> None:
+    with raw(project) as agent:
+        agent.introduce()
+        source = agent.call("read_source_code", path="agent.py")["structuredContent"]["text"]
+        assert source == CODE
+        edit = {"path": "agent.py", "search": "return 42", "replace": "return 6 * 7"}
+        asked = {"reason": "show the sum", "edits": [edit]}
+        made = agent.call("schedule_code_modification", **asked)["structuredContent"]
+        project.follow("approval_requested")
+        seen = agent.call("astra.changes.get", id=made["id"], diff=True)["structuredContent"]
+        assert seen["change"]["evidence"]["verdict"] == "passed"
+        assert "+    return 6 * 7" in seen["diff"]
+        refused = agent.call("astra.approvals.approve", id=seen["change"]["approval_id"])
+        assert refused["structuredContent"]["code"] == "operator_only"
+        assert project.json("changes", "approve", made["id"])["state"] == "executed"
+        done = agent.call("astra.changes.get", id=made["id"])["structuredContent"]["change"]
+        assert done["state"] == "executed"
+    git_dir = project.root / "var/git"
+    assert git(git_dir, "rev-parse", "refs/heads/trunk") == made["commit"]
+    assert git(git_dir, "show", "trunk:agent.py").endswith("return 6 * 7")
