@@ -42,6 +42,19 @@ def test_a_test_that_passes_the_second_time_is_flaky_and_named(target: Any, base
     assert report.failed == 1
 
 
+def test_a_flaky_test_of_another_commit_is_run_again_too(target: Any, base: str) -> None:
+    text = (
+        "state = []\n\n\ndef test_first():\n    state.append(1)\n\n\n"
+        "def test_second():\n    assert not state\n"
+    )
+    change = target.commit({"tests/test_more.py": text})
+    report = target.test(base, tests_from=change)
+    assert (report.verdict, report.flaky) == (
+        TestVerdict.FLAKY,
+        ("tests.test_more::test_second",),
+    )
+
+
 def test_one_flaky_test_beside_a_broken_one_is_a_failure(target: Any, base: str) -> None:
     text = (
         "state = []\n\n\ndef test_first():\n    state.append(1)\n\n\n"
