@@ -31,6 +31,8 @@ CONFIGURATION_IN_USE = frozenset(
         "agent.read_paths",
         "agent.secret_patterns",
         "target.allowed_paths",
+        "target.auto_approve_paths",
+        "target.auto_approve_until",
         "target.forbidden_paths",
         "target.max_file_kb",
         "target.max_files",

@@ -102,6 +102,7 @@ class ChangesHere:
     toml: str = ""
     on: bool = True
     stopped: bool = False
+    whole: bool = True
     root: RootInMemory = field(default_factory=RootInMemory)
     scanner: FakeScanner = field(default_factory=FakeScanner)
     tests: FakeTests = field(default_factory=FakeTests)
@@ -196,6 +197,7 @@ class ChangesHere:
             configuration=lambda: configuration.parse(self.toml),
             configuration_text=lambda: self.toml,
             closed=self._closed,
+            ledger_is_whole=lambda: self.whole,
         )
 
     def _closed(self) -> str:

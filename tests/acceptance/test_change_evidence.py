@@ -133,3 +133,28 @@ def follow_attempts(astra: Astra, count: int) -> list[int]:
                 break
         following.terminate()
     return found
+
+
+def test_a_dry_run_walks_the_whole_path_and_moves_nothing(empty: Astra, target: Path) -> None:
+    (target / "tests").mkdir()
+    (target / "tests/test_agent.py").write_text(TESTS)
+    (target / "conftest.py").write_text("")
+    git(target, "add", "-A")
+    git(target, *IDENTITY, "commit", "-qm", "tests")
+    empty.json("init", target, "--throwaway")
+    configure(empty)
+    before = git(empty.root / "var/git", "for-each-ref")
+    done = empty.json("changes", "dry-run")
+    assert (done["ok"], done["state"], done["tests"]) == (True, "executed", "passed")
+    assert done["ledger_whole"] is True
+    assert done["counters"]["executed_modifications"] == 1
+    kept = empty.root / "deployments/dry-runs" / done["id"]
+    transcript = (kept / "transcript.txt").read_text()
+    for name in ("code_modification_scheduled", "tests_passed", "code_modification_executed"):
+        assert name in transcript
+    assert "+made by" in transcript
+    assert git(empty.root / "var/git", "for-each-ref") == before
+    assert not list((empty.root / "var/dry-runs").iterdir())
+    types = [record["type"] for record in empty.json("ledger", "tail", "--count", "50")["items"]]
+    assert {"dry_run_approved", "dry_run_completed"} <= set(types)
+    assert not [name for name in types if name.startswith("code_modification_")]

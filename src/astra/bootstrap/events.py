@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from astra.approvals import desk
-from astra.bootstrap import sandbox
+from astra.bootstrap import dry_run, readiness, sandbox
 from astra.changes import events as changed
 from astra.changes import model as changes
 from astra.deployments import events as deployments
@@ -147,6 +147,9 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         deployments.RESTARTED: "the app was not running and was started again",
         deployments.NOT_SERVING: "the app is to run and cannot be started; why",
         deployments.REMOVED: "a release beyond the number to keep was removed",
+        readiness.SIGNED_OFF: "the operator signed a readiness report off",
+        dry_run.APPROVED: "the operator rehearsed an approval, in a dry run, with a signature",
+        dry_run.COMPLETED: "a dry run is over; how it went and where its transcript is",
         sandbox.BOX_ENDED: "a box ended; how, after how long, and what it had reached",
         confinement.ALLOWED: "the operator signed that agent code may run without a sandbox; it"
         " does only where the daemon's setting says so too",

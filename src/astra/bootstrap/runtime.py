@@ -17,6 +17,7 @@ from astra.adapters.change_repo import GitChangeRepo, Identity
 from astra.adapters.data_root import DataRoot
 from astra.adapters.dbos_engine import DbosEngine, Job
 from astra.adapters.file_ledger import FileLedger
+from astra.adapters.file_ledger.check import check_files
 from astra.adapters.reserve import Reserve, free_space
 from astra.adapters.waiting_flag import WaitingFlagFile
 from astra.approvals.desk import Desk
@@ -25,6 +26,7 @@ from astra.bootstrap.agent_boxes import AgentBoxes
 from astra.bootstrap.changing import ChangeSteps
 from astra.bootstrap.clone_imports import BoxedImports
 from astra.bootstrap.deploying import Deployer
+from astra.bootstrap.dry_run import DryRuns
 from astra.bootstrap.events import URGENT
 from astra.bootstrap.evidence import (
     BoxesOnly,
@@ -190,10 +192,23 @@ class Runtime:
             configuration=lambda: contract.in_force(self.ledger),
             configuration_text=lambda: contract.signed_text(self.ledger),
             closed=self.why_no_changes,
+            ledger_is_whole=self.ledger_is_whole,
         )
         changes = Changes(bench, Gathering(bench))
         self.desk.conditions[change_model.KIND] = changes.reviews.check_terms
         return changes
+
+    @cached_property
+    def dry_runs(self) -> DryRuns:
+        return DryRuns(
+            root=self.root,
+            ledger=self.ledger,
+            clock=self.clock,
+            settings=self.settings,
+            sandbox=self.sandbox,
+            scanner=self.scanner,
+            branch=self.branch,
+        )
 
     @cached_property
     def change_steps(self) -> ChangeSteps:
@@ -324,6 +339,11 @@ class Runtime:
             return str(Reason.STOPPED)
         return "" if self.flags()["ASTRA_SCHEDULER_ENABLED"].on else str(Reason.FLAG_OFF)
 
+    def ledger_is_whole(self) -> bool:
+        """Verify the whole chain, from its files."""
+        key = self.root.require().data["ledger_key"]
+        return check_files(self.root.var, public_key=key).ok
+
     def why_no_changes(self) -> str:
         """Give the reason why no code may be changed now, or nothing."""
         if self.stopped():
@@ -393,6 +413,7 @@ class Runtime:
         self.notifier.stop()
         self.engine.close()
         self.change_steps.stop()
+        self.dry_runs.close()
         self.change_repo.close()
         self.views.close()
         self.ledger.close()

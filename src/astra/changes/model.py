@@ -248,7 +248,7 @@ def _revise(change: Change, record: Record) -> Change:
 
 
 def _approved(change: Change, record: Record) -> Change:
-    return replace(change, terms=record.data["terms"])
+    return replace(change, terms=record.data["terms"], approval=None)
 
 
 def _rejected(change: Change, record: Record) -> Change:

@@ -19,6 +19,7 @@ from astra.interfaces.daemon import (
     deploy_routes,
     desire_routes,
     plan_routes,
+    readiness_routes,
     sandbox_routes,
     schedule_routes,
     stop_routes,
@@ -54,6 +55,7 @@ def build(runtime: Runtime, activity: Activity, leave: Callable[[], None], mcp: 
     change_routes.add(app, runtime)
     plan_routes.add(app, runtime)
     deploy_routes.add(app, runtime)
+    readiness_routes.add(app, runtime)
     return app
 
 
