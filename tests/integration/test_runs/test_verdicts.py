@@ -132,7 +132,10 @@ def test_a_run_that_an_operator_ends_is_stopped(target: Any, base: str) -> None:
 
     def end(_data: bytes) -> None:
         for box in boxes.registered(target.root.path)[0]:
-            boxes.end(target.root.path, box.id)
+            boxes.mark_ended(target.root.path, box)
+            with boxes.held(box) as process:
+                assert process is not None
+                assert boxes.kill(process)
 
     report = target.test(base, command="sh -c 'echo ready; sleep 60'", show=end)
     assert report.verdict is TestVerdict.STOPPED
