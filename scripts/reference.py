@@ -30,7 +30,7 @@ CONFIGURATION_IN_USE = frozenset(
         *("agent.read_scope", "agent.read_paths", "agent.secret_patterns"),
         *("app.command", "app.port", "app.health_path", "app.health_command", "app.client_build"),
         *("app.permissions.network", "app.permissions.state_path", "app.permissions.secrets"),
-        *("app.watch_seconds", "deploy.keep"),
+        *("app.reload", "app.watch_seconds", "deploy.keep"),
     }
 )
 """Keys of astra.toml that some code acts on; name yours here when you read it."""

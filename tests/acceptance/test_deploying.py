@@ -71,6 +71,10 @@ class Site:
         listed = self.astra.json("ledger", "tail", "--count", "100")
         return [record["type"] for record in listed["items"]]
 
+    def switches(self) -> list[str]:
+        listed = self.astra.json("ledger", "tail", "--count", "200")["items"]
+        return [item["data"]["how"] for item in listed if item["type"] == "release_switched"]
+
     def exported(self) -> Any:
         return json.loads((self.astra.root / "deployments" / "status.json").read_text())
 
@@ -238,6 +242,22 @@ pathlib.Path(os.environ["ASTRA_STATE"], "checked").write_text(os.environ["ASTRA_
     failed = site.deploy(code=1)
     assert "not today" in failed["deployment"]["reason"]
     assert site.serving() == done["deployment"]["release"]
+
+
+def test_bodies_of_functions_are_reloaded_and_everything_else_is_a_restart(site: Site) -> None:
+    site.configure(CONFIGURATION.replace("[app]", "[app]\nreload = true"))
+    site.deploy()
+    source = (EXAMPLE / "agent_server" / "api.py").read_text()
+    site.commit("agent_server/api.py", source.replace("Hello from", "Greetings from"))
+    assert site.deploy()["success"]
+    port = site.status()["port"]
+    assert fetch(port, "/api/greeting")["greeting"] == "Greetings from the agent"
+    assert site.switches() == ["started", "reloaded"]
+    site.commit("agent_server/extra.py", "NEW = 1\n")
+    assert site.deploy()["success"]
+    assert "extra.py: came" in site.switches()[-1]
+    site.astra.json("rollback")
+    assert fetch(port, "/api/greeting")["greeting"] == "Greetings from the agent"
 
 
 def test_without_an_app_in_the_configuration_it_says_what_to_do(site: Site) -> None:

@@ -66,6 +66,7 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         deployments.ROLLBACK_ORDERED: "the operator ordered another release back, with a signature",
         deployments.REQUESTED: "a deployment or a rollback began; its commit and its release",
         deployments.BUILT: "a release was made from its commit and sealed; its digest",
+        deployments.RELOAD_BEGUN: "the running app was asked to take a release's code over",
         deployments.SWITCHED: "a healthy release was given the app's port; what it replaced",
         deployments.RETIRED: "a replaced release was drained and ended; how that went",
         deployments.SETTLED: "a release stayed healthy for the whole watch and counts as good",

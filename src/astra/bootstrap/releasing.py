@@ -145,6 +145,8 @@ def plan_of(configuration: Configuration, root: Path) -> Plan:
         health_command=tuple(shlex.split(app.health_command)),
         watch_seconds=app.watch_seconds,
         keep=configuration.deploy.keep,
+        reload=app.reload,
+        ignored=configuration.target.test_paths,
     )
 
 

@@ -39,7 +39,7 @@ class Stage:
         for found in state.instances if state else ():
             if found is not (state and state.serving) or found.over:
                 self.holder.end(found.instance)
-        instance = self.holder.launch(self._spec(release))
+        instance = self.holder.launch(self.spec(release))
         try:
             trouble = self.look(release).until_healthy(instance)
         except BrokenOff:
@@ -85,7 +85,7 @@ class Stage:
                 data = {"release": found.release, **dict(report)}
                 self.ledger.append([_retired(data, deployment)])
 
-    def _spec(self, release: Release) -> AppSpec:
+    def spec(self, release: Release) -> AppSpec:
         return self.plan().spec(
             release=release.id, digest=release.digest, folder=self.releases.folder(release.id)
         )

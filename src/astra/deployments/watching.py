@@ -27,6 +27,8 @@ class Plan:
     health_command: tuple[str, ...] = ()
     watch_seconds: float = 60.0
     keep: int = 5
+    reload: bool = False
+    ignored: tuple[str, ...] = ()
 
     def spec(self, *, release: str, digest: str, folder: str) -> AppSpec:
         return AppSpec(
@@ -39,6 +41,7 @@ class Plan:
             state=self.state,
             secrets=self.secrets,
             health_path=self.health_path,
+            reload=self.reload,
         )
 
 

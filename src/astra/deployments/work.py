@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from astra.deployments import events, views
+from astra.deployments import events, reloading, views
 from astra.deployments.stage import Stage
 from astra.deployments.upkeep import Upkeep
 from astra.deployments.views import Deployment, Release
@@ -70,17 +70,17 @@ class Work:
 
     def start(self, deployment: Deployment) -> bool:
         """Bring the release up beside the one that serves; the switch is recorded, then made."""
-        release = self._release(deployment.release)
+        release, serving = self._release(deployment.release), views.live(self._ledger)
         try:
-            instance = self.stage.bring_up(release)
+            instance, how = self._reloaded(deployment, serving, release)
+            instance = instance or self.stage.bring_up(release)
             if isinstance(instance, Trouble):
                 return self._failed(deployment, "start", instance)
-            serving = views.live(self._ledger)
             backup = self._back_up(serving)
         except AstraError as error:
             return self._failed(deployment, "start", _not_blamed(error))
         replaced = serving.id if serving else None
-        data = {"release": release.id, "replaced": replaced, "backup": backup}
+        data = {"release": release.id, "replaced": replaced, "backup": backup, "how": how}
         self._append(_about(events.SWITCHED, deployment, data))
         self.stage.switch(deployment, instance, release)
         return True
@@ -117,6 +117,25 @@ class Work:
             return True
         why = "; ".join(troubles) or "there is no proven release to go back to"
         return self._append(_about(events.ROLLBACK_FAILED, deployment, {"reason": why[:_SAID]}))
+
+    def _reloaded(
+        self, deployment: Deployment, serving: Release | None, release: Release
+    ) -> tuple[str | None, str]:
+        """Have the running app take the new code over, where that is safe; else say why not."""
+        state, plan = self.stage.holder.state(), self.stage.plan()
+        running = state.serving if state else None
+        if not plan.reload or serving is None or running is None or running.release != serving.id:
+            return None, "started"
+        changes = self.stage.releases.differences(serving.id, release.id)
+        if reason := reloading.why_not(changes, ignored=plan.ignored):
+            return None, f"started: {reason}"[:_SAID]
+        data = {"release": release.id, "from": serving.id}
+        self._append(_about(events.RELOAD_BEGUN, deployment, data))
+        changed = reloading.modules(changes, ignored=plan.ignored)
+        done = self.stage.holder.reload(running.instance, self.stage.spec(release), changed)
+        if not done.ok:
+            return None, f"started: it was not reloaded, {done.detail}"[:_SAID]
+        return running.instance, "reloaded"
 
     def _back_up(self, serving: Release | None) -> str | None:
         if serving is None or not self.stage.releases.intact(serving.id, serving.digest):

@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,6 +55,11 @@ class HolderClient:
 
     def switch(self, instance: str) -> str | None:
         return self._ask({"do": "switch", "instance": instance})["previous"]
+
+    def reload(self, instance: str, spec: AppSpec, changed: Sequence[str]) -> Checked:
+        question = {"do": "reload", "instance": instance, "spec": spec.as_dict()}
+        said = self._ask({**question, "changed": list(changed)}, seconds=_LONG)
+        return Checked(ok=bool(said["ok"]), detail=str(said["detail"]))
 
     def retire(self, instance: str) -> Mapping[str, Any]:
         return self._ask({"do": "retire", "instance": instance}, seconds=_LONG)

@@ -50,6 +50,7 @@ class Holder:
             "launch": lambda q: self.launch(AppSpec.read(q["spec"])),
             "check": self.check,
             "switch": lambda q: self.switch(self._named(q)),
+            "reload": self.reload,
             "retire": lambda q: self.retire(self._named(q)),
             "end": lambda q: self.end(self._named(q)),
             "close": lambda _question: self.close(),
@@ -103,6 +104,11 @@ class Holder:
                 instance.serves = True
                 self._live = instance
             return {"previous": before.name if before and before is not instance else None}
+
+    def reload(self, question: Question) -> dict[str, Any]:
+        spec, changed = AppSpec.read(question["spec"]), list(map(str, question["changed"]))
+        checked = self._named(question).reload(spec, changed)
+        return {"ok": checked.ok, "detail": checked.detail}
 
     def retire(self, instance: Instance) -> dict[str, Any]:
         if instance is self._live:
