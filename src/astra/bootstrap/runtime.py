@@ -121,6 +121,7 @@ class Runtime:
             clock=self.clock,
             sandbox=self.sandbox,
             approved=TrustedBranch(self.root.git, self.branch),
+            branch=self.branch,
             stopped=self.stopped,
         )
 

@@ -193,6 +193,16 @@ class HealthCommand(Protocol):
     def run(self, release: str, folder: str, running: Running) -> Checked: ...
 
 
+class Remote(Protocol):
+    """The operator's remote repository, and their own checks before it."""
+
+    def check(self, folder: str, *, correlation: str) -> Checked:
+        """Run the operator's commit checks in a box, on the files of a release."""
+        ...
+
+    def push(self, commit: str) -> Checked: ...
+
+
 class Pace(Protocol):
     """Time that only goes forward, and a way to wait for it."""
 

@@ -72,6 +72,8 @@ class Work:
         """Bring the release up beside the one that serves; the switch is recorded, then made."""
         release, serving = self._release(deployment.release), views.live(self._ledger)
         try:
+            if trouble := self._rehearsed(deployment, release):
+                return self._failed(deployment, "staging", trouble)
             instance, how = self._reloaded(deployment, serving, release)
             instance = instance or self.stage.bring_up(release)
             if isinstance(instance, Trouble):
@@ -118,6 +120,14 @@ class Work:
         why = "; ".join(troubles) or "there is no proven release to go back to"
         return self._append(_about(events.ROLLBACK_FAILED, deployment, {"reason": why[:_SAID]}))
 
+    def _rehearsed(self, deployment: Deployment, release: Release) -> Trouble | None:
+        if not self.stage.plan().staging or deployment.kind == "rollback":
+            return None
+        trouble = self.stage.rehearse(release)
+        if trouble is None:
+            self._append(_about(events.REHEARSED, deployment, {"release": release.id}))
+        return trouble
+
     def _reloaded(
         self, deployment: Deployment, serving: Release | None, release: Release
     ) -> tuple[str | None, str]:
@@ -156,7 +166,7 @@ class Work:
             "blamed": trouble.blamed,
             "rolls_back": rolls_back,
             "rollback_to": target[0].id if target else None,
-            "said": self.stage.holder.said()[-_SAID:] if stage != "build" else "",
+            "said": self._said(stage),
         }
         batch = [_about(events.FAILED, deployment, data)]
         if trouble.blamed and deployment.kind == "deploy":
@@ -165,6 +175,11 @@ class Work:
             batch.append(_about(events.QUARANTINED, deployment, blame))
         self._ledger.append(batch)
         return True
+
+    def _said(self, stage: str) -> str:
+        """Give the end of what the failing app printed."""
+        speaker = self.stage.rehearsal if stage == "staging" else self.stage.holder
+        return "" if stage == "build" else speaker.said()[-_SAID:]
 
     def _append(self, event: Event) -> bool:
         self._ledger.append([event])
