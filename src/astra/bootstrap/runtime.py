@@ -236,6 +236,7 @@ class Runtime:
             clock=self.clock,
             sandbox=self.sandbox,
             approved=ApprovedChanges(changes=self.changes, tests_required=self.tests_required),
+            branch=self.branch,
             stopped=self.stopped,
         )
 

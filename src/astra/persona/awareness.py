@@ -128,6 +128,10 @@ def _not_serving(record: Record) -> str:
     return f"release {record.data['release']} cannot be started: {_why(record)}"
 
 
+def _not_pushed(record: Record) -> str:
+    return f"commit {record.data['commit'][:12]} was not pushed: {_why(record)}"
+
+
 def _why(record: Record) -> str:
     return printable(str(record.data["reason"]))[:500]
 
@@ -165,6 +169,7 @@ NOTES: Mapping[str, tuple[str, Callable[[Record], str]]] = {
     deployments.ROLLED_BACK: (ALERT, _rolled_back),
     deployments.ROLLBACK_FAILED: (ALERT, _rollback_failed),
     deployments.QUARANTINED: (ALERT, _in_quarantine),
+    deployments.PUSH_FAILED: (ALERT, _not_pushed),
     deployments.NOT_SERVING: (ALERT, _not_serving),
     changes.TESTS_COMPLETED: (OUTCOME, _tested),
     changes.EXECUTED: (OUTCOME, _merged),
