@@ -1,8 +1,7 @@
 """An agent puts work on a clock; a person reads in one command why each firing did or did not."""
 
 import json
-import os
-import signal
+import shutil
 from typing import Any
 
 import pytest
@@ -82,6 +81,37 @@ def test_a_bad_expression_names_the_field(astra: Astra) -> None:
     assert astra.json("schedules", "show", "sch_00000000", code=1)["code"] == "not_found"
 
 
+def test_a_person_reads_in_one_command_why_each_firing_did_or_did_not_happen(astra: Astra) -> None:
+    payload = json.dumps({"path": "a.md", "content": "x"})
+    made = create(astra, "write_file", "--payload", payload, "--budget", "1", cron="@daily")
+    identifier = made["id"]
+    stretch = ("--from", "2026-03-01T00:00:00Z", "--to", "2026-03-02T00:00:00Z")
+    astra.run("schedules", "run", identifier, *stretch)
+    refused = astra.run("schedules", "run", identifier)
+    assert f"astra schedules modify {identifier} --budget N" in refused.stderr
+    told = astra.run("schedules", "history", identifier).stdout.splitlines()
+    assert [line.split()[1:4] for line in told] == [
+        ["manual", "skipped", "budget_spent"],
+        ["backfill", "skipped", "budget_spent"],
+        ["backfill", "succeeded", "ok"],
+    ]
+    assert told[1].startswith("2026-03-02T00:00:00Z")
+    assert "today's budget of 1" in told[1]
+    status = astra.run("status").stdout
+    assert "1 active, 0 paused, 0 open, next " in status
+    assert f"schedule {identifier}: 1 of 1 today; the six days before: 0 0 0 0 0 0" in status
+    nothing = astra.run("schedules", "run", identifier, *stretch[:3], stretch[1]).stdout
+    assert nothing == "nothing to run: all of them succeeded before\n"
+
+
+def test_what_makes_no_sense_is_refused_with_what_would(astra: Astra) -> None:
+    identifier = create(astra, "astra.health")["id"]
+    assert "nothing to change" in astra.json("schedules", "modify", identifier, code=2)["detail"]
+    for time in ("yesterday", "2026-03-01T00:00:00", "0001-01-01T00:00:00Z"):
+        refused = astra.json("schedules", "show", identifier, "--from", time, code=2)
+        assert refused["code"] == "bad_input"
+
+
 def test_a_tier_1_schedule_spends_its_own_budget(astra: Astra) -> None:
     payload = json.dumps({"path": "a.md", "content": "x"})
     identifier = create(astra, "write_file", "--payload", payload, "--budget", "2")["id"]
@@ -138,7 +168,7 @@ def test_a_tier_2_firing_waits_for_an_operators_signed_word(astra: Astra) -> Non
 def test_an_approved_token_survives_kill_9_and_works_once(astra: Astra) -> None:
     identifier = create(astra, "astra.health", "--tier", "2")["id"]
     astra.json("approve", identifier)
-    os.kill(astra.daemon_pid(), signal.SIGKILL)
+    astra.kill_daemon()
     assert astra.json("schedules", "run", identifier)["outcome"] == "succeeded"
     assert astra.json("schedules", "run", identifier, code=3)["code"] == "needs_approval"
 
@@ -164,6 +194,28 @@ def test_the_daemon_fires_what_is_due_and_stays_for_it(astra: Astra) -> None:
     executor = astra.json("status")["executor"]
     assert (executor["active"], executor["trouble"]) == (1, "")
     assert astra.daemon_pid() == pid, "it stays although nobody came for its idle time"
+
+
+def test_a_slow_firing_is_a_job_that_survives_kill_9_as_interrupted(astra: Astra) -> None:
+    """Also when somebody deletes the engine's database: the ledger knows what there was."""
+    astra.run("down")
+    with past(astra, minutes=10) as runtime:
+        schedule, _ = runtime.timetable.create(
+            Definition(
+                name="long",
+                cron_expression=f"{(runtime.clock.now().minute + 1) % 60} * * * *",
+                timezone="UTC",
+                target_tool="run_in_sandbox",
+                payload={"command": ["sleep", "60"]},
+                safety_tier=1,
+            ),
+            actor="agent:test",
+        )
+    astra.follow("tool_started")
+    astra.kill_daemon()
+    shutil.rmtree(astra.root / "var" / "jobs")
+    astra.follow("schedule_firing_closed")
+    assert ("interrupted", "interrupted") in history(astra, schedule.id)
 
 
 def test_agents_use_the_same_through_tools(astra: Astra) -> None:

@@ -2,13 +2,18 @@
 
 from astra import flow
 from astra.approvals import desk
+from astra.changes import views as changes
 from astra.deployments import views as deployments
 from astra.desires import views as desires
 from astra.goals import book as goals
 from astra.ledger.projection import CORE, Projection
+from astra.notifications import outbox
 from astra.persona import awareness
+from astra.plans import allowlist
+from astra.plans import projection as plans
 from astra.policy import budgets, flags, telemetry
 from astra.schedules import projection as schedules
+from astra.tasks import book as tasks
 
 PROJECTIONS: tuple[Projection, ...] = (
     *CORE,
@@ -19,7 +24,12 @@ PROJECTIONS: tuple[Projection, ...] = (
     schedules.PROJECTION,
     desires.PROJECTION,
     goals.PROJECTION,
+    tasks.PROJECTION,
+    changes.PROJECTION,
     deployments.PROJECTION,
     awareness.PROJECTION,
+    plans.PROJECTION,
+    allowlist.PROJECTION,
+    outbox.PROJECTION,
     flow.PROJECTION,
 )

@@ -13,7 +13,7 @@ from pathlib import Path
 from astra.adapters.bubblewrap.outcome import Outcome
 from astra.bootstrap.sandbox import Sandbox
 from astra.kernel.errors import AstraError
-from astra.policy.manifest import Limits, Manifest, in_words
+from astra.policy.manifest import Limits, Manifest, in_words, unconfined_in_words
 
 _FETCH_SECONDS = 60.0
 _MOST_FETCHED = 2_000_000
@@ -64,26 +64,11 @@ class AgentBoxes:
         )
 
     def fetch(self, url: str, grant: str, *, actor: str, correlation: str) -> Fetched:
-        python = Path(getattr(sys, "_base_executable", sys.executable))
-        outcome = self.sandbox.run(
-            (str(python), "-I", "-S", "-c", _FETCH, url, str(_MOST_FETCHED)),
-            Manifest(network_domains=(grant,), limits=Limits(wall_seconds=_FETCH_SECONDS)),
-            workdir="/tmp",  # noqa: S108 - the box's own, fresh and size-capped
-            actor=actor,
-            correlation=correlation,
-            programs=(python,),
-        )
-        if not outcome.succeeded or not outcome.egress.allowed:
-            raise FetchFailed(
-                f"{url[:200]} was not fetched: {_last_line(outcome)}",
-                next_step="check the address; every attempt is in `astra ledger tail`",
-            )
-        head, _, body = outcome.stdout.partition(b"\n")
-        said = json.loads(head)
-        return Fetched(int(said["status"]), str(said["type"]), body)
+        return fetch(self.sandbox, url, grant, actor=actor, correlation=correlation)
 
     def in_words(self) -> str:
-        return in_words(self._manifest(60))
+        manifest = self._manifest(60)
+        return unconfined_in_words(manifest) if self.sandbox.off else in_words(manifest)
 
     def _manifest(self, seconds: float) -> Manifest:
         """Write out what the agent's own box may touch right now."""
@@ -95,6 +80,30 @@ class AgentBoxes:
             write_paths=tuple(str(path) for path in writable),
             limits=Limits(wall_seconds=seconds),
         )
+
+
+def fetch(
+    sandbox: Sandbox, url: str, grant: str, *, actor: str, correlation: str, label: str = ""
+) -> Fetched:
+    """Fetch one address in a box that reaches exactly one host."""
+    python = Path(getattr(sys, "_base_executable", sys.executable))
+    outcome = sandbox.run(
+        (str(python), "-I", "-S", "-c", _FETCH, url, str(_MOST_FETCHED)),
+        Manifest(network_domains=(grant,), limits=Limits(wall_seconds=_FETCH_SECONDS)),
+        workdir="/tmp",  # noqa: S108 - the box's own, fresh and size-capped
+        actor=actor,
+        correlation=correlation,
+        programs=(python,),
+        label=label,
+    )
+    if not outcome.succeeded or not outcome.egress.allowed:
+        raise FetchFailed(
+            f"{url[:200]} was not fetched: {_last_line(outcome)}",
+            next_step="check the address; every attempt is in `astra ledger tail`",
+        )
+    head, _, body = outcome.stdout.partition(b"\n")
+    said = json.loads(head)
+    return Fetched(int(said["status"]), str(said["type"]), body)
 
 
 def _last_line(outcome: Outcome) -> str:

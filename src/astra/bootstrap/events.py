@@ -11,14 +11,19 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from astra.approvals import desk
-from astra.bootstrap import sandbox
+from astra.bootstrap import dry_run, readiness, sandbox
+from astra.changes import events as changed
+from astra.changes import model as changes
 from astra.deployments import events as deployments
 from astra.desires import idle
 from astra.desires import views as desires
 from astra.goals import book as goals
-from astra.policy import authority, budgets, contract, flags, stopping, telemetry
+from astra.notifications import outbox
+from astra.plans import events as plans
+from astra.policy import authority, budgets, confinement, contract, flags, stopping, telemetry
 from astra.schedules import events as schedules
 from astra.schedules import tokens
+from astra.tasks import book as tasks
 
 EVENTS: Mapping[str, str] = MappingProxyType(
     {
@@ -53,6 +58,8 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         schedules.GAVE_UP: "the last attempt at a firing failed too",
         schedules.ADJUSTED: "a schedule slowed down after failures, or is back to normal",
         schedules.NOTICED: "something about a schedule that a person should hear of",
+        outbox.SENT: "a notification was taken by a channel; the channel's name, never its address",
+        outbox.FAILED: "a channel did not take a notification; which attempt that was",
         tokens.EXPORTED: "an operator's approval of a firing was written to its token file",
         tokens.REFUSED: "a token file did not fit the ledger: forged, edited, expired, taken away",
         desires.RECORDED: "somebody wants something; with its strength, tags and context",
@@ -62,9 +69,74 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         desires.PROMOTED: "the operator made a goal of a desire",
         idle.SURVEYED: "the idle policy noted what is wanted most in this hour",
         goals.CREATED: "there is a new goal; says where it came from",
+        tasks.CREATED: "there is a task; it is on disk before anything of it runs",
+        tasks.ENABLED: "an operator's approval enabled a task, which runs it",
+        tasks.DISABLED: "a task waits for an approval again, and why",
+        tasks.FINISHED: "a task is over, and how it went",
+        changes.SCHEDULED: "a change was admitted and committed on a branch of its own",
+        changes.SCANNED: "the text of a change was looked at; what was found",
+        changes.TESTS_STARTED: "a run of the target's tests on a change began",
+        changes.TESTS_PASSED: "that run passed; its report",
+        changes.TESTS_FAILED: "that run did not pass; its report",
+        changes.TESTS_COMPLETED: "every run on a change is over; what they say together",
+        changes.REBASED: "a change was carried over to a base that moved; a new round began",
+        changes.CONFLICTED: "a change does not fit the base any more, and goes back to the agent",
+        changes.RENEWED: "somebody wants the evidence for a change gathered again",
+        changes.COMMENTED: "somebody said something about a change",
+        changes.REVISION_REQUESTED: "a reviewer sent a change back, and why",
+        changes.SUPERSEDED: "a change was replaced by a revision",
+        changes.WITHDRAWN: "a change was turned down before anybody was asked to approve it",
+        changes.APPROVED: "an approval was found to hold for exactly this change, and used up",
+        changes.REJECTED: "a change was rejected, with a reason",
+        changes.EXECUTED: "the target's branch moved to the approved commit",
+        changes.ROLLED_BACK: "what a change brought was taken back",
+        changed.STEP_FAILED: "a step of a change failed and is tried again; why",
+        plans.REQUESTED: "somebody described a project; a model is to draft a plan for it",
+        plans.QUESTIONED: "the description was not clear; what was asked back",
+        plans.ANSWERED: "those questions were answered",
+        plans.DRAFTING_RETRIED: "a model did not answer, or its plan did not hold; when it is"
+        " asked again",
+        plans.FAILED: "no plan came of a description, and why",
+        plans.DRAFTED: "there is a plan; its hash, its manifest and its size",
+        plans.REVISED: "a plan was edited: it has a new hash and needs a new approval",
+        plans.APPROVED: "the operator approved exactly this plan with exactly these grants",
+        plans.REJECTED: "the operator rejected a plan, with a reason",
+        plans.FILES_EXPORTED: "a plan's contract was written to its files",
+        plans.GLOBAL_GRANT_ADDED: "the operator granted something to every plan that asks for it",
+        plans.GLOBAL_GRANT_REMOVED: "such a grant was taken back",
+        plans.ALLOWLIST_EXPORTED: "the global allowlist was written to its file",
+        plans.STARTED: "the runner began with an approved plan",
+        plans.CHECKPOINT_STARTED: "a plan began a checkpoint",
+        plans.CHECKPOINT_COMPLETED: "a checkpoint is done; what came of it",
+        plans.STEP_STARTED: "a model call was counted against a checkpoint's budget",
+        plans.STEP_DECIDED: "what the model wants to do next, and what that is judged to be",
+        plans.ACTION_STARTED: "an action with an effect is about to begin, at most once",
+        plans.STEP_FINISHED: "how that step went",
+        plans.MODEL_FAILED: "a model did not answer, or not in the form; when it is asked again",
+        plans.OVERRAN: "a plan has run twice as long as it was estimated",
+        plans.BLOCKED_ON_PERMISSION: "a plan wants what it was not granted; the narrowest grant",
+        plans.BLOCKED_ON_DESTRUCTIVE: "a destructive step waits to be confirmed, just this once",
+        plans.BLOCKED_ON_BUDGET: "a checkpoint's step budget is spent",
+        plans.BLOCKED_ON_LLM: "the model did not answer, however often it was asked",
+        plans.PERMISSION_GRANTED: "the operator granted a running plan more, once or for good",
+        plans.ACTION_CONFIRMED: "the operator confirmed one destructive step",
+        plans.ACTION_SKIPPED: "the operator skipped an action",
+        plans.BUDGET_EXTENDED: "the operator gave a checkpoint more steps",
+        plans.PAUSED: "a plan was paused",
+        plans.RESUMED: "a plan goes on",
+        plans.COMPLETED: "a plan is done",
+        plans.ABORTED: "a plan was ended before it was done, and why",
+        plans.MESSAGE_SENT: "a plan told people something",
+        plans.MESSAGE_RECEIVED: "somebody told a plan something; its next step reads it",
+        plans.SILENCED: "notifications of a plan were turned off or on again",
+        plans.NOTIFIED: "the messages of a minute were announced together",
+        sandbox.EGRESS_OPENED: "a box is about to be let through to a host; how it went follows",
+        sandbox.EGRESS_ATTEMPTED: "a box tried to reach a host; whether it was let through, and"
+        " how much passed, written when the connection is over",
         deployments.ORDERED: "the operator ordered a commit to be deployed, with a signature",
         deployments.ROLLBACK_ORDERED: "the operator ordered another release back, with a signature",
         deployments.REQUESTED: "a deployment or a rollback began; its commit and its release",
+        deployments.DECLINED: "an approved change could not be deployed by itself, and why",
         deployments.BUILT: "a release was made from its commit and sealed; its digest",
         deployments.REHEARSED: "a release ran well on its own in staging before it was started",
         deployments.RELOAD_BEGUN: "the running app was asked to take a release's code over",
@@ -80,11 +152,27 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         deployments.PUSHED: "the commit of a settled release was pushed to the operator's remote",
         deployments.PUSH_FAILED: "it was not pushed; why. The deployment stands",
         deployments.REMOVED: "a release beyond the number to keep was removed",
-        sandbox.EGRESS_ATTEMPTED: "a box tried to reach a host; whether it was let through",
+        readiness.SIGNED_OFF: "the operator signed a readiness report off",
+        dry_run.APPROVED: "the operator rehearsed an approval, in a dry run, with a signature",
+        dry_run.COMPLETED: "a dry run is over; how it went and where its transcript is",
         sandbox.BOX_ENDED: "a box ended; how, after how long, and what it had reached",
+        confinement.ALLOWED: "the operator signed that agent code may run without a sandbox; it"
+        " does only where the daemon's setting says so too",
+        confinement.REVOKED: "that was taken back: agent code runs in the sandbox or not at all",
         stopping.STOPPED: "everything the agent ran was ended; what was found and what survived",
         stopping.STARTED: "the operator let work start again, with a signature",
         "ledger_tail_set_aside": "a crash tore the end of a segment; it was moved out of the chain,"
         " whole, to `var/set-aside`",
     }
 )
+
+URGENT = frozenset(
+    {
+        *(authority.ROOT_CREATED, authority.KEY_ROTATED, contract.CONFIG_SIGNED, flags.FLAG_SET),
+        *(desk.GRANTED, desk.REJECTED, desk.EXPIRED, desk.STALE, tokens.EXPORTED),
+        *(stopping.STOPPED, stopping.STARTED, confinement.ALLOWED, confinement.REVOKED),
+        *(telemetry.TOOL_FINISHED, telemetry.TOOL_INTERRUPTED, sandbox.BOX_ENDED),
+        *(schedules.PAUSED, schedules.CLOSED, desires.HALF_LIFE_SET, "ledger_tail_set_aside"),
+    }
+)
+"""What is recorded even while the disk is full: what a person decides, and how things ended."""

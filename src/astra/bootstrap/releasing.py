@@ -7,7 +7,6 @@ from pathlib import Path
 
 from astra.adapters.bubblewrap.outcome import Outcome
 from astra.adapters.data_root import DataRoot
-from astra.adapters.git_command import GitCommand, run_git
 from astra.adapters.git_push import Push
 from astra.adapters.release_folders import ReleaseFolders
 from astra.adapters.supervisor.app_box import find_program
@@ -15,7 +14,7 @@ from astra.adapters.supervisor.channel import STAGING
 from astra.adapters.supervisor.client import HolderClient
 from astra.bootstrap.deploying import Deployer, Leaving
 from astra.bootstrap.sandbox import Sandbox
-from astra.deployments.ports import Approved, Checked, Running, Verdict
+from astra.deployments.ports import Approved, Checked, Running
 from astra.deployments.pushing import Pushing
 from astra.deployments.requests import Requests
 from astra.deployments.stage import Stage
@@ -23,7 +22,7 @@ from astra.deployments.upkeep import Upkeep
 from astra.deployments.watching import Plan
 from astra.deployments.work import Work
 from astra.kernel.clock import Clock
-from astra.kernel.errors import NotFound, Refused
+from astra.kernel.errors import Refused
 from astra.ledger.ports import Ledger
 from astra.policy import contract
 from astra.policy.manifest import Limits, Manifest
@@ -31,33 +30,6 @@ from astra.settings.configuration import Configuration
 
 _BUILD = Limits(wall_seconds=900, cpu_seconds=1800)
 _HEALTH = Limits(wall_seconds=10, cpu_seconds=10)
-
-
-@dataclass(frozen=True)
-class TrustedBranch:
-    """The newest commit of the target's branch in the trusted repository.
-
-    Only Astra writes there, and only what the operator brought or approved. What a change adds to
-    this is the change path's to say.
-    """
-
-    repository: Path
-    branch: str
-
-    def may_deploy(self, change: str | None) -> Verdict:
-        if change is not None:
-            raise NotFound(f"there is no change {change[:100]}", next_step="deploy without one")
-        name = f"refs/heads/{self.branch}^{{commit}}"
-        arguments = ("rev-parse", "--verify", "--quiet", "--end-of-options", name)
-        command = GitCommand(repository=self.repository, arguments=arguments)
-        found = run_git(command, accept=frozenset({0, 1})).output.decode().strip()
-        if not found:
-            raise NotFound(
-                f"the branch {self.branch} has no commit yet",
-                code="no_commit_yet",
-                next_step="commit something to the target, then run astra init again",
-            )
-        return Verdict(commit=found, digest=f"git:{found}", allowed=True, tests_passed=False)
 
 
 def make_deployer(

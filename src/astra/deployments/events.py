@@ -5,6 +5,7 @@ from typing import Any
 ORDERED = "deployment_ordered"
 ROLLBACK_ORDERED = "rollback_ordered"
 REQUESTED = "deployment_requested"
+DECLINED = "deployment_declined"
 BUILT = "release_built"
 REHEARSED = "release_rehearsed"
 RELOAD_BEGUN = "release_reload_begun"

@@ -22,6 +22,7 @@ class Verdict:
     human_approval_required: bool = False
     stale: bool = False
     approval_id: str = ""
+    change: str = ""
     code: str = ""
     reason: str = ""
     next_step: str = ""

@@ -1,5 +1,6 @@
 """Schedules and firings as rows: what is due is an index range, however many there are."""
 
+import functools
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -107,6 +108,25 @@ def open_firings(ledger: Ledger, schedule_id: str) -> list[Firing]:
     return _firings(ledger, f"WHERE schedule = ? AND {IS_OPEN} ORDER BY fire_time", schedule_id)
 
 
+def with_open_firings(ledger: Ledger, schedule_ids: Sequence[str]) -> set[str]:
+    """Name those of which a firing is open, in one question for all of them."""
+    rows = ledger.query(
+        f"SELECT DISTINCT schedule FROM firing WHERE {IS_OPEN}"  # noqa: S608 - fixed text
+        " AND schedule IN (SELECT value FROM json_each(?))",
+        [json.dumps(schedule_ids)],
+    )
+    return {identifier for (identifier,) in rows}
+
+
+def with_dependents(ledger: Ledger, schedule_ids: Sequence[str]) -> set[str]:
+    """Name those that others come after."""
+    rows = ledger.query(
+        "SELECT DISTINCT after FROM schedule_after WHERE after IN (SELECT value FROM json_each(?))",
+        [json.dumps(schedule_ids)],
+    )
+    return {identifier for (identifier,) in rows}
+
+
 def every_open_firing(ledger: Ledger, state: str) -> list[Firing]:
     return _firings(ledger, f"WHERE {IS_OPEN} AND state = ? ORDER BY fire_time", state)
 
@@ -120,6 +140,16 @@ def in_window(ledger: Ledger, schedule_id: str, start: str, end: str) -> list[Fi
     return _firings(
         ledger, "WHERE schedule = ? AND fire_time > ? AND fire_time <= ?", schedule_id, start, end
     )
+
+
+def last_fired(ledger: Ledger, schedule_id: str) -> str:
+    """Give the last instant of a schedule that was dealt with, or nothing."""
+    rows = ledger.query(
+        "SELECT max(coalesce(until, fire_time)) FROM firing"
+        " WHERE schedule = ? AND kind IN ('cron', 'catch_up')",
+        [schedule_id],
+    )
+    return rows[0][0] or ""
 
 
 def dependents(ledger: Ledger, schedule_id: str) -> list[str]:
@@ -177,11 +207,17 @@ def _firings(ledger: Ledger, where: str, *parameters: Any) -> list[Firing]:
     return [Firing(**dict(zip((*names, "correlation"), row, strict=True))) for row in rows]
 
 
+@functools.lru_cache(maxsize=4096)
+def _definition(text: str) -> Definition:
+    """Read a definition; what fires often is read once."""
+    return Definition.read(json.loads(text))
+
+
 def _schedule(row: Sequence[Any]) -> Schedule:
     identifier, definition, state, next_run, version, created_at, modified, factor, failures = row
     return Schedule(
         id=identifier,
-        definition=Definition.read(json.loads(definition)),
+        definition=_definition(definition),
         state=state,
         next_run=next_run,
         version=version,

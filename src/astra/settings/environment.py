@@ -21,6 +21,7 @@ from pathlib import Path
 
 from astra.kernel.errors import BadSetting
 
+OFF_UNSAFE = "off-unsafe"
 FLAGS = {
     "PERSONA_MODE_ENABLED": (True, "the whole persona: chat, source view, writing tools"),
     "ASTRA_CODE_WRITE_ENABLED": (False, "changing and deploying code"),
@@ -41,6 +42,7 @@ class Setting:
 
 
 _TEXT, _WHOLE, _NUMBER, _SWITCH = "text", "whole number", "number", "on or off"
+_HOURS = "whole number from 1 to 168"
 SETTINGS = (
     Setting("AGENT_DATA_ROOT", "path", "./agent-data", "the data root", used=True),
     Setting(
@@ -78,7 +80,14 @@ SETTINGS = (
     Setting("ASTRA_PORT", _WHOLE, "8700", "the loopback port of `astra up`"),
     Setting("ASTRA_PUBLIC_URL", _TEXT, "", "the address of a TLS proxy in front"),
     Setting("ASTRA_DATABASE_URL", _TEXT, "", "a Postgres address for ledger and index"),
-    Setting("ASTRA_SANDBOX", "bubblewrap or off-unsafe", "bubblewrap", "what runs agent code"),
+    Setting(
+        "ASTRA_SANDBOX",
+        "bubblewrap or off-unsafe",
+        "bubblewrap",
+        "what runs agent code; off-unsafe counts in `.env` or for `astra up`, and only with the"
+        " operator's signature (`astra sandbox off-unsafe`)",
+        used=True,
+    ),
     Setting(
         "ASTRA_MCP_TOOL_NAMES",
         "underscore or dotted",
@@ -86,8 +95,10 @@ SETTINGS = (
         "how `astra mcp` advertises tool names; it understands both",
         used=True,
     ),
-    Setting("ASTRA_MODEL", _TEXT, "", "the model, for throwaway data roots only"),
-    Setting("ASTRA_MODEL_BASE_URL", _TEXT, "", "its server, for throwaway data roots only"),
+    Setting("ASTRA_MODEL", _TEXT, "", "the model, for throwaway data roots only", used=True),
+    Setting(
+        "ASTRA_MODEL_BASE_URL", _TEXT, "", "its server, for throwaway data roots only", used=True
+    ),
     Setting(
         "AGENT_READ_SCOPE",
         "source, granted or all",
@@ -97,21 +108,40 @@ SETTINGS = (
     ),
     Setting("AGENT_GIT_USER_NAME", _TEXT, "Agent", "the agent's name in commits", used=True),
     Setting("AGENT_GIT_USER_EMAIL", _TEXT, "agent@localhost", "its address in commits", used=True),
-    Setting("AGENT_DEPLOY_TEST_TIMEOUT", _WHOLE, "300", "seconds the target's tests may take"),
-    Setting("AGENT_DEPLOY_REQUIRE_TESTS", _SWITCH, "on", "no deploy without passing tests"),
+    Setting(
+        "AGENT_DEPLOY_TEST_TIMEOUT",
+        _WHOLE,
+        "300",
+        "seconds the target's tests may take",
+        used=True,
+    ),
+    Setting(
+        "AGENT_DEPLOY_REQUIRE_TESTS",
+        _SWITCH,
+        "on",
+        "no deploy without passing tests; off only by `[deploy] require_tests` in astra.toml",
+        used=True,
+    ),
     Setting(
         "AGENT_REQUIRE_HUMAN_APPROVAL_FOR_TEST_CHANGES",
         _SWITCH,
         "on",
         "a change to tests waits for a person",
     ),
-    Setting("AGENT_RUNNER_MAX_CONCURRENT", _WHOLE, "3", "plans that run at once"),
-    Setting("MAX_CLARIFYING_ROUNDS", _WHOLE, "3", "rounds of questions before drafting"),
+    Setting("AGENT_RUNNER_MAX_CONCURRENT", _WHOLE, "3", "plans that run at once", used=True),
+    Setting("MAX_CLARIFYING_ROUNDS", _WHOLE, "3", "rounds of questions before drafting", used=True),
     Setting(
         "DESIRE_HALF_LIFE_DAYS",
         _NUMBER,
         "14",
         "days until a desire is half as strong; a new value counts from the daemon's next start",
+        used=True,
+    ),
+    Setting(
+        "DESIRE_SURVEY_HOURS",
+        _HOURS,
+        "1",
+        "hours between two entries of the strongest desires in the awareness feed",
         used=True,
     ),
 )
@@ -131,15 +161,23 @@ class Settings:
     flags_asked_on: frozenset[str]
     idle_minutes: float
     half_life_days: float
+    survey_hours: int
+    test_timeout: int
+    tests_required: bool
     git_user_name: str
     git_user_email: str
     read_scope: str | None
     mcp_tool_names: str
+    sandbox_off: bool
+    model: str
+    model_base_url: str
+    most_clarifying_rounds: int
+    most_plans_at_once: int
 
 
 def load(environ: Mapping[str, str], dotenv: str = "") -> Settings:
     """Read every setting, or raise an error that names the key, the value and what is accepted."""
-    file = _parse_dotenv(dotenv)
+    file = parse_dotenv(dotenv)
     _refuse_unknown({*environ, *file})
     merged = {**file, **environ}
     values = {setting.name: _value(setting, merged) for setting in SETTINGS}
@@ -155,11 +193,27 @@ def load(environ: Mapping[str, str], dotenv: str = "") -> Settings:
         flags_asked_on=frozenset((given - off) & default_off),
         idle_minutes=float(values["ASTRA_DAEMON_IDLE_MINUTES"]),
         half_life_days=float(values["DESIRE_HALF_LIFE_DAYS"]),
+        survey_hours=int(values["DESIRE_SURVEY_HOURS"]),
+        test_timeout=min(int(values["AGENT_DEPLOY_TEST_TIMEOUT"]), 86_400),
+        tests_required=_switch(
+            "AGENT_DEPLOY_REQUIRE_TESTS", merged.get("AGENT_DEPLOY_REQUIRE_TESTS") or "off"
+        ),
         git_user_name=values["AGENT_GIT_USER_NAME"],
         git_user_email=values["AGENT_GIT_USER_EMAIL"],
         read_scope=values["AGENT_READ_SCOPE"] if merged.get("AGENT_READ_SCOPE") else None,
         mcp_tool_names=values["ASTRA_MCP_TOOL_NAMES"],
+        sandbox_off=_sandbox_off(file, environ),
+        model=values["ASTRA_MODEL"],
+        model_base_url=values["ASTRA_MODEL_BASE_URL"],
+        most_clarifying_rounds=int(values["MAX_CLARIFYING_ROUNDS"]),
+        most_plans_at_once=int(values["AGENT_RUNNER_MAX_CONCURRENT"]),
     )
+
+
+def _sandbox_off(*sources: Mapping[str, str]) -> bool:
+    """Tell whether somebody asks for no sandbox and nobody for one: a sandbox wins."""
+    given = {source["ASTRA_SANDBOX"] for source in sources if source.get("ASTRA_SANDBOX")}
+    return given == {OFF_UNSAFE}
 
 
 def names() -> frozenset[str]:
@@ -171,6 +225,7 @@ def _value(setting: Setting, merged: Mapping[str, str]) -> str:
     text = _expand(setting.name, raw, merged)
     checks = {
         _WHOLE: lambda: int(text) >= 0,
+        _HOURS: lambda: 1 <= int(text) <= 168,  # noqa: PLR2004 - as _HOURS says
         _NUMBER: lambda: 0 < float(text) < float("inf"),
         _SWITCH: lambda: text.lower() in _ON | _OFF,
         _TEXT: lambda: True,
@@ -223,7 +278,7 @@ def _refuse_unknown(given: set[str]) -> None:
             )
 
 
-def _parse_dotenv(text: str) -> dict[str, str]:
+def parse_dotenv(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         stripped = line.strip()

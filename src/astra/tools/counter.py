@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from astra.kernel.errors import AstraError, BadInput
+from astra.kernel.errors import AstraError, BadInput, LedgerUnavailable
 from astra.kernel.ids import random_id
 from astra.ledger.ports import Ledger
 from astra.policy import telemetry
@@ -36,6 +36,7 @@ class Request:
     schedule_id: str | None = None
     schedule_budget: int = 0
     at_least: Tier = Tier.READ
+    plan_id: str | None = None
 
 
 class Counter:
@@ -123,7 +124,12 @@ class Counter:
             self._ledger.append([event], lazy=call.tier is Tier.READ)
 
     def _refuse(self, call: Call, decision: Decision) -> AstraError:
-        self._ledger.append([telemetry.refused(call, decision)], lazy=True)
+        try:
+            self._ledger.append([telemetry.refused(call, decision)], lazy=True)
+        except LedgerUnavailable:
+            # On a full disk the caller hears why; a refusal has no effect that needs a record.
+            if decision.reason is not Reason.DISK_LOW:
+                raise
         return decision.as_error()
 
 
@@ -136,15 +142,21 @@ def _unread(request: Request) -> Call:
         correlation=request.correlation or random_id("cor"),
         schedule_id=request.schedule_id,
         schedule_budget=request.schedule_budget,
+        plan_id=request.plan_id,
     )
 
 
 def _of_tool(call: Call, tool: AnyTool, at_least: Tier) -> Call:
-    """Take what the tool is; a caller may ask for a stricter tier, never for a looser one."""
+    """Take what the tool is; a caller may ask for a stricter tier, never for a looser one.
+
+    A plan's grants stand for the one-time approval that reaching outside takes otherwise; the gate
+    denies whatever they do not cover.
+    """
+    tier = tool.tier_in_plan if call.plan_id and tool.tier_in_plan is not None else tool.tier
     return replace(
         call,
         tool=tool.name,
-        tier=max(tool.tier, at_least),
+        tier=max(tier, at_least),
         flags=tool.flags,
         operator_only=tool.operator_only,
         available=tool.available,

@@ -64,9 +64,12 @@ class Tool(Generic[In, Out]):
     operator_only: bool = False
     available: bool = True
     slow: bool = False
+    """Takes long: on a clock it runs as a durable job."""
     hints: Hints = field(default_factory=Hints)
     footprint: Callable[[In, Services], Footprint] = _no_footprint
     aliases: tuple[str, ...] = ()
+    tier_in_plan: Tier | None = None
+    """The tier within the grants of an approved plan, where that is another."""
 
     @property
     def underscored(self) -> str:

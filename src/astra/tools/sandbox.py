@@ -122,6 +122,7 @@ TOOLS: tuple[AnyTool, ...] = (
         output=RunAnswer,
         tier=Tier.LOCAL_WRITE,
         flags=PERSONA,
+        slow=True,
         hints=Hints(destructive=True, idempotent=False),
         handler=_run,
     ),
@@ -133,8 +134,10 @@ TOOLS: tuple[AnyTool, ...] = (
         output=FetchAnswer,
         tier=Tier.EXTERNAL,
         flags=PERSONA,
+        slow=True,
         hints=Hints(open_world=True),
         handler=_fetch,
         footprint=_reaches,
+        tier_in_plan=Tier.LOCAL_WRITE,
     ),
 )

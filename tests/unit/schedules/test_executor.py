@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 
 from astra.kernel import cancellation
+from astra.kernel.clock import format_time
 from astra.kernel.errors import AstraError, Conflict
 from astra.ledger import views as records
 from astra.policy.call import Tier
+from astra.schedules import events
 
 
 def outcomes(world: Any, schedule: Any) -> list[tuple[str, str]]:
@@ -312,6 +314,30 @@ def test_a_clock_set_back_fires_nothing_twice(world: Any) -> None:
     ]
 
 
+def test_modified_or_resumed_under_a_clock_set_back_it_repeats_nothing(world: Any) -> None:
+    schedule = world.create("look")
+    minutes(world, 5)
+    world.clock.advance(minutes=-5)
+    world.timetable.modify(schedule.id, {"name": "other"}, actor="agent:test")
+    world.timetable.pause(schedule.id, actor="agent:test")
+    world.timetable.resume(schedule.id, actor="agent:test")
+    minutes(world, 7)
+    assert [item["fire_time"][14:16] for item in world.history(schedule)] == [
+        f"0{minute}" for minute in range(1, 8)
+    ]
+
+
+def test_a_schedule_that_points_at_a_firing_that_happened_moves_on(world: Any) -> None:
+    schedule = world.create("look")
+    world.advance(minutes=1)
+    fired = world.history(schedule)[0]["fire_time"]
+    stuck = world.timetable.get(schedule.id)
+    world.ledger.append([events.adjusted(stuck, 1, fired, why="a test")])
+    world.advance()
+    minutes(world, 2)
+    assert len(world.history(schedule)) == len(world.ran) == 3
+
+
 def test_a_years_sleep_is_one_count_and_one_run(world: Any) -> None:
     schedule = world.create("look", "*/5 * * * *")
     world.advance(days=365)
@@ -329,6 +355,9 @@ def test_backfill_runs_what_did_not_succeed_each_firing_once(world: Any) -> None
     assert [item["fire_time"][11:13] for item in done] == ["14", "15", "16", "17"]
     assert {item["kind"] for item in done} == {"backfill"}
     assert world.executor.backfill(schedule.id, start, world.clock.now(), actor="x") == []
+    hour = world.clock.now().replace(minute=0) - timedelta(days=2)
+    (one,) = world.executor.backfill(schedule.id, hour, hour, actor="x")
+    assert one["fire_time"] == format_time(hour), "both ends belong to it"
     with pytest.raises(AstraError, match="more than 100"):
         world.executor.backfill(
             schedule.id, start - timedelta(days=9), world.clock.now(), actor="x"
@@ -425,6 +454,8 @@ def test_repeated_failure_slows_down_within_bounds_and_success_brings_it_back(wo
     minutes(world, 2)
     assert world.timetable.get(schedule.id).factor == 2
     assert world.timetable.get(schedule.id).next_run[14:16] == "04"
+    shown = world.timetable.shown(world.timetable.get(schedule.id))["next_runs"]
+    assert [run[14:16] for run in shown] == ["04", "06", "08", "10", "12"]
     minutes(world, 30)
     assert world.timetable.get(schedule.id).factor == 4
     world.failing = False

@@ -17,13 +17,30 @@ from astra.adapters.bubblewrap import listening, machine, supervision, threshold
 from astra.adapters.bubblewrap.outcome import Outcome, judge, never_ran
 from astra.adapters.bubblewrap.preparation import Box, Prepared, prepare
 from astra.adapters.bubblewrap.profile import GATEWAY_PORT, PROXY_PORT, Profile
-from astra.adapters.bubblewrap.supervision import OnOutput, Started
+from astra.adapters.bubblewrap.supervision import Ending, OnOutput, Started
 from astra.adapters.bubblewrap.watch import Watch
-from astra.adapters.egress_proxy import NO_EGRESS, PUBLIC_INTERNET, EgressProxy, Internet, Record
+from astra.adapters.cgroups import NOT_DELEGATED, Delegation, Group
+from astra.adapters.egress_proxy import (
+    NO_EGRESS,
+    PUBLIC_INTERNET,
+    Announce,
+    EgressProxy,
+    Internet,
+    Record,
+    unannounced,
+)
 from astra.adapters.model_gateway import ModelGateway
 from astra.kernel.errors import AstraError, Refused
 
-__all__ = ["Box", "Stopped", "run"]
+__all__ = [
+    "Box",
+    "Stopped",
+    "note_memory",
+    "refuse_when_stopped",
+    "registered",
+    "run",
+    "unavailable",
+]
 
 
 class Stopped(Refused):
@@ -36,8 +53,10 @@ def run(
     data_root: Path,
     on_output: OnOutput = lambda _stream, _data: None,
     record: Record = lambda _attempt: None,
+    announce: Announce = unannounced,
     internet: Internet = PUBLIC_INTERNET,
     gateway: ModelGateway | None = None,
+    groups: Delegation = NOT_DELEGATED,
 ) -> Outcome:
     """Run the box to its end; whatever keeps it from starting is an outcome, not an exception."""
     job = _Job(
@@ -45,8 +64,10 @@ def run(
         data_root=data_root,
         on_output=on_output,
         record=record,
+        announce=announce,
         internet=internet,
         gateway=gateway,
+        groups=groups,
     )
     return threshold.in_thread_of_its_own(lambda: _attempt(job))
 
@@ -57,8 +78,10 @@ class _Job:
     data_root: Path
     on_output: OnOutput
     record: Record
+    announce: Announce
     internet: Internet
     gateway: ModelGateway | None
+    groups: Delegation
 
 
 def _attempt(job: _Job) -> Outcome:
@@ -83,11 +106,12 @@ def _set_out(job: _Job, stack: contextlib.ExitStack) -> tuple[Prepared, Started]
 def _see_through(
     job: _Job, prepared: Prepared, started: Started, stack: contextlib.ExitStack, began: float
 ) -> Outcome:
-    entry = stack.enter_context(registered(job.box, started, job.data_root))
+    limits = prepared.profile.manifest.limits
+    group = stack.enter_context(job.groups.group(started.init, limits))
+    entry = stack.enter_context(registered(job.data_root, job.box, started, group))
     proxy = _serve(job, prepared.profile, started, stack)
     refuse_when_stopped(job.data_root)
     started.open_gate()
-    limits = prepared.profile.manifest.limits
     watch = Watch(
         limits=limits,
         writable=prepared.writable,
@@ -96,6 +120,7 @@ def _see_through(
         init=started.init,
     )
     ending = supervision.follow(started, limits=limits, watch=watch, on_output=job.on_output)
+    note_memory(ending, group)
     return judge(
         ending,
         stopped=boxes.was_ended(job.data_root, entry),
@@ -107,14 +132,15 @@ def _see_through(
 
 @contextlib.contextmanager
 def registered(
-    box: Box, started: Started, data_root: Path
+    data_root: Path, box: Box, started: Started, group: Group | None
 ) -> Generator[boxes.RunningBox, None, None]:
-    """Keep a box in the registry, where stop finds it, until it is proven dead."""
+    """Keep a started box in the registry until it is proven dead."""
     entry = boxes.describe(
         started.init,
         pid_namespace=started.pid_namespace,
         kind=box.kind,
         label=box.label or box.command[0],
+        cgroup=str(group.path) if group else "",
     )
     if entry is None:
         raise machine.SandboxUnavailable(
@@ -128,8 +154,14 @@ def registered(
         yield entry
     finally:
         started.kill()
-        if boxes.wait_dead(started.init_handle, 1.0):
+        if started.is_dead(1.0):
             boxes.unregister(data_root, entry)
+
+
+def note_memory(ending: Ending, group: Group | None) -> None:
+    """Name the limit where the kernel, not the watcher, ended a box for its memory."""
+    if group is not None and ending.limit is None and group.ran_out_of_memory():
+        ending.limit = "memory"
 
 
 def _serve(
@@ -152,6 +184,7 @@ def _serve(
     proxy = EgressProxy(
         grants=profile.domains,
         record=job.record,
+        announce=job.announce,
         internet=job.internet,
         byte_limit=limits.network_bytes,
         connection_limit=limits.connections,

@@ -58,7 +58,7 @@ def look() -> Machine:
         links=tuple((str(name), str(name.readlink())) for name in names if name.is_symlink()),
         folders=("/usr", *(str(n) for n in names if n.is_dir() and not n.is_symlink())),
         etc=tuple(name for name in _ETC if Path(name).exists()),
-        identity=_identity(),
+        identity=identity(),
     )
 
 
@@ -69,7 +69,8 @@ def home_folders() -> tuple[str, ...]:
     return tuple(sorted({user.pw_dir for user in people if user.pw_dir.strip("/")}))
 
 
-def _identity() -> Identity:
+def identity() -> Identity:
+    """Say who runs boxes: this user, or for root a user of their own."""
     if os.geteuid() != 0:
         return Identity(uid=os.geteuid(), gid=os.getegid(), dropped=False)
     try:
@@ -81,6 +82,15 @@ def _identity() -> Identity:
             f"the user {BOX_USER} is root", next_step=f"give {BOX_USER} a uid of its own"
         )
     return Identity(uid=user.pw_uid, gid=user.pw_gid, dropped=True)
+
+
+def no_such_user(identity: Identity, error: OSError) -> SandboxUnavailable:
+    """Say what it means that this root has no uid to give to boxes: a container of one uid."""
+    return SandboxUnavailable(
+        f"Astra runs as root but cannot become uid {identity.uid}: {error.strerror}",
+        next_step="run Astra as an ordinary user, or give the container a range of uids"
+        f" that has {identity.uid}",
+    )
 
 
 def _program(name: str, *, package: str) -> str:

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from astra.adapters import boxes
-from astra.adapters.bubblewrap import grants, machine, staging
+from astra.adapters.bubblewrap import grants, machine, staging, workspace
 from astra.adapters.bubblewrap.grants import Inspection, UnsafeGrant
 from astra.adapters.bubblewrap.machine import Machine
 from astra.adapters.bubblewrap.profile import NAME_FILES, Cover, Profile, compile_profile
 from astra.adapters.bubblewrap.toolchain import NO_TOOLCHAIN, Toolchain
+from astra.adapters.bubblewrap.workspace import Workspace
 from astra.kernel.errors import BadInput
 from astra.policy.manifest import Manifest, check, is_within, normalise_path
 
@@ -39,6 +40,7 @@ class Box:
     homes: tuple[str, ...] | None = None
     kind: str = boxes.RUN
     label: str = ""
+    workspace: Workspace | None = None
     host_network: bool = False
     inherited: tuple[int, ...] = ()
 
@@ -71,6 +73,7 @@ def prepare(box: Box, stack: contextlib.ExitStack, *, gateway: bool) -> Prepared
         covers=(*_hidden(box, host), *found.covers),
         guarded=guarded,
         gateway=gateway,
+        workspace=box.workspace.place if box.workspace else None,
         host_names=_host_names() if box.host_network else None,
         inherited=box.inherited,
     )
@@ -78,6 +81,10 @@ def prepare(box: Box, stack: contextlib.ExitStack, *, gateway: bool) -> Prepared
     if host.identity.dropped:
         sources = {**staging.stage(opened)}
     writable = tuple(opened[path] for path in manifest.write_paths)
+    if box.workspace is not None:
+        ready = workspace.set_up(box.workspace, stack)
+        sources[box.workspace.place] = ready.source
+        writable += _watched(ready, found)
     return Prepared(profile=profile, sources=sources, writable=writable, found=found)
 
 
@@ -141,6 +148,16 @@ def _guarded(manifest: Manifest) -> tuple[str, ...]:
     return tuple(
         place for place in places if place not in manifest.write_paths and os.path.lexists(place)
     )
+
+
+def _watched(ready: workspace.Ready, found: Inspection) -> tuple[int, ...]:
+    """Watch a workspace that lies on the disk, from the size it has now."""
+    if ready.filling is None:
+        return ()
+    size, entries = grants.measure(ready.filling)
+    found.size += size
+    found.entries += entries
+    return (ready.filling,)
 
 
 def _hidden(box: Box, host: Machine) -> tuple[Cover, ...]:

@@ -21,7 +21,7 @@ from collections.abc import Callable, Generator
 from typing import TypeVar
 
 from astra.adapters.bubblewrap import supervision, syscalls
-from astra.adapters.bubblewrap.machine import Identity
+from astra.adapters.bubblewrap.machine import Identity, no_such_user
 from astra.adapters.bubblewrap.preparation import Prepared
 from astra.adapters.bubblewrap.profile import Profile, arguments
 from astra.adapters.bubblewrap.supervision import Started
@@ -96,7 +96,10 @@ def lent(identity: Identity) -> Generator[None, None, None]:
         yield
         return
     before = os.getgroups()
-    _become(groups=[], gid=identity.gid, uid=identity.uid)
+    try:
+        _become(groups=[], gid=identity.gid, uid=identity.uid)
+    except OSError as error:
+        raise no_such_user(identity, error) from None
     try:
         yield
     finally:

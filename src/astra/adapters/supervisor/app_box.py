@@ -92,7 +92,7 @@ class AppBox:
                     started = threshold.start(prepared, stack)
             except OSError as error:
                 raise launch.unavailable(error) from error
-            stack.enter_context(launch.registered(box, started, self.data_root))
+            stack.enter_context(launch.registered(self.data_root, box, started, None))
             self._connect(prepared.profile, started, stack)
             launch.refuse_when_stopped(self.data_root)
             self._started = started

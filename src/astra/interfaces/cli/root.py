@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from astra.interfaces.cli.main import Context
-from astra.kernel.text import printable
+from astra.kernel.text import one_line, printable
+from astra.settings.environment import OFF_UNSAFE
 
 if TYPE_CHECKING:
     from astra.bootstrap.initialise import Made
@@ -98,26 +99,58 @@ def _status_lines(context: Context, status: dict[str, Any]) -> list[str]:
         lines.append(paint("THROWAWAY data root: its passphrase may be in the environment", "red"))
     if status["stopped"]:
         lines.append(paint("STOPPED: no work starts until `astra start`", "red"))
+    if status["disk"]["low"]:
+        words = "DISK LOW: no new work of the agent begins; make room"
+        lines.append(paint(f"{words} ({status['disk']['free'] >> 20:,} MiB free)", "red"))
+    if status["sandbox"]["kind"] == OFF_UNSAFE:
+        lines.append(paint(f"SANDBOX OFF, {status['sandbox']['state']}", "red"))
     daemon, ledger = status["daemon"], status["ledger"]
     lines += [
         f"  daemon       pid {daemon['pid']}, since {daemon['started_at']}",
         f"  ledger       {ledger['records']} records, head {ledger['head'][:16]}…",
         f"  code access  {status['code_access']}, read scope {status['read_scope']}",
         f"  approvals    {status['approvals']['pending']} waiting",
-        f"  sandbox      {status['sandbox']['kind']}, {status['sandbox']['state']}",
+        f"  schedules    {_schedules(status['executor'])}",
+        _sandbox_line(context, status["sandbox"]),
         f"  astra.toml   {status['configuration']}",
+    ]
+    lines += [
+        f"  notify       {name}: there is no such line in .env; nobody is told through it"
+        for name in status["notify"]["missing"]
     ]
     if ledger["trouble"]:
         lines.append(paint(f"  trouble      {ledger['trouble']}", "red"))
     if status["configuration"] != "signed":
         lines.append("               only the signed text counts; to sign it: astra config sign")
-    lines += [
-        f"  budget       {row['scope']} {row['name']}: {row['used']} of {row['limit']} today"
-        for row in status["budgets"]
-    ]
+    lines += [_budget_line(row) for row in status["budgets"]]
     lines.append("  flags")
     lines += [flag_line(context, flag) for flag in status["flags"].values()]
     return lines
+
+
+def _sandbox_line(context: Context, sandbox: dict[str, Any]) -> str:
+    line = f"  sandbox      {sandbox['kind']}, {sandbox['state']}"
+    return line if sandbox["kind"] != OFF_UNSAFE else context.console.paint(line, "red")
+
+
+def _schedules(executor: dict[str, Any]) -> str:
+    words = [f"{executor['active']} active, {executor['paused']} paused, {executor['open']} open"]
+    if executor["next_due"]:
+        words.append(f"next {executor['next_due'][:19]}Z")
+    if executor["closed"]:
+        words.append(f"none runs now ({executor['closed']})")
+    if executor["trouble"]:
+        words.append(f"trouble: {one_line(executor['trouble'])}")
+    return ", ".join(words)
+
+
+def _budget_line(row: dict[str, Any]) -> str:
+    *before, today = row["week"]
+    days = " ".join(map(str, before))
+    return (
+        f"  budget       {row['scope']} {printable(row['name'])}: {today} of {row['limit']} today;"
+        f" the six days before: {days}"
+    )
 
 
 def flag_line(context: Context, flag: dict[str, Any]) -> str:

@@ -15,8 +15,12 @@ from astra import __version__
 from astra.bootstrap import runtime as running
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon import (
+    change_routes,
     deploy_routes,
     desire_routes,
+    plan_routes,
+    readiness_routes,
+    sandbox_routes,
     schedule_routes,
     stop_routes,
     tool_routes,
@@ -41,13 +45,17 @@ def build(runtime: Runtime, activity: Activity, leave: Callable[[], None], mcp: 
     app.router.routes.append(Route("/mcp", endpoint=mcp))
     _status_routes(app, runtime, leave)
     stop_routes.add(app, runtime)
+    sandbox_routes.add(app, runtime)
     _flag_routes(app, runtime)
     _configuration_routes(app, runtime)
     _ledger_routes(app, runtime, activity)
     tool_routes.add(app, runtime)
     schedule_routes.add(app, runtime)
     desire_routes.add(app, runtime)
+    change_routes.add(app, runtime)
+    plan_routes.add(app, runtime)
     deploy_routes.add(app, runtime)
+    readiness_routes.add(app, runtime)
     return app
 
 

@@ -23,6 +23,7 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from astra.adapters.cgroups import take_delegation
 from astra.adapters.data_root import DataRoot
 from astra.bootstrap import runtime as running
 from astra.bootstrap.runtime import Runtime
@@ -52,14 +53,26 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         asyncio.run(serve(runtime, idle=not options.stay, ready=ready, app=options.app))
     finally:
-        runtime.close()
-    _log.info("left")
+        close(runtime)
     return 0
+
+
+def close(runtime: Runtime) -> None:
+    """Let go of the data root, and of this process if a job runs that nobody can interrupt.
+
+    Whoever owns the data root next goes on with that job, so it may not also run here.
+    """
+    runtime.close()
+    _log.info("left")
+    if runtime.engine.busy:
+        logging.shutdown()
+        os._exit(0)
 
 
 def open_runtime(data_root: Path) -> Runtime:
     environ = {**os.environ, "AGENT_DATA_ROOT": str(data_root)}
-    return running.start(environment.load(environ, DataRoot(data_root).dotenv()))
+    settings = environment.load(environ, DataRoot(data_root).dotenv())
+    return running.start(settings, groups=take_delegation())
 
 
 async def serve(
@@ -88,7 +101,10 @@ async def serve(
         watching = asyncio.create_task(_watch(runtime, activity, leaving)) if idle else None
         runtime.shelf.settle()
         runtime.steps.start()
+        runtime.notifier.start()
         runtime.scheduler.start()
+        runtime.change_steps.start()
+        runtime.workers.start()
         runtime.deployer.start(app=app)
         threading.Thread(target=runtime.sandbox.preflight, name="preflight", daemon=True).start()
         _log.info("serving %s", runtime.root.path)
@@ -119,7 +135,8 @@ async def _watch(runtime: Runtime, activity: Activity, leaving: asyncio.Event) -
 
 
 def _needed(runtime: Runtime) -> bool:
-    return runtime.scheduler.needed() or runtime.deployer.busy()
+    parts = (runtime.scheduler.needed, runtime.change_steps.busy, runtime.workers.needed)
+    return any(needed() for needed in (*parts, runtime.deployer.busy))
 
 
 class _Server(uvicorn.Server):

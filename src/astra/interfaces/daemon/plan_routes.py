@@ -1,0 +1,181 @@
+"""Plans and the global allowlist over HTTP; what loosens carries the operator's signature."""
+
+from typing import Annotated, Any
+
+from fastapi import Body, FastAPI, Query, Request
+
+from astra.bootstrap.runtime import Runtime
+from astra.interfaces.daemon.requests import Off, caller
+from astra.interfaces.daemon.tool_routes import called
+from astra.plans.register import LARGEST_PAGE
+from astra.policy.authority import Signed
+
+Document = dict[str, Any]
+Authority = Annotated[Document, Body(embed=True)]
+Reason = Annotated[str, Body(embed=True)]
+
+
+def add(app: FastAPI, runtime: Runtime) -> None:
+    _drafting(app, runtime)
+    _deciding(app, runtime)
+    _holding(app, runtime)
+    _loosening(app, runtime)
+    _talking(app, runtime)
+    _allowlist(app, runtime)
+
+
+def _drafting(app: FastAPI, runtime: Runtime) -> None:
+    @app.post("/api/agents")
+    def draft_plan(
+        request: Request, fields: Annotated[Document, Body()], astra_off: Off = ""
+    ) -> Document:
+        return called(runtime, request, "astra.plans.draft", fields, off=astra_off)
+
+    @app.get("/api/agents")
+    def list_plans(
+        request: Request,
+        state: Annotated[str | None, Query()] = None,
+        limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 50,
+        cursor: Annotated[int | None, Query()] = None,
+    ) -> Document:
+        asked = {"state": state, "limit": limit, "cursor": cursor}
+        return called(runtime, request, "astra.plans.list", asked, off="")
+
+    @app.get("/api/agents/{identifier}")
+    def show_plan(request: Request, identifier: str) -> Document:
+        return called(runtime, request, "astra.plans.get", {"id": identifier}, off="")
+
+    @app.post("/api/agents/{identifier}/answers")
+    def answer(
+        request: Request,
+        identifier: str,
+        answer: Annotated[str, Body(embed=True)],
+        astra_off: Off = "",
+    ) -> Document:
+        asked = {"id": identifier, "answer": answer}
+        return called(runtime, request, "astra.plans.answer", asked, off=astra_off)
+
+
+def _deciding(app: FastAPI, runtime: Runtime) -> None:
+    @app.post("/api/agents/{identifier}/approval")
+    def ask_for_approval(identifier: str) -> Document:
+        """Name the approval of exactly what would run now, asking for it where none waits."""
+        return runtime.desk.details(runtime.planning.plans.ask(identifier))
+
+    @app.post("/api/agents/{identifier}/approve")
+    def approve_plan(
+        identifier: str, approval: Annotated[str, Body()], authority: Authority
+    ) -> Document:
+        runtime.desk.grant(approval, Signed.read(authority))
+        runtime.planning.plans.fulfil(approval)
+        runtime.planning.exports.export(identifier)
+        return runtime.planning.views.shown(identifier)
+
+    @app.post("/api/agents/{identifier}/reject")
+    def reject_plan(
+        request: Request, identifier: str, reason: Annotated[str, Body(embed=True)]
+    ) -> Document:
+        runtime.planning.plans.reject(identifier, reason, actor=caller(request))
+        return runtime.planning.views.shown(identifier)
+
+    @app.post("/api/agents/{identifier}/revise")
+    def revise_plan(
+        request: Request, identifier: str, edits: Annotated[list[Document], Body(embed=True)]
+    ) -> Document:
+        runtime.planning.plans.revise(identifier, edits, actor=caller(request))
+        return runtime.planning.views.shown(identifier)
+
+
+def _holding(app: FastAPI, runtime: Runtime) -> None:
+    """Add what needs no signature: it can only make a plan do less."""
+
+    @app.post("/api/agents/{identifier}/pause")
+    def pause_plan(request: Request, identifier: str, reason: Reason = "") -> Document:
+        runtime.running.control.pause(identifier, actor=caller(request), reason=reason)
+        return runtime.planning.views.shown(identifier)
+
+    @app.post("/api/agents/{identifier}/abort")
+    def abort_plan(request: Request, identifier: str, reason: Reason = "") -> Document:
+        runtime.running.control.abort(identifier, actor=caller(request), reason=reason)
+        return runtime.planning.views.shown(identifier)
+
+    @app.post("/api/agents/{identifier}/skip")
+    def skip_action(request: Request, identifier: str, reason: Reason = "") -> Document:
+        runtime.running.control.skip(identifier, actor=caller(request), reason=reason)
+        return runtime.planning.views.shown(identifier)
+
+
+def _loosening(app: FastAPI, runtime: Runtime) -> None:
+    """Add what the operator signs; `decision` gives the words to sign."""
+
+    @app.get("/api/agents/{identifier}/decision")
+    def wanted_decision(
+        identifier: str,
+        action: Annotated[str, Query()],
+        *,
+        once: Annotated[bool, Query()] = False,
+        steps: Annotated[int, Query(ge=0)] = 0,
+    ) -> Document:
+        return runtime.running.control.wanted(identifier, action, once=once, steps=steps)
+
+    @app.post("/api/agents/{identifier}/resume")
+    def resume_plan(identifier: str, authority: Authority) -> Document:
+        runtime.running.control.decide(identifier, "resume", Signed.read(authority))
+        return runtime.planning.views.shown(identifier)
+
+    @app.post("/api/agents/{identifier}/grant")
+    def grant_more(
+        identifier: str, authority: Authority, *, once: Annotated[bool, Body()] = False
+    ) -> Document:
+        runtime.running.control.decide(identifier, "grant", Signed.read(authority), once=once)
+        runtime.planning.exports.export(identifier)
+        return runtime.planning.views.shown(identifier)
+
+    @app.post("/api/agents/{identifier}/extend_budget")
+    def extend_budget(
+        identifier: str, authority: Authority, steps: Annotated[int, Body()]
+    ) -> Document:
+        signed = Signed.read(authority)
+        runtime.running.control.decide(identifier, "extend_budget", signed, steps=steps)
+        return runtime.planning.views.shown(identifier)
+
+
+def _talking(app: FastAPI, runtime: Runtime) -> None:
+    @app.post("/api/agents/{identifier}/messages")
+    def tell_plan(
+        request: Request, identifier: str, text: Annotated[str, Body(embed=True)]
+    ) -> Document:
+        runtime.running.control.message(identifier, text, actor=caller(request))
+        return runtime.planning.views.shown(identifier)
+
+    @app.post("/api/agents/{identifier}/silence")
+    def silence_plan(
+        request: Request, identifier: str, *, on: Annotated[bool, Body(embed=True)] = True
+    ) -> Document:
+        runtime.running.control.silence(identifier, on=on, actor=caller(request))
+        return runtime.planning.views.shown(identifier)
+
+
+def _allowlist(app: FastAPI, runtime: Runtime) -> None:
+    @app.get("/api/agent_global_grants")
+    def list_grants() -> Document:
+        return {"items": runtime.planning.allowlist.listed(), "next": None}
+
+    @app.get("/api/agent_global_grants/content")
+    def spelled_grant(kind: Annotated[str, Query()], value: Annotated[str, Query()]) -> Document:
+        """Give what the operator would sign: the grant in its one spelling."""
+        return runtime.planning.allowlist.content(kind, value)
+
+    @app.post("/api/agent_global_grants")
+    def add_grant(
+        kind: Annotated[str, Body()], value: Annotated[str, Body()], authority: Authority
+    ) -> Document:
+        record = runtime.planning.allowlist.add(kind, value, Signed.read(authority))
+        return {"kind": kind, "value": record.data["value"], "sequence": record.sequence}
+
+    @app.delete("/api/agent_global_grants")
+    def remove_grant(
+        request: Request, kind: Annotated[str, Query()], value: Annotated[str, Query()]
+    ) -> Document:
+        record = runtime.planning.allowlist.remove(kind, value, actor=caller(request))
+        return {"kind": kind, "value": value, "sequence": record.sequence}
