@@ -35,6 +35,7 @@ from astra.bootstrap.evidence import (
     make_test_runs,
     make_workspaces,
 )
+from astra.bootstrap.live_output import LiveOutput
 from astra.bootstrap.notifying import Notifier
 from astra.bootstrap.plan_boxes import BoxesOfPlans, PlanBoxes
 from astra.bootstrap.plan_running import NoCoder, PlanDoor, PlanWorkers, Unannounced
@@ -194,9 +195,13 @@ class Runtime:
             closed=self.why_no_changes,
             ledger_is_whole=self.ledger_is_whole,
         )
-        changes = Changes(bench, Gathering(bench))
+        changes = Changes(bench, Gathering(bench, self.live_output.feed))
         self.desk.conditions[change_model.KIND] = changes.reviews.check_terms
         return changes
+
+    @cached_property
+    def live_output(self) -> LiveOutput:
+        return LiveOutput()
 
     @cached_property
     def dry_runs(self) -> DryRuns:

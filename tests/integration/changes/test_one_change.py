@@ -256,3 +256,16 @@ def test_a_commit_that_failed_in_service_tells_its_change_as_rolled_back(here: C
     assert here.get(change.id).state is State.ROLLED_BACK
     assert here.changes.book.counters()["rollbacks"] == 1
     assert here.steps.run_due() == 0
+
+
+def test_a_flood_of_proposals_is_refused_until_some_are_decided(
+    here: ChangesHere, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("astra.changes.proposing.MOST_OPEN", 2)
+    first = here.reviewed()
+    here.reviewed(WholeFile(path="b.py", content=b"x = 1\n"))
+    with pytest.raises(Refused) as refused:
+        here.propose(WholeFile(path="c.py", content=b"x = 1\n"))
+    assert refused.value.reason == "too_many_waiting"
+    here.desk.reject(str(first.approval), "no", actor="operator")
+    here.propose(WholeFile(path="c.py", content=b"x = 1\n"))

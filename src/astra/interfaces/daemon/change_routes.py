@@ -50,6 +50,12 @@ def _reading(app: FastAPI, runtime: Runtime) -> None:
         where = {"id": change.id, "commit": change.commit, "base": change.base}
         return {**where, **change.facts["diff"], "diff": text}
 
+    @app.get("/api/changes/{identifier}/output")
+    def show_output(identifier: str, after: Annotated[int, Query(ge=0)] = 0) -> Document:
+        """Give what the tests of a change printed behind a position, while they run."""
+        text, position = runtime.live_output.read(identifier, after)
+        return {"text": text.decode(errors="replace"), "position": position}
+
     @app.get("/api/changes/{identifier}/evidence")
     def show_evidence(identifier: str) -> Document:
         shown = runtime.changes.shown(identifier)
