@@ -9,7 +9,6 @@ from astra.adapters.data_root import DataRoot
 from astra.adapters.file_ledger.check import check_files
 from astra.adapters.waiting_flag import WaitingFlagFile
 from astra.approvals.desk import Desk
-from astra.bootstrap.changing import ChangeSteps
 from astra.bootstrap.clone_imports import BoxedImports
 from astra.bootstrap.dry_run import DryRuns
 from astra.bootstrap.evidence import (
@@ -89,11 +88,6 @@ class ChangeParts:
         return LiveOutput()
 
     @cached_property
-    def steps(self) -> ChangeSteps:
-        changes = self.changes
-        return ChangeSteps(self.ledger, changes.gathering, changes.merges, self.closed)
-
-    @cached_property
     def dry_runs(self) -> DryRuns:
         return DryRuns(
             root=self.root,
@@ -111,6 +105,5 @@ class ChangeParts:
         return check_files(self.root.var, public_key=key).ok
 
     def close(self) -> None:
-        self.steps.stop()
         self.dry_runs.close()
         self.repo.close()

@@ -37,6 +37,8 @@ from astra.changes.ports import Imported
 from astra.changes.proposing import Proposal
 from astra.changes.service import Changes
 from astra.changes.workbench import Workbench
+from astra.deployments.changes import AfterChanges
+from astra.flow import ChangeWork
 from astra.kernel.clock import Clock, format_time, parse_time
 from astra.kernel.errors import NotFound, Refused
 from astra.kernel.ids import random_id
@@ -206,7 +208,9 @@ class DryRuns:
         bench = self._bench(inner, ledger)
         changes = Changes(bench, Gathering(bench))
         bench.desk.conditions[model.KIND] = changes.reviews.check_terms
-        steps = ChangeSteps(ledger, changes.gathering, changes.merges, str)
+        after = AfterChanges(changes=changes, deploy=_never_deployed)
+        work = ChangeWork(changes.gathering, changes.merges, after)
+        steps = ChangeSteps(ledger, work, str)
         proposal = Proposal(
             reason=f"dry run {identifier}", edits=edits or [self._harmless(identifier)]
         )
@@ -287,3 +291,7 @@ def _line(record: Record) -> str:
     return printable(
         f"{record.sequence:4} {record.time[:19]}Z  {record.type}{about}  {words}"
     ).rstrip()
+
+
+def _never_deployed(_change: str, _story: str) -> None:
+    """Stand where a deployment would begin: a dry run ends with the merge."""

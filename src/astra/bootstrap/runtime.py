@@ -28,15 +28,16 @@ from astra.bootstrap.notifying import Notifier
 from astra.bootstrap.plan_boxes import BoxesOfPlans, PlanBoxes
 from astra.bootstrap.plan_running import NoCoder, PlanDoor, PlanWorkers, Unannounced
 from astra.bootstrap.planning import Planning, Running, make_running, own_folders, planning_of
-from astra.bootstrap.releasing import TrustedBranch, make_deployer
+from astra.bootstrap.releasing import make_deployer
 from astra.bootstrap.sandbox import Sandbox
 from astra.bootstrap.scheduling import RegistryCatalogue, ScheduleDoor, Scheduler
 from astra.bootstrap.step_runner import StepRunner
 from astra.bootstrap.views import Views, grant_places, make_views
 from astra.changes.service import Changes
+from astra.deployments.changes import AfterChanges, ApprovedChanges
 from astra.desires.book import Desires
 from astra.desires.idle import IdlePolicy
-from astra.flow import Domains
+from astra.flow import ChangeWork, Domains
 from astra.goals.promotion import Promotions
 from astra.kernel.clock import Clock, SystemClock, format_time
 from astra.kernel.errors import AstraError, BadSetting, Conflict, DuplicateKey
@@ -159,9 +160,16 @@ class Runtime:
     def changes(self) -> Changes:
         return self.change_parts.changes
 
-    @property
+    @cached_property
     def change_steps(self) -> ChangeSteps:
-        return self.change_parts.steps
+        after = AfterChanges(
+            changes=self.changes,
+            deploy=lambda change, story: self.deployer.deploy(
+                change, actor="operator", correlation=story
+            ),
+        )
+        work = ChangeWork(self.changes.gathering, self.changes.merges, after)
+        return ChangeSteps(self.ledger, work, self.why_no_changes)
 
     @cached_property
     def sandbox(self) -> Sandbox:
@@ -176,7 +184,8 @@ class Runtime:
             ledger=self.ledger,
             clock=self.clock,
             sandbox=self.sandbox,
-            approved=TrustedBranch(self.root.git, self.branch),
+            approved=ApprovedChanges(changes=self.changes, tests_required=self.tests_required),
+            branch=self.branch,
             stopped=self.stopped,
         )
 
@@ -287,6 +296,10 @@ class Runtime:
             return str(Reason.STOPPED)
         return "" if self.flags()["ASTRA_SCHEDULER_ENABLED"].on else str(Reason.FLAG_OFF)
 
+    def tests_required(self) -> bool:
+        """Tell whether only tested changes are deployed; the environment can only insist on it."""
+        return self.settings.tests_required or contract.in_force(self.ledger).deploy.require_tests
+
     def why_no_changes(self) -> str:
         """Give the reason why no code may be changed now, or nothing."""
         if self.stopped():
@@ -355,6 +368,7 @@ class Runtime:
         self.deployer.stop()
         self.notifier.stop()
         self.engine.close()
+        self.change_steps.stop()
         self.change_parts.close()
         self.views.close()
         self.ledger.close()

@@ -96,12 +96,10 @@ class Merges:
         )
         self.bench.show_waiting()
 
-    def take_back(self, identifier: str) -> None:
-        """Record that what a change brought was taken back; the deployment did the taking."""
+    def roll_back(self, identifier: str, reason: str, *, actor: str) -> None:
+        """Record that what a change brought was taken back; the deployment does the taking."""
         change = self.bench.book.get(identifier)
-        if change.state is State.EXECUTED:
-            reason = "its release failed in service, and its commit is quarantined"
-            self.bench.append(change, events.rolled_back(change, reason, actor=events.DAEMON))
+        self.bench.append(change, events.rolled_back(change, reason, actor=actor))
 
     def _objection(self, change: Change, approval_id: str) -> str:
         if not self.bench.desk.stands(approval_id):

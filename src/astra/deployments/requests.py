@@ -38,7 +38,7 @@ class Requests:
         verdict = self.approved.may_deploy(change)
         order = [] if signed is None else [self._order(verdict, signed)]
         if not (order and order[0].data["force"]):
-            _require(verdict, views.quarantined(self.ledger, verdict.commit))
+            _require(verdict, views.quarantined(self.ledger, verdict.commit), ordered=bool(order))
         identifier = random_id("dep")
         data = {
             "deployment": identifier,
@@ -46,7 +46,7 @@ class Requests:
             "release": self._name(verdict.commit),
             "commit": verdict.commit,
             "digest": verdict.digest,
-            "change": change or "",
+            "change": verdict.change,
         }
         return self._append(identifier, data, order, actor=actor, correlation=correlation)
 
@@ -138,30 +138,32 @@ class Requests:
         return bool(self.ledger.query("SELECT 1 FROM deployment WHERE release = ?", [name]))
 
 
-def _require(verdict: Verdict, quarantine: str) -> None:
+def _require(verdict: Verdict, quarantine: str, *, ordered: bool) -> None:
+    """Refuse what may not be deployed; a signed order is a fresh word where one went stale."""
     if quarantine:
         raise InQuarantine(
             f"{verdict.commit[:_SHORT]} was deployed before and failed: {quarantine}",
             next_step="deploy a new change; an operator can insist with `astra deploy --force`",
             commit=verdict.commit,
         )
-    if verdict.approval_id and not verdict.allowed:
+    if verdict.allowed or (verdict.stale and ordered):
+        return
+    if verdict.approval_id:
         raise NeedsApproval(
             verdict.reason or "a person has to approve this commit first",
             next_step=f"astra approve {verdict.approval_id}",
             approval_id=verdict.approval_id,
             commit=verdict.commit,
         )
-    if not verdict.allowed:
-        raise NotApproved(
-            verdict.reason or "this commit is not approved",
-            next_step=verdict.next_step or "astra approvals",
-            code=verdict.code or None,
-            commit=verdict.commit,
-            tests_passed=verdict.tests_passed,
-            human_approval_required=verdict.human_approval_required,
-            stale=verdict.stale,
-        )
+    raise NotApproved(
+        verdict.reason or "this commit is not approved",
+        next_step=verdict.next_step or "astra approvals",
+        code=verdict.code or None,
+        commit=verdict.commit,
+        tests_passed=verdict.tests_passed,
+        human_approval_required=verdict.human_approval_required,
+        stale=verdict.stale,
+    )
 
 
 def _busy(which: str) -> Conflict:

@@ -104,27 +104,6 @@ def _torn(record: Record) -> str:
     return f"a crash tore the end of the ledger; {record.data['bytes']} bytes were set aside"
 
 
-def _tested(record: Record) -> str:
-    return f"the evidence for {record.subject} is complete: {record.data['words']}"
-
-
-def _merged(record: Record) -> str:
-    return f"{record.subject} was approved and is on {record.data['target_branch']} now"
-
-
-def _sent_back(record: Record) -> str:
-    return f"a reviewer wants {record.subject} changed: {record.data['text']}"
-
-
-def _conflict(record: Record) -> str:
-    paths = ", ".join(record.data["paths"])
-    return f"{record.subject} does not fit the new base: {record.data['why']} {paths}".strip()
-
-
-def _step_failed(record: Record) -> str:
-    return f"{record.data['step']} of {record.data['about']} failed: {record.data['why']}"
-
-
 def _deployed(record: Record) -> str:
     return f"release {record.data['release']} is deployed and stayed healthy"
 
@@ -149,8 +128,33 @@ def _not_serving(record: Record) -> str:
     return f"release {record.data['release']} cannot be started: {_why(record)}"
 
 
+def _not_pushed(record: Record) -> str:
+    return f"commit {record.data['commit'][:12]} was not pushed: {_why(record)}"
+
+
 def _why(record: Record) -> str:
     return printable(str(record.data["reason"]))[:500]
+
+
+def _tested(record: Record) -> str:
+    return f"the evidence for {record.subject} is complete: {record.data['words']}"
+
+
+def _merged(record: Record) -> str:
+    return f"{record.subject} was approved and is on {record.data['target_branch']} now"
+
+
+def _sent_back(record: Record) -> str:
+    return f"a reviewer wants {record.subject} changed: {record.data['text']}"
+
+
+def _conflict(record: Record) -> str:
+    paths = ", ".join(record.data["paths"])
+    return f"{record.subject} does not fit the new base: {record.data['why']} {paths}".strip()
+
+
+def _step_failed(record: Record) -> str:
+    return f"{record.data['step']} of {record.data['about']} failed: {record.data['why']}"
 
 
 NOTES: Mapping[str, tuple[str, Callable[[Record], str]]] = {
@@ -160,18 +164,19 @@ NOTES: Mapping[str, tuple[str, Callable[[Record], str]]] = {
     desk.EXPIRED: (OUTCOME, _reason("expired")),
     desk.STALE: (OUTCOME, _reason("was withdrawn")),
     goals.CREATED: (OUTCOME, _goal_created),
+    deployments.SETTLED: (OUTCOME, _deployed),
+    deployments.FAILED: (ALERT, _not_deployed),
+    deployments.ROLLED_BACK: (ALERT, _rolled_back),
+    deployments.ROLLBACK_FAILED: (ALERT, _rollback_failed),
+    deployments.QUARANTINED: (ALERT, _in_quarantine),
+    deployments.PUSH_FAILED: (ALERT, _not_pushed),
+    deployments.NOT_SERVING: (ALERT, _not_serving),
     changes.TESTS_COMPLETED: (OUTCOME, _tested),
     changes.EXECUTED: (OUTCOME, _merged),
     changes.REJECTED: (OUTCOME, _reason("was rejected")),
     changes.REVISION_REQUESTED: (OUTCOME, _sent_back),
     changes.CONFLICTED: (OUTCOME, _conflict),
     changed.STEP_FAILED: (ALERT, _step_failed),
-    deployments.SETTLED: (OUTCOME, _deployed),
-    deployments.FAILED: (ALERT, _not_deployed),
-    deployments.ROLLED_BACK: (ALERT, _rolled_back),
-    deployments.ROLLBACK_FAILED: (ALERT, _rollback_failed),
-    deployments.QUARANTINED: (ALERT, _in_quarantine),
-    deployments.NOT_SERVING: (ALERT, _not_serving),
     telemetry.TOOL_INTERRUPTED: (ALERT, _interrupted),
     schedules.NOTICED: (ALERT, _noticed),
     tokens.REFUSED: (ALERT, _token_refused),

@@ -59,6 +59,7 @@ class App:
 @dataclass(frozen=True, kw_only=True)
 class Deploy:
     keep: int = 5
+    require_tests: bool = True
     push_remote: str = ""
     commit_checks: str = ""
     staging: bool = False

@@ -6,7 +6,6 @@ from astra.changes import model
 from astra.changes.edits import Delete, Patch, Replace, WholeFile
 from astra.changes.model import State
 from astra.kernel.errors import Conflict, Refused
-from astra.ledger.record import Event
 from astra.tasks.book import Tasks
 from changing import ChangesHere, git
 
@@ -244,18 +243,6 @@ def test_an_approval_that_expired_can_be_asked_for_again(here: ChangesHere) -> N
     assert here.get(change.id).approval == fresh
     here.approve(here.get(change.id))
     assert here.get(change.id).state is State.EXECUTED
-
-
-def test_a_commit_that_failed_in_service_tells_its_change_as_rolled_back(here: ChangesHere) -> None:
-    change = here.reviewed()
-    here.approve(change)
-    data = {"commit": change.commit, "reason": "unhealthy"}
-    quarantined = Event(type="commit_quarantined", actor="daemon", data=data, subject="dep_1")
-    here.root.ledger.append([quarantined])
-    here.steps.run_due()
-    assert here.get(change.id).state is State.ROLLED_BACK
-    assert here.changes.book.counters()["rollbacks"] == 1
-    assert here.steps.run_due() == 0
 
 
 def test_a_flood_of_proposals_is_refused_until_some_are_decided(

@@ -42,6 +42,19 @@ def test_a_test_that_passes_the_second_time_is_flaky_and_named(target: Any, base
     assert report.failed == 1
 
 
+def test_a_flaky_test_of_another_commit_is_run_again_too(target: Any, base: str) -> None:
+    text = (
+        "state = []\n\n\ndef test_first():\n    state.append(1)\n\n\n"
+        "def test_second():\n    assert not state\n"
+    )
+    change = target.commit({"tests/test_more.py": text})
+    report = target.test(base, tests_from=change)
+    assert (report.verdict, report.flaky) == (
+        TestVerdict.FLAKY,
+        ("tests.test_more::test_second",),
+    )
+
+
 def test_one_flaky_test_beside_a_broken_one_is_a_failure(target: Any, base: str) -> None:
     text = (
         "state = []\n\n\ndef test_first():\n    state.append(1)\n\n\n"
@@ -119,7 +132,10 @@ def test_a_run_that_an_operator_ends_is_stopped(target: Any, base: str) -> None:
 
     def end(_data: bytes) -> None:
         for box in boxes.registered(target.root.path)[0]:
-            boxes.end(target.root.path, box.id)
+            boxes.mark_ended(target.root.path, box)
+            with boxes.held(box) as process:
+                assert process is not None
+                assert boxes.kill(process)
 
     report = target.test(base, command="sh -c 'echo ready; sleep 60'", show=end)
     assert report.verdict is TestVerdict.STOPPED

@@ -18,7 +18,7 @@ from astra.changes.findings.source import Source
 _DANGER, _WARNING = Severity.DANGER, Severity.WARNING
 _SKIPS = frozenset(
     {"skip", "skipif", "xfail", "skipIf", "skipUnless", "expectedFailure", "skipTest"}
-    | {"importorskip", "SkipTest", "skip_module", "Skipped"}
+    | {"importorskip", "SkipTest", "skip_module", "Skipped", "flaky"}
 )
 _HOOKS = frozenset(
     f"pytest_{name}"
@@ -66,7 +66,8 @@ def _fresh(source: Source, pick: Pick) -> Iterator[tuple[ast.AST, str]]:
 
 def _may_matter(source: Source) -> bool:
     """Tell whether a file outside the tests could hold a hook at all."""
-    return source.is_test or any(hook in (source.new or "") for hook in _HOOKS)
+    words = (*_HOOKS, "specname", "pluginmanager")
+    return source.is_test or any(word in (source.new or "") for word in words)
 
 
 def _picked(nodes: list[ast.AST], pick: Pick) -> Iterator[tuple[ast.AST, str, str]]:
@@ -114,7 +115,12 @@ def _skip(node: ast.AST, names: dict[str, str]) -> str:
     return ""
 
 
-def _hook(node: ast.AST, _names: dict[str, str]) -> str:
+def _hook(node: ast.AST, names: dict[str, str]) -> str:
+    if isinstance(node, ast.Call):
+        called = dotted(node.func, names)
+        named = any(keyword.arg == "specname" for keyword in node.keywords)
+        if named or ".pluginmanager." in called:
+            return f"{called} adds a hook to the test runner under another name"
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name in _HOOKS:
         return f"{node.name} can change which tests run and how their results read"
     return ""

@@ -53,11 +53,14 @@ def down(context: Context) -> None:
 
 def _end_app(context: Context) -> bool:
     """End an app that outlived its daemon; tells whether there was one."""
+    from astra.adapters.supervisor import channel
     from astra.adapters.supervisor.client import HolderClient
 
-    holder = HolderClient(context.settings.data_root.resolve())
-    there = holder.state() is not None
-    holder.close()
+    root, there = context.settings.data_root.resolve(), False
+    for name in (channel.HOLDER, channel.STAGING):
+        holder = HolderClient(root, name)
+        there = there or holder.state() is not None
+        holder.close()
     return there
 
 

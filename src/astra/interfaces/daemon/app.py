@@ -53,9 +53,9 @@ def build(runtime: Runtime, activity: Activity, leave: Callable[[], None], mcp: 
     schedule_routes.add(app, runtime)
     desire_routes.add(app, runtime)
     change_routes.add(app, runtime)
-    readiness_routes.add(app, runtime)
     plan_routes.add(app, runtime)
     deploy_routes.add(app, runtime)
+    readiness_routes.add(app, runtime)
     return app
 
 
