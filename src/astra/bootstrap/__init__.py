@@ -2,12 +2,16 @@
 
 from astra import flow
 from astra.approvals import desk
+from astra.changes import views as changes
 from astra.desires import views as desires
 from astra.goals import book as goals
 from astra.ledger.projection import CORE, Projection
 from astra.persona import awareness
+from astra.plans import allowlist
+from astra.plans import projection as plans
 from astra.policy import access, budgets, flags, telemetry
 from astra.schedules import projection as schedules
+from astra.tasks import book as tasks
 
 PROJECTIONS: tuple[Projection, ...] = (
     *CORE,
@@ -15,10 +19,15 @@ PROJECTIONS: tuple[Projection, ...] = (
     access.PROJECTION,
     budgets.PROJECTION,
     telemetry.PROJECTION,
+    telemetry.COUNTS,
     desk.PROJECTION,
     schedules.PROJECTION,
     desires.PROJECTION,
     goals.PROJECTION,
+    tasks.PROJECTION,
+    changes.PROJECTION,
     awareness.PROJECTION,
+    plans.PROJECTION,
+    allowlist.PROJECTION,
     flow.PROJECTION,
 )

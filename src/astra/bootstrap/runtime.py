@@ -11,21 +11,36 @@ from typing import Any
 from astra import __version__
 from astra.adapters import boxes, stop_report
 from astra.adapters.approval_tokens import TokenFiles
+from astra.adapters.cgroups import NOT_DELEGATED, Delegation
+from astra.adapters.change_repo import GitChangeRepo, Identity
 from astra.adapters.data_root import DataRoot
+from astra.adapters.dbos_engine import DbosEngine, Job
 from astra.adapters.file_ledger import FileLedger
+from astra.adapters.no_evidence import NoScanner, NoTestRuns
+from astra.adapters.reserve import Reserve, free_space
+from astra.adapters.waiting_flag import WaitingFlagFile
 from astra.approvals.desk import Desk
 from astra.bootstrap import PROJECTIONS, services
 from astra.bootstrap.agent_boxes import AgentBoxes
+from astra.bootstrap.changing import ChangeSteps
+from astra.bootstrap.clone_imports import BoxedImports
+from astra.bootstrap.events import URGENT
+from astra.bootstrap.planning import Planning, own_folders, planning_of
 from astra.bootstrap.sandbox import Sandbox
 from astra.bootstrap.scheduling import RegistryCatalogue, ScheduleDoor, Scheduler
 from astra.bootstrap.step_runner import StepRunner
 from astra.bootstrap.views import Views, grant_places, make_views
+from astra.changes import model as change_model
+from astra.changes.evidence import Scanner, TestRuns
+from astra.changes.gathering import Gathering
+from astra.changes.service import Changes
+from astra.changes.workbench import Workbench
 from astra.desires.book import Desires
 from astra.desires.idle import IdlePolicy
 from astra.flow import Domains
 from astra.goals.promotion import Promotions
 from astra.kernel.clock import Clock, SystemClock, format_time
-from astra.kernel.errors import BadSetting, Conflict, DuplicateKey
+from astra.kernel.errors import AstraError, BadSetting, Conflict, DuplicateKey
 from astra.ledger import chain
 from astra.ledger.record import Record
 from astra.persona.awareness import Awareness
@@ -36,7 +51,8 @@ from astra.policy.decision import Reason
 from astra.policy.flags import Flag
 from astra.policy.gate import Gate, Surroundings
 from astra.policy.stopping import StopRecord
-from astra.schedules.executor import Executor
+from astra.schedules.admission import Admission
+from astra.schedules.executor import JOB, Executor
 from astra.schedules.service import Timetable
 from astra.schedules.tokens import TokenShelf
 from astra.settings.environment import Settings
@@ -59,19 +75,17 @@ class Runtime:
     url: str | None = None
     """Where the dashboard is served, once it is."""
     port: int | None = None
+    groups: Delegation = NOT_DELEGATED
 
     @cached_property
     def counter(self) -> Counter:
         """Give the one place where every door calls tools."""
-        own = (
-            self.root.path / "persona_space",
-            self.settings.code_repo,
-            self.settings.sandbox_folder,
-        )
+        own = own_folders(self.root, self.settings)
         around = Surroundings(
             flags=lambda: services.on(self.flags()),
             stopped=self.stopped,
             outside_grants=services.outside(services.own_grants(grant_places(self.root), own)),
+            disk_low=self.reserve.is_low,
         )
         return Counter(
             registry=self.registry,
@@ -79,6 +93,10 @@ class Runtime:
             ledger=self.ledger,
             services=self._services(),
         )
+
+    @property
+    def reserve(self) -> Reserve:
+        return Reserve(self.root.var)
 
     @cached_property
     def registry(self) -> Registry:
@@ -101,17 +119,73 @@ class Runtime:
             ledger=self.ledger,
             clock=self.clock,
             timetable=self.timetable,
-            catalogue=self.timetable.catalogue,
-            door=ScheduleDoor(lambda: self.counter),
-            approvals=self.desk,
-            shelf=self.shelf,
+            admission=Admission(
+                ledger=self.ledger,
+                clock=self.clock,
+                catalogue=self.timetable.catalogue,
+                door=ScheduleDoor(lambda: self.counter),
+                approvals=self.desk,
+                shelf=self.shelf,
+            ),
             closed=self.why_no_firings,
+            jobs=self.engine,
         )
         return Scheduler(executor, self.ledger, self.clock)
 
     @cached_property
+    def engine(self) -> DbosEngine:
+        """Give the engine for what takes long; it starts when it first gets something to do."""
+        job = Job(
+            run=lambda argument: self.scheduler.executor.job_run(argument),  # noqa: PLW0108 - made of this
+            done=lambda argument, outcome: self.scheduler.executor.job_done(argument, outcome),  # noqa: PLW0108 - made of this
+        )
+        return DbosEngine(self.root.var / "jobs" / "jobs.sqlite3", {JOB: job})
+
+    @cached_property
+    def change_repo(self) -> GitChangeRepo:
+        settings = self.settings
+        identity = Identity(name=settings.git_user_name, email=settings.git_user_email)
+        return GitChangeRepo(self.root.git, self.branch, identity)
+
+    @cached_property
+    def scanner(self) -> Scanner:
+        return NoScanner()
+
+    @cached_property
+    def test_runs(self) -> TestRuns:
+        return NoTestRuns()
+
+    @cached_property
+    def changes(self) -> Changes:
+        bench = Workbench(
+            ledger=self.ledger,
+            clock=self.clock,
+            desk=self.desk,
+            repo=self.change_repo,
+            scanner=self.scanner,
+            tests=self.test_runs,
+            imports=BoxedImports(
+                sandbox=self.sandbox, clone=self.settings.code_repo, repo=self.change_repo
+            ),
+            waiting=WaitingFlagFile(self.root.path / "deployments"),
+            configuration=lambda: contract.in_force(self.ledger),
+            configuration_text=lambda: contract.signed_text(self.ledger),
+            closed=self.why_no_changes,
+        )
+        changes = Changes(bench, Gathering(bench))
+        self.desk.conditions[change_model.KIND] = changes.reviews.check_terms
+        return changes
+
+    @cached_property
+    def change_steps(self) -> ChangeSteps:
+        changes = self.changes
+        return ChangeSteps(self.ledger, changes.gathering, changes.merges, self.why_no_changes)
+
+    @cached_property
     def sandbox(self) -> Sandbox:
-        return Sandbox(self.root, self.ledger)
+        return Sandbox(
+            self.root, self.ledger, asked_off=self.settings.sandbox_off, groups=self.groups
+        )
 
     @cached_property
     def _holds(self) -> Callable[[str], bool]:
@@ -130,8 +204,23 @@ class Runtime:
             tokens=self.shelf,
             promotions=self.promotions,
             idle=IdlePolicy(self.desires),
+            plans=self.planning.plans,
+            exports=self.planning.exports,
+            allowlist=self.planning.allowlist,
         )
         return StepRunner(self.ledger, self.clock, domains)
+
+    @cached_property
+    def planning(self) -> Planning:
+        return planning_of(
+            self.root,
+            self.settings,
+            ledger=self.ledger,
+            clock=self.clock,
+            desk=self.desk,
+            registry=self.registry,
+            flag=lambda name: self.flags()[name].on,
+        )
 
     @property
     def promotions(self) -> Promotions:
@@ -190,6 +279,12 @@ class Runtime:
             return str(Reason.STOPPED)
         return "" if self.flags()["ASTRA_SCHEDULER_ENABLED"].on else str(Reason.FLAG_OFF)
 
+    def why_no_changes(self) -> str:
+        """Give the reason why no code may be changed now, or nothing."""
+        if self.stopped():
+            return str(Reason.STOPPED)
+        return "" if code_access(self.flags()) == "write" else str(Reason.FLAG_OFF)
+
     def stopped(self) -> bool:
         """Tell whether work is stopped: the file says so at once, the record also without it."""
         return boxes.is_stopped(self.root.path) or bool(self._stop_record.in_force())
@@ -234,11 +329,15 @@ class Runtime:
             "stopped": self.stopped(),
             "flags": services.on(effective),
             "pending_approvals": len(self.desk.listed()),
+            "sandbox": {name: self.sandbox.state()[name] for name in ("kind", "state")},
         }
 
     def close(self) -> None:
         self.scheduler.stop()
         self.steps.stop()
+        self.engine.close()
+        self.change_steps.stop()
+        self.change_repo.close()
         self.views.close()
         self.ledger.close()
 
@@ -248,9 +347,13 @@ class Runtime:
             clock=self.clock,
             approvals=self.desk,
             schedules=self.timetable,
+            changes=self.changes,
             desires=self.desires,
             promotions=self.promotions,
             awareness=Awareness(self.ledger),
+            plans=self.planning.plans,
+            plan_views=self.planning.views,
+            drafting=self.planning.drafting,
             source=self.views.source,
             persona=self.views.files,
             persona_root=str(self.root.path / "persona_space"),
@@ -267,13 +370,25 @@ class Runtime:
         )
 
 
-def start(settings: Settings, *, clock: Clock | None = None) -> Runtime:
+def start(
+    settings: Settings, *, clock: Clock | None = None, groups: Delegation = NOT_DELEGATED
+) -> Runtime:
     """Take ownership of a data root and open its ledger."""
     root = DataRoot(settings.data_root)
     created = root.require()
     _refuse_moved_folders(settings, root, created)
     clock = clock or SystemClock()
-    ledger = FileLedger(root.var, projections=PROJECTIONS, key=root.ledger_key(), clock=clock)
+    reserve = Reserve(root.var)
+    reserve.make_room()
+    ledger = FileLedger(
+        root.var,
+        projections=PROJECTIONS,
+        key=root.ledger_key(),
+        clock=clock,
+        reserve=reserve,
+        urgent=URGENT,
+    )
+    reserve.fill()
     telemetry.close_interrupted(ledger)
     _settle_stop(root, ledger)
     branch = created.data["branch"]
@@ -289,6 +404,7 @@ def start(settings: Settings, *, clock: Clock | None = None) -> Runtime:
         desires=desires,
         branch=branch,
         views=make_views(root, settings, contract.in_force(ledger), branch),
+        groups=groups,
     )
 
 
@@ -330,22 +446,49 @@ def status(
         "budgets": budgets.today(runtime.ledger, now=runtime.clock.now()),
         "read_scope": str(runtime.views.read_scope),
         "sandbox": runtime.sandbox.state(),
+        "disk": disk_state(runtime.reserve),
         "ledger": {
             "records": head.sequence,
             "head": head.hash,
             "time": head.time,
             "trouble": runtime.ledger.trouble or runtime.steps.trouble,
         },
+        "changes": {
+            **runtime.changes.book.counters(),
+            "alerts": runtime.changes.book.alerts(),
+            "trouble": runtime.change_steps.trouble,
+        },
         "executor": {**runtime.scheduler.state(), "closed": runtime.why_no_firings()},
         "app": None,
-        "model": None,
+        "model": model_state(runtime),
     }
+
+
+def model_state(runtime: Runtime) -> str | None:
+    """Name the model that is configured, or say what is wrong with it."""
+    models = runtime.planning.drafting.models
+    if not models.configured():
+        return None
+    try:
+        return models.current().name
+    except AstraError as error:
+        return error.detail
 
 
 def code_access(effective: dict[str, Flag]) -> str:
     if not effective["PERSONA_MODE_ENABLED"].on:
         return "off"
     return "write" if effective["ASTRA_CODE_WRITE_ENABLED"].on else "read"
+
+
+def disk_state(reserve: Reserve) -> dict[str, Any]:
+    free, floor = free_space(reserve.var)
+    return {
+        "free": free,
+        "floor": floor,
+        "low": reserve.is_low(),
+        "reserve": "used up" if reserve.is_out() else "held",
+    }
 
 
 def configuration_state(runtime: Runtime) -> str:

@@ -5,11 +5,15 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from astra.approvals.desk import Desk
+from astra.changes.service import Changes
 from astra.desires.book import Desires
 from astra.goals.promotion import Promotions
 from astra.kernel.clock import Clock
 from astra.ledger.ports import Ledger
 from astra.persona.awareness import Awareness
+from astra.plans.book import Plans
+from astra.plans.drafting import Drafting
+from astra.plans.views import PlanViews
 from astra.policy.call import Call
 from astra.schedules.service import Timetable
 
@@ -79,9 +83,13 @@ class Services:
     clock: Clock
     approvals: Desk
     schedules: Timetable
+    changes: Changes
     desires: Desires
     promotions: Promotions
     awareness: Awareness
+    plans: Plans
+    plan_views: PlanViews
+    drafting: Drafting
     source: SourceView
     persona: PersonaFiles
     persona_root: str

@@ -25,6 +25,7 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from astra.adapters.cgroups import take_delegation
 from astra.adapters.data_root import DataRoot
 from astra.bootstrap import runtime as running
 from astra.bootstrap.runtime import Runtime
@@ -62,13 +63,24 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         asyncio.run(serve(runtime, idle=not options.stay, ready=ready, loopback=loopback))
     finally:
-        runtime.close()
-    _log.info("left")
+        close(runtime)
     return 0
 
 
+def close(runtime: Runtime) -> None:
+    """Let go of the data root, and of this process if a job runs that nobody can interrupt.
+
+    Whoever owns the data root next goes on with that job, so it may not also run here.
+    """
+    runtime.close()
+    _log.info("left")
+    if runtime.engine.busy:
+        logging.shutdown()
+        os._exit(0)
+
+
 def open_runtime(data_root: Path) -> Runtime:
-    return running.start(_settings(data_root))
+    return running.start(_settings(data_root), groups=take_delegation())
 
 
 def _settings(data_root: Path) -> Settings:
@@ -122,6 +134,7 @@ async def serve(
         runtime.shelf.settle()
         runtime.steps.start()
         runtime.scheduler.start()
+        runtime.change_steps.start()
         threading.Thread(target=runtime.sandbox.preflight, name="preflight", daemon=True).start()
         _log.info("serving %s", runtime.root.path)
         _tell(ready, {"ready": os.getpid()})
@@ -160,10 +173,14 @@ def _invite(runtime: Runtime, reception: Reception) -> None:
 
 async def _watch(runtime: Runtime, activity: Activity, leaving: asyncio.Event) -> None:
     limit = runtime.settings.idle_minutes * 60
-    while activity.idle_seconds() < limit or runtime.scheduler.needed():  # noqa: ASYNC110 - idleness is a lack of events
+    while activity.idle_seconds() < limit or _needed(runtime):  # noqa: ASYNC110 - idleness is a lack of events
         await asyncio.sleep(min(_IDLE_CHECK_SECONDS, limit))
     _log.info("nobody came for %s minutes", runtime.settings.idle_minutes)
     leaving.set()
+
+
+def _needed(runtime: Runtime) -> bool:
+    return runtime.scheduler.needed() or runtime.change_steps.busy()
 
 
 class _Server(uvicorn.Server):
