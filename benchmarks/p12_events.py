@@ -20,7 +20,7 @@ from typing import Any
 
 import measuring
 
-CLIENTS, RECORDS, ROUNDS = 1_000, 200, 5
+CLIENTS, RECORDS, ROUNDS = 1_000, 100, 3
 TARGET = 0.5
 PYTHON = sys.executable
 MARK = b"\ndata: "
