@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from typing import Any, cast
 
 from astra.kernel.clock import Clock, format_time
-from astra.kernel.errors import Conflict, DuplicateKey, NotFound
+from astra.kernel.errors import Conflict, DuplicateKey, NotFound, StaleVersion
 from astra.kernel.ids import from_content, random_id
 from astra.ledger import chain
 from astra.ledger.ports import Ledger
@@ -192,19 +192,24 @@ class Desk:
         data = content(approval, terms)
         event = Event(type=GRANTED, actor="operator", data=data, subject=identifier)
         event = authority.signed_event(self.ledger, event, signed, now=self.clock.now())
-        return self._decide(identifier, event)
+        return self._decide_first(identifier, event)
 
     def reject(self, identifier: str, reason: str, *, actor: str) -> Record:
         self._pending(identifier)
         data = {"approval": identifier, "reason": reason}
-        return self._decide(
+        return self._decide_first(
             identifier, Event(type=REJECTED, actor=actor, data=data, subject=identifier)
         )
 
     def go_stale(self, identifier: str, what_moved: str) -> None:
         """Withdraw an approval because what it was for is not the same any more."""
         data = {"approval": identifier, "reason": what_moved}
-        self._decide(identifier, Event(type=STALE, actor="daemon", data=data, subject=identifier))
+        event = Event(type=STALE, actor="daemon", data=data, subject=identifier)
+        try:
+            self._decide(identifier, event)
+        except StaleVersion:
+            if self.get(identifier).state != "stale":
+                raise
 
     def expire(self, identifier: str) -> None:
         """Close what nobody decided, or nobody used, in time."""
@@ -228,16 +233,39 @@ class Desk:
 
     def _pending(self, identifier: str) -> Approval:
         approval = self.get(identifier)
-        expired = approval.expires_at <= self._now()
-        if approval.state != "pending" or expired:
-            state = "expired" if expired else approval.state
+        if approval.state != "pending":
+            raise self._decided(approval)
+        if approval.expires_at <= self._now():
             raise Conflict(
-                f"{identifier} is {state} already",
+                f"{identifier} is expired already",
                 code="already_decided",
                 next_step="astra approvals",
-                state=state,
+                state="expired",
+                at=approval.expires_at,
             )
         return approval
+
+    def _decided(self, approval: Approval) -> Conflict:
+        """Say who was first, and when: two people may look at the same request."""
+        rows = self.ledger.query(
+            "SELECT line FROM subject JOIN record USING (sequence) WHERE id = ?", [approval.id]
+        )
+        record = chain.parse(rows[0][0])
+        return Conflict(
+            f"{approval.id} is {approval.state} already, by {record.actor} at {record.time}",
+            code="already_decided",
+            next_step="astra approvals",
+            state=approval.state,
+            by=record.actor,
+            at=record.time,
+            sequence=record.sequence,
+        )
+
+    def _decide_first(self, identifier: str, event: Event) -> Record:
+        try:
+            return self._decide(identifier, event)
+        except StaleVersion:
+            raise self._decided(self.get(identifier)) from None
 
     def _decide(self, identifier: str, event: Event) -> Record:
         version = self.ledger.query("SELECT version FROM subject WHERE id = ?", [identifier])

@@ -11,15 +11,17 @@ from astra.notifications import outbox
 from astra.persona import awareness
 from astra.plans import allowlist
 from astra.plans import projection as plans
-from astra.policy import budgets, flags, telemetry
+from astra.policy import access, budgets, flags, telemetry
 from astra.schedules import projection as schedules
 from astra.tasks import book as tasks
 
 PROJECTIONS: tuple[Projection, ...] = (
     *CORE,
     flags.PROJECTION,
+    access.PROJECTION,
     budgets.PROJECTION,
     telemetry.PROJECTION,
+    telemetry.COUNTS,
     desk.PROJECTION,
     schedules.PROJECTION,
     desires.PROJECTION,

@@ -20,7 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from astra.kernel.errors import BadSetting
+from astra.settings.public_url import PublicUrl, read_public_url
 
+LARGEST_PORT = 65_535
 OFF_UNSAFE = "off-unsafe"
 FLAGS = {
     "PERSONA_MODE_ENABLED": (True, "the whole persona: chat, source view, writing tools"),
@@ -42,6 +44,7 @@ class Setting:
 
 
 _TEXT, _WHOLE, _NUMBER, _SWITCH = "text", "whole number", "number", "on or off"
+_PORT = "port, 0 to 65535"
 _HOURS = "whole number from 1 to 168"
 SETTINGS = (
     Setting("AGENT_DATA_ROOT", "path", "./agent-data", "the data root", used=True),
@@ -77,8 +80,14 @@ SETTINGS = (
         "the operator's passphrase, for data roots made with `init --throwaway` only",
         used=True,
     ),
-    Setting("ASTRA_PORT", _WHOLE, "8700", "the loopback port of `astra up`"),
-    Setting("ASTRA_PUBLIC_URL", _TEXT, "", "the address of a TLS proxy in front"),
+    Setting("ASTRA_PORT", _PORT, "8700", "the loopback port of `astra up`", used=True),
+    Setting(
+        "ASTRA_PUBLIC_URL",
+        _TEXT,
+        "",
+        "the https address of a TLS proxy or tunnel in front of `astra up`",
+        used=True,
+    ),
     Setting("ASTRA_DATABASE_URL", _TEXT, "", "a Postgres address for ledger and index"),
     Setting(
         "ASTRA_SANDBOX",
@@ -168,6 +177,8 @@ class Settings:
     git_user_email: str
     read_scope: str | None
     mcp_tool_names: str
+    port: int
+    public_url: PublicUrl | None
     sandbox_off: bool
     model: str
     model_base_url: str
@@ -202,6 +213,8 @@ def load(environ: Mapping[str, str], dotenv: str = "") -> Settings:
         git_user_email=values["AGENT_GIT_USER_EMAIL"],
         read_scope=values["AGENT_READ_SCOPE"] if merged.get("AGENT_READ_SCOPE") else None,
         mcp_tool_names=values["ASTRA_MCP_TOOL_NAMES"],
+        port=int(values["ASTRA_PORT"]),
+        public_url=read_public_url(values["ASTRA_PUBLIC_URL"]),
         sandbox_off=_sandbox_off(file, environ),
         model=values["ASTRA_MODEL"],
         model_base_url=values["ASTRA_MODEL_BASE_URL"],
@@ -225,6 +238,7 @@ def _value(setting: Setting, merged: Mapping[str, str]) -> str:
     text = _expand(setting.name, raw, merged)
     checks = {
         _WHOLE: lambda: int(text) >= 0,
+        _PORT: lambda: 0 <= int(text) <= LARGEST_PORT,
         _HOURS: lambda: 1 <= int(text) <= 168,  # noqa: PLR2004 - as _HOURS says
         _NUMBER: lambda: 0 < float(text) < float("inf"),
         _SWITCH: lambda: text.lower() in _ON | _OFF,

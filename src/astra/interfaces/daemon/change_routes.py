@@ -9,8 +9,17 @@ from astra.changes import reviewing
 from astra.changes.model import State
 from astra.changes.service import brief
 from astra.changes.views import LARGEST_PAGE
+from astra.interfaces.daemon.models import ApprovalDetails, Page
 from astra.interfaces.daemon.requests import Off, caller
 from astra.interfaces.daemon.tool_routes import called
+from astra.interfaces.daemon.work_models import (
+    ChangeBrief,
+    ChangeProposed,
+    ChangeShown,
+    DiffShown,
+    FindingsAndEvidence,
+    TaskShown,
+)
 from astra.policy.authority import Signed
 from astra.tasks.book import Tasks
 from astra.tools.changes import edits_of
@@ -28,7 +37,7 @@ def add(app: FastAPI, runtime: Runtime) -> None:
 
 
 def _reading(app: FastAPI, runtime: Runtime) -> None:
-    @app.get("/api/changes")
+    @app.get("/api/changes", response_model=Page[ChangeBrief])
     def list_changes(
         state: Annotated[str | None, Query()] = None,
         limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 50,
@@ -37,13 +46,13 @@ def _reading(app: FastAPI, runtime: Runtime) -> None:
         found, following = runtime.changes.book.listed(state=state, limit=limit, cursor=cursor)
         return {"items": [brief(change) for change in found], "next": following}
 
-    @app.get("/api/changes/{identifier}")
+    @app.get("/api/changes/{identifier}", response_model=ChangeShown)
     def show_change(
         identifier: str, wait: Annotated[float, Query(ge=0, le=_LONGEST_WAIT)] = 0
     ) -> Document:
         return _settled(runtime, identifier, wait)
 
-    @app.get("/api/changes/{identifier}/diff")
+    @app.get("/api/changes/{identifier}/diff", response_model=DiffShown)
     def show_diff(identifier: str) -> Document:
         change = runtime.changes.book.get(identifier)
         text = runtime.changes.diff(identifier).decode(errors="backslashreplace")
@@ -56,25 +65,25 @@ def _reading(app: FastAPI, runtime: Runtime) -> None:
         text, position = runtime.change_parts.live_output.read(identifier, after)
         return {"text": text.decode(errors="replace"), "position": position}
 
-    @app.get("/api/changes/{identifier}/evidence")
+    @app.get("/api/changes/{identifier}/evidence", response_model=FindingsAndEvidence)
     def show_evidence(identifier: str) -> Document:
         shown = runtime.changes.shown(identifier)
         return {name: shown[name] for name in ("id", "commit", "findings", "evidence")}
 
 
 def _proposing(app: FastAPI, runtime: Runtime) -> None:
-    @app.post("/api/changes")
+    @app.post("/api/changes", response_model=ChangeProposed)
     def propose_change(
         request: Request, proposal: Annotated[Document, Body()], astra_off: Off = ""
     ) -> Document:
         return called(runtime, request, "schedule_code_modification", proposal, off=astra_off)
 
-    @app.post("/api/changes/{identifier}/test")
+    @app.post("/api/changes/{identifier}/test", response_model=ChangeShown)
     def test_change(request: Request, identifier: str) -> Document:
         runtime.changes.reviews.renew(identifier, actor=caller(request))
         return runtime.changes.shown(identifier)
 
-    @app.post("/api/changes/{identifier}/comments")
+    @app.post("/api/changes/{identifier}/comments", response_model=ChangeShown)
     def comment_on_change(
         request: Request,
         identifier: str,
@@ -88,7 +97,7 @@ def _proposing(app: FastAPI, runtime: Runtime) -> None:
 
 
 def _deciding(app: FastAPI, runtime: Runtime) -> None:
-    @app.post("/api/changes/{identifier}/approval")
+    @app.post("/api/changes/{identifier}/approval", response_model=ApprovalDetails)
     def request_approval(request: Request, identifier: str) -> Document:
         """Give the approval that waits for exactly this change; ask again where it expired."""
         change = runtime.changes.book.get(identifier)
@@ -97,7 +106,7 @@ def _deciding(app: FastAPI, runtime: Runtime) -> None:
             change = runtime.changes.book.get(identifier)
         return runtime.desk.details(reviewing.approval_of(change))
 
-    @app.post("/api/changes/{identifier}/approve")
+    @app.post("/api/changes/{identifier}/approve", response_model=ChangeShown)
     def approve_change(
         identifier: str, authority: Annotated[Document, Body(embed=True)]
     ) -> Document:
@@ -105,7 +114,7 @@ def _deciding(app: FastAPI, runtime: Runtime) -> None:
         runtime.desk.grant(approval, Signed.read(authority))
         return runtime.changes.shown(identifier)
 
-    @app.post("/api/changes/{identifier}/reject")
+    @app.post("/api/changes/{identifier}/reject", response_model=ChangeShown)
     def reject_change(
         request: Request, identifier: str, reason: Annotated[str, Body(embed=True)]
     ) -> Document:
@@ -114,7 +123,7 @@ def _deciding(app: FastAPI, runtime: Runtime) -> None:
 
 
 def _tasks(app: FastAPI, runtime: Runtime) -> None:
-    @app.get("/api/tasks")
+    @app.get("/api/tasks", response_model=Page[TaskShown])
     def list_tasks(
         state: Annotated[str | None, Query()] = None,
         limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 50,
@@ -123,7 +132,7 @@ def _tasks(app: FastAPI, runtime: Runtime) -> None:
         found, following = Tasks(runtime.ledger).listed(state=state, limit=limit, cursor=cursor)
         return {"items": [task.as_dict() for task in found], "next": following}
 
-    @app.get("/api/tasks/{identifier}")
+    @app.get("/api/tasks/{identifier}", response_model=TaskShown)
     def show_task(identifier: str) -> Document:
         return Tasks(runtime.ledger).get(identifier).as_dict()
 

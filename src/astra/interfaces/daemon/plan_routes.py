@@ -5,8 +5,17 @@ from typing import Annotated, Any
 from fastapi import Body, FastAPI, Query, Request
 
 from astra.bootstrap.runtime import Runtime
+from astra.interfaces.daemon.models import ApprovalDetails, Page
 from astra.interfaces.daemon.requests import Off, caller
 from astra.interfaces.daemon.tool_routes import called
+from astra.interfaces.daemon.work_models import (
+    GrantChanged,
+    GrantContent,
+    GrantShown,
+    PlanBrief,
+    PlanDrafted,
+    PlanShown,
+)
 from astra.plans.register import LARGEST_PAGE
 from astra.policy.authority import Signed
 
@@ -25,13 +34,13 @@ def add(app: FastAPI, runtime: Runtime) -> None:
 
 
 def _drafting(app: FastAPI, runtime: Runtime) -> None:
-    @app.post("/api/agents")
+    @app.post("/api/agents", response_model=PlanDrafted)
     def draft_plan(
         request: Request, fields: Annotated[Document, Body()], astra_off: Off = ""
     ) -> Document:
         return called(runtime, request, "astra.plans.draft", fields, off=astra_off)
 
-    @app.get("/api/agents")
+    @app.get("/api/agents", response_model=Page[PlanBrief])
     def list_plans(
         request: Request,
         state: Annotated[str | None, Query()] = None,
@@ -41,11 +50,11 @@ def _drafting(app: FastAPI, runtime: Runtime) -> None:
         asked = {"state": state, "limit": limit, "cursor": cursor}
         return called(runtime, request, "astra.plans.list", asked, off="")
 
-    @app.get("/api/agents/{identifier}")
+    @app.get("/api/agents/{identifier}", response_model=PlanShown)
     def show_plan(request: Request, identifier: str) -> Document:
         return called(runtime, request, "astra.plans.get", {"id": identifier}, off="")
 
-    @app.post("/api/agents/{identifier}/answers")
+    @app.post("/api/agents/{identifier}/answers", response_model=PlanDrafted)
     def answer(
         request: Request,
         identifier: str,
@@ -57,12 +66,12 @@ def _drafting(app: FastAPI, runtime: Runtime) -> None:
 
 
 def _deciding(app: FastAPI, runtime: Runtime) -> None:
-    @app.post("/api/agents/{identifier}/approval")
+    @app.post("/api/agents/{identifier}/approval", response_model=ApprovalDetails)
     def ask_for_approval(identifier: str) -> Document:
         """Name the approval of exactly what would run now, asking for it where none waits."""
         return runtime.desk.details(runtime.planning.plans.ask(identifier))
 
-    @app.post("/api/agents/{identifier}/approve")
+    @app.post("/api/agents/{identifier}/approve", response_model=PlanShown)
     def approve_plan(
         identifier: str, approval: Annotated[str, Body()], authority: Authority
     ) -> Document:
@@ -71,14 +80,14 @@ def _deciding(app: FastAPI, runtime: Runtime) -> None:
         runtime.planning.exports.export(identifier)
         return runtime.planning.views.shown(identifier)
 
-    @app.post("/api/agents/{identifier}/reject")
+    @app.post("/api/agents/{identifier}/reject", response_model=PlanShown)
     def reject_plan(
         request: Request, identifier: str, reason: Annotated[str, Body(embed=True)]
     ) -> Document:
         runtime.planning.plans.reject(identifier, reason, actor=caller(request))
         return runtime.planning.views.shown(identifier)
 
-    @app.post("/api/agents/{identifier}/revise")
+    @app.post("/api/agents/{identifier}/revise", response_model=PlanShown)
     def revise_plan(
         request: Request, identifier: str, edits: Annotated[list[Document], Body(embed=True)]
     ) -> Document:
@@ -89,17 +98,17 @@ def _deciding(app: FastAPI, runtime: Runtime) -> None:
 def _holding(app: FastAPI, runtime: Runtime) -> None:
     """Add what needs no signature: it can only make a plan do less."""
 
-    @app.post("/api/agents/{identifier}/pause")
+    @app.post("/api/agents/{identifier}/pause", response_model=PlanShown)
     def pause_plan(request: Request, identifier: str, reason: Reason = "") -> Document:
         runtime.running.control.pause(identifier, actor=caller(request), reason=reason)
         return runtime.planning.views.shown(identifier)
 
-    @app.post("/api/agents/{identifier}/abort")
+    @app.post("/api/agents/{identifier}/abort", response_model=PlanShown)
     def abort_plan(request: Request, identifier: str, reason: Reason = "") -> Document:
         runtime.running.control.abort(identifier, actor=caller(request), reason=reason)
         return runtime.planning.views.shown(identifier)
 
-    @app.post("/api/agents/{identifier}/skip")
+    @app.post("/api/agents/{identifier}/skip", response_model=PlanShown)
     def skip_action(request: Request, identifier: str, reason: Reason = "") -> Document:
         runtime.running.control.skip(identifier, actor=caller(request), reason=reason)
         return runtime.planning.views.shown(identifier)
@@ -118,12 +127,12 @@ def _loosening(app: FastAPI, runtime: Runtime) -> None:
     ) -> Document:
         return runtime.running.control.wanted(identifier, action, once=once, steps=steps)
 
-    @app.post("/api/agents/{identifier}/resume")
+    @app.post("/api/agents/{identifier}/resume", response_model=PlanShown)
     def resume_plan(identifier: str, authority: Authority) -> Document:
         runtime.running.control.decide(identifier, "resume", Signed.read(authority))
         return runtime.planning.views.shown(identifier)
 
-    @app.post("/api/agents/{identifier}/grant")
+    @app.post("/api/agents/{identifier}/grant", response_model=PlanShown)
     def grant_more(
         identifier: str, authority: Authority, *, once: Annotated[bool, Body()] = False
     ) -> Document:
@@ -131,7 +140,7 @@ def _loosening(app: FastAPI, runtime: Runtime) -> None:
         runtime.planning.exports.export(identifier)
         return runtime.planning.views.shown(identifier)
 
-    @app.post("/api/agents/{identifier}/extend_budget")
+    @app.post("/api/agents/{identifier}/extend_budget", response_model=PlanShown)
     def extend_budget(
         identifier: str, authority: Authority, steps: Annotated[int, Body()]
     ) -> Document:
@@ -141,14 +150,14 @@ def _loosening(app: FastAPI, runtime: Runtime) -> None:
 
 
 def _talking(app: FastAPI, runtime: Runtime) -> None:
-    @app.post("/api/agents/{identifier}/messages")
+    @app.post("/api/agents/{identifier}/messages", response_model=PlanShown)
     def tell_plan(
         request: Request, identifier: str, text: Annotated[str, Body(embed=True)]
     ) -> Document:
         runtime.running.control.message(identifier, text, actor=caller(request))
         return runtime.planning.views.shown(identifier)
 
-    @app.post("/api/agents/{identifier}/silence")
+    @app.post("/api/agents/{identifier}/silence", response_model=PlanShown)
     def silence_plan(
         request: Request, identifier: str, *, on: Annotated[bool, Body(embed=True)] = True
     ) -> Document:
@@ -157,23 +166,23 @@ def _talking(app: FastAPI, runtime: Runtime) -> None:
 
 
 def _allowlist(app: FastAPI, runtime: Runtime) -> None:
-    @app.get("/api/agent_global_grants")
+    @app.get("/api/agent_global_grants", response_model=Page[GrantShown])
     def list_grants() -> Document:
         return {"items": runtime.planning.allowlist.listed(), "next": None}
 
-    @app.get("/api/agent_global_grants/content")
+    @app.get("/api/agent_global_grants/content", response_model=GrantContent)
     def spelled_grant(kind: Annotated[str, Query()], value: Annotated[str, Query()]) -> Document:
         """Give what the operator would sign: the grant in its one spelling."""
         return runtime.planning.allowlist.content(kind, value)
 
-    @app.post("/api/agent_global_grants")
+    @app.post("/api/agent_global_grants", response_model=GrantChanged)
     def add_grant(
         kind: Annotated[str, Body()], value: Annotated[str, Body()], authority: Authority
     ) -> Document:
         record = runtime.planning.allowlist.add(kind, value, Signed.read(authority))
         return {"kind": kind, "value": record.data["value"], "sequence": record.sequence}
 
-    @app.delete("/api/agent_global_grants")
+    @app.delete("/api/agent_global_grants", response_model=GrantChanged)
     def remove_grant(
         request: Request, kind: Annotated[str, Query()], value: Annotated[str, Query()]
     ) -> Document:

@@ -6,7 +6,9 @@ from typing import Annotated, Any
 from fastapi import Body, FastAPI, Query, Request
 
 from astra.bootstrap.runtime import Runtime
+from astra.interfaces.daemon.models import ApprovalDetails, Page
 from astra.interfaces.daemon.requests import Off, caller, names
+from astra.interfaces.daemon.work_models import FiringShown, ScheduleCreated, ScheduleShown
 from astra.kernel.errors import BadInput
 from astra.policy.call import Actor, Role
 from astra.tools.counter import Request as ToolRequest
@@ -22,7 +24,7 @@ def add(app: FastAPI, runtime: Runtime) -> None:
 
 
 def _reading(app: FastAPI, runtime: Runtime) -> None:
-    @app.get("/api/schedules")
+    @app.get("/api/schedules", response_model=Page[ScheduleShown])
     def list_schedules(  # noqa: PLR0917 - a query parameter each
         request: Request,
         state: Annotated[str | None, Query()] = None,
@@ -35,7 +37,7 @@ def _reading(app: FastAPI, runtime: Runtime) -> None:
         asked = {"state": state, "tier": tier, "tool": tool, "text": text, "cursor": cursor}
         return _call(runtime, request, "list", {**asked, "limit": limit})
 
-    @app.get("/api/schedules/{identifier}")
+    @app.get("/api/schedules/{identifier}", response_model=ScheduleShown)
     def show_schedule(
         identifier: str, start: Annotated[str | None, Query()] = None
     ) -> dict[str, Any]:
@@ -43,8 +45,8 @@ def _reading(app: FastAPI, runtime: Runtime) -> None:
         moment = _moment(start, "start") if start else None
         return runtime.timetable.shown(schedule, start=moment)
 
-    @app.get("/api/schedules/{identifier}/history")
-    def history(
+    @app.get("/api/schedules/{identifier}/history", response_model=Page[FiringShown])
+    def schedule_history(
         request: Request,
         identifier: str,
         cursor: Annotated[int | None, Query()] = None,
@@ -55,27 +57,27 @@ def _reading(app: FastAPI, runtime: Runtime) -> None:
 
 
 def _changing(app: FastAPI, runtime: Runtime) -> None:
-    @app.post("/api/schedules")
+    @app.post("/api/schedules", response_model=ScheduleCreated)
     def create_schedule(request: Request, fields: Fields, astra_off: Off = "") -> dict[str, Any]:
         return _call(runtime, request, "create", fields, off=astra_off)
 
-    @app.post("/api/schedules/{identifier}")
+    @app.post("/api/schedules/{identifier}", response_model=ScheduleShown)
     def modify_schedule(
         request: Request, identifier: str, fields: Fields, astra_off: Off = ""
     ) -> dict[str, Any]:
         return _call(runtime, request, "modify", {**fields, "id": identifier}, off=astra_off)
 
-    @app.post("/api/schedules/{identifier}/pause")
+    @app.post("/api/schedules/{identifier}/pause", response_model=ScheduleShown)
     def pause_schedule(request: Request, identifier: str, astra_off: Off = "") -> dict[str, Any]:
         return _call(runtime, request, "pause", {"id": identifier}, off=astra_off)
 
-    @app.post("/api/schedules/{identifier}/resume")
+    @app.post("/api/schedules/{identifier}/resume", response_model=ScheduleShown)
     def resume_schedule(request: Request, identifier: str, astra_off: Off = "") -> dict[str, Any]:
         return _call(runtime, request, "resume", {"id": identifier}, off=astra_off)
 
 
 def _running(app: FastAPI, runtime: Runtime) -> None:
-    @app.post("/api/schedules/{identifier}/run")
+    @app.post("/api/schedules/{identifier}/run", response_model=FiringShown | Page[FiringShown])
     def run_schedule(
         request: Request,
         identifier: str,
@@ -90,7 +92,7 @@ def _running(app: FastAPI, runtime: Runtime) -> None:
         stretch = _moment(start, "start"), _moment(end, "end")
         return {"items": executor.backfill(identifier, *stretch, actor=actor), "next": None}
 
-    @app.post("/api/schedules/{identifier}/approval")
+    @app.post("/api/schedules/{identifier}/approval", response_model=ApprovalDetails)
     def request_approval(request: Request, identifier: str) -> dict[str, Any]:
         actor = f"agent:{caller(request)}"
         approval = runtime.scheduler.executor.request_approval(identifier, actor=actor)
