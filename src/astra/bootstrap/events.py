@@ -127,6 +127,7 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         plans.ABORTED: "a plan was ended before it was done, and why",
         plans.MESSAGE_SENT: "a plan told people something",
         plans.MESSAGE_RECEIVED: "somebody told a plan something; its next step reads it",
+        plans.CODER_CALLED: "the coder was handed instructions; counts as a step",
         plans.SILENCED: "notifications of a plan were turned off or on again",
         plans.NOTIFIED: "the messages of a minute were announced together",
         sandbox.EGRESS_OPENED: "a box is about to be let through to a host; how it went follows",
@@ -149,6 +150,8 @@ URGENT = frozenset(
         *(desk.GRANTED, desk.REJECTED, desk.EXPIRED, desk.STALE, tokens.EXPORTED),
         *(stopping.STOPPED, stopping.STARTED, confinement.ALLOWED, confinement.REVOKED),
         *(telemetry.TOOL_FINISHED, telemetry.TOOL_INTERRUPTED, sandbox.BOX_ENDED),
+        *(plans.REJECTED, plans.ABORTED, plans.PAUSED, plans.ACTION_SKIPPED, plans.STEP_FINISHED),
+        *(plans.MESSAGE_SENT, plans.GLOBAL_GRANT_REMOVED),
         *(schedules.PAUSED, schedules.CLOSED, desires.HALF_LIFE_SET, "ledger_tail_set_aside"),
     }
 )

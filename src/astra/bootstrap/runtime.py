@@ -19,11 +19,13 @@ from astra.adapters.dbos_engine import DbosEngine, Job
 from astra.adapters.file_ledger import FileLedger
 from astra.adapters.reserve import Reserve, free_space
 from astra.adapters.waiting_flag import WaitingFlagFile
+from astra.adapters.workspaces import Workspaces
 from astra.approvals.desk import Desk
 from astra.bootstrap import PROJECTIONS, services
 from astra.bootstrap.agent_boxes import AgentBoxes
 from astra.bootstrap.changing import ChangeSteps
 from astra.bootstrap.clone_imports import BoxedImports
+from astra.bootstrap.coding import BoxedCodingAgent, ProposedByTool, SourceForCoder
 from astra.bootstrap.events import URGENT
 from astra.bootstrap.evidence import (
     BoxesOnly,
@@ -34,7 +36,7 @@ from astra.bootstrap.evidence import (
 )
 from astra.bootstrap.notifying import Notifier
 from astra.bootstrap.plan_boxes import BoxesOfPlans, PlanBoxes
-from astra.bootstrap.plan_running import NoCoder, PlanDoor, PlanWorkers, Unannounced
+from astra.bootstrap.plan_running import PlanDoor, PlanNotices, PlanWorkers
 from astra.bootstrap.planning import Planning, Running, make_running, own_folders, planning_of
 from astra.bootstrap.sandbox import Sandbox
 from astra.bootstrap.scheduling import RegistryCatalogue, ScheduleDoor, Scheduler
@@ -55,6 +57,7 @@ from astra.ledger import chain
 from astra.ledger.record import Record
 from astra.notifications.outbox import Outbox
 from astra.persona.awareness import Awareness
+from astra.plans.coding import PlanCoder
 from astra.policy import authority, budgets, contract, flags, stopping, telemetry
 from astra.policy.authority import Keys, Signed
 from astra.policy.decision import Reason
@@ -165,10 +168,9 @@ class Runtime:
 
     @cached_property
     def test_runs(self) -> TestRuns:
-        workspaces = make_workspaces(self.root)
         return ConfiguredTests(
             make=lambda: make_test_runs(
-                self.sandbox, workspaces, contract.in_force(self.ledger).target, self.settings
+                self.sandbox, self.workspaces, contract.in_force(self.ledger).target, self.settings
             )
         )
 
@@ -261,12 +263,42 @@ class Runtime:
         return make_running(
             self.planning,
             door=PlanDoor(lambda: self.counter, self.registry),
-            coder=NoCoder(),
+            coder=self.coder,
             boxes=BoxesOfPlans(self.root.path),
-            notifier=Unannounced(),
+            notifier=PlanNotices(self.channels),
             closed=self.why_no_steps,
             most_at_once=self.settings.most_plans_at_once,
         )
+
+    @cached_property
+    def coder(self) -> PlanCoder:
+        contracts = self.planning.contracts
+        return PlanCoder(
+            register=self.planning.register,
+            contracts=contracts,
+            models=self.planning.drafting.models,
+            source=SourceForCoder(source=lambda: self.views.source, contracts=contracts),
+            agent=BoxedCodingAgent(
+                command=lambda: contract.in_force(self.ledger).coder.command,
+                boxes=BoxesOnly(self.sandbox),
+                workspaces=lambda: self.workspaces,
+                commit=self.change_repo.head,
+                plan_boxes=self.boxes_of_plan,
+            ),
+            proposals=ProposedByTool(lambda: self.counter),
+        )
+
+    def boxes_of_plan(self, plan: str) -> PlanBoxes:
+        return PlanBoxes(
+            agent_id=plan,
+            sandbox=BoxesOnly(self.sandbox),
+            contracts=self.planning.contracts,
+            may_write_code=self.may_write_code,
+        )
+
+    @cached_property
+    def workspaces(self) -> Workspaces:
+        return make_workspaces(self.root)
 
     @cached_property
     def workers(self) -> PlanWorkers:
@@ -409,12 +441,7 @@ class Runtime:
                 persona=self.root.path / "persona_space",
                 may_write_code=self.may_write_code,
             ),
-            plan_boxes=lambda plan: PlanBoxes(
-                agent_id=plan,
-                sandbox=self.sandbox,
-                contracts=self.planning.contracts,
-                may_write_code=self.may_write_code,
-            ),
+            plan_boxes=self.boxes_of_plan,
         )
 
     def may_write_code(self) -> bool:

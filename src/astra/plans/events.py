@@ -62,6 +62,7 @@ MODEL_FAILED, OVERRAN = "agent_model_failed", "agent_overran"
 PERMISSION_GRANTED, ACTION_CONFIRMED = "agent_permission_granted", "agent_action_confirmed"
 ACTION_SKIPPED, BUDGET_EXTENDED = "agent_action_skipped", "agent_budget_extended"
 SILENCED, NOTIFIED = "agent_silenced", "agent_notified"
+CODER_CALLED = "agent_coder_called"
 STEP_EVENTS = frozenset(
     {
         BLOCKED_ON_DESTRUCTIVE,
@@ -79,6 +80,7 @@ STEP_EVENTS = frozenset(
         BUDGET_EXTENDED,
         SILENCED,
         NOTIFIED,
+        CODER_CALLED,
     }
 )
 PLAN_EVENTS = PHASE3_STEP8_EVENTS | RUNNER_EVENTS | DRAFTING_EVENTS | STEP_EVENTS
@@ -176,6 +178,7 @@ KINDS: Mapping[str, Kind] = {
         _kind(BUDGET_EXTENDED),
         _kind(SILENCED),
         _kind(NOTIFIED),
+        _kind(CODER_CALLED),
         _kind(MESSAGE_SENT),
         _kind(MESSAGE_RECEIVED),
     )

@@ -220,6 +220,13 @@ def _talked(record: Record, text: str, direction: str, kind: str) -> Iterator[St
     )
 
 
+def _coder_called(record: Record) -> Iterator[Statement]:
+    yield (
+        "UPDATE plan SET spent = spent + 1, calls = calls + 1 WHERE id = ?",
+        (record.data["agent_id"],),
+    )
+
+
 def _notified(record: Record) -> Iterator[Statement]:
     yield _set(record, notified=record.data["up_to"])
 
@@ -273,6 +280,7 @@ _EFFECTS: dict[str, Callable[[Record], Iterator[Statement]]] = {
     events.MESSAGE_SENT: _sent,
     events.MESSAGE_RECEIVED: _received,
     events.NOTIFIED: _notified,
+    events.CODER_CALLED: _coder_called,
 }
 
 PROJECTION = Projection(
