@@ -21,6 +21,7 @@ from astra.tools.registry import Registry
 
 LONGEST_SLEEP, SHORTEST_SLEEP = 5.0, 1.0
 _MOST_DRAFTS = 2
+_ANNOUNCEMENTS = "announcements"
 _BREATH = 0.05  # a busy ledger is looked at twenty times a second, not at every record
 _log = logging.getLogger("astra.plans")
 
@@ -95,7 +96,12 @@ class PlanWorkers:
         return bool(self._busy or self.runner.due() or self.drafting.due())
 
     def state(self) -> dict[str, Any]:
-        return {"running": len(self._busy), "closed": self.runner.closed(), "trouble": self.trouble}
+        return {
+            "running": len(self._busy - {_ANNOUNCEMENTS}),
+            "states": self.runner.register.counts(),
+            "closed": self.runner.closed(),
+            "trouble": self.trouble,
+        }
 
     def _loop(self) -> None:
         while not self._stopping.is_set():
@@ -112,7 +118,7 @@ class PlanWorkers:
 
     def _tick(self) -> None:
         self.runner.watch()
-        self._hand_out("announcements", lambda _name: self._announce())
+        self._hand_out(_ANNOUNCEMENTS, lambda _name: self._announce())
         for identifier in self.runner.due():
             self._hand_out(identifier, self._run)
         for plan in self.drafting.due()[:_MOST_DRAFTS]:

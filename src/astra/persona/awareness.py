@@ -104,6 +104,10 @@ def _plan(words: str) -> Callable[[Record], str]:
     return told
 
 
+def _allowlist(_record: Record) -> str:
+    return "somebody changed the file of the global allowlist; it was written anew"
+
+
 def _torn(record: Record) -> str:
     return f"a crash tore the end of the ledger; {record.data['bytes']} bytes were set aside"
 
@@ -122,6 +126,7 @@ NOTES: Mapping[str, tuple[str, Callable[[Record], str]]] = {
     plans.BLOCKED_ON_BUDGET: (OUTCOME, _plan("waits")),
     plans.BLOCKED_ON_LLM: (OUTCOME, _plan("waits")),
     plans.COMPLETED: (OUTCOME, _plan("is done")),
+    plans.ALLOWLIST_TAMPERED: (ALERT, _allowlist),
     plans.ABORTED: (ALERT, _plan("was ended")),
     telemetry.TOOL_INTERRUPTED: (ALERT, _interrupted),
     schedules.NOTICED: (ALERT, _noticed),

@@ -50,9 +50,9 @@ QUESTIONED, ANSWERED = "agent_plan_questioned", "agent_plan_answered"
 DRAFTING_RETRIED = "agent_plan_drafting_retried"
 FILES_EXPORTED = "agent_files_exported"
 ALLOWLIST_EXPORTED = "agent_global_grants_exported"
-DRAFTING_EVENTS = frozenset(
-    {REQUESTED, FAILED, QUESTIONED, ANSWERED, DRAFTING_RETRIED, FILES_EXPORTED, ALLOWLIST_EXPORTED}
-)
+ALLOWLIST_TAMPERED = "agent_global_grants_tampered"
+DRAFTING_EVENTS = frozenset({REQUESTED, FAILED, QUESTIONED, ANSWERED, DRAFTING_RETRIED})
+FILE_EVENTS = frozenset({FILES_EXPORTED, ALLOWLIST_EXPORTED, ALLOWLIST_TAMPERED})
 
 BLOCKED_ON_DESTRUCTIVE = "agent_blocked_on_destructive"
 BLOCKED_ON_BUDGET, BLOCKED_ON_LLM = "agent_blocked_on_budget", "agent_blocked_on_llm"
@@ -83,7 +83,7 @@ STEP_EVENTS = frozenset(
         CODER_CALLED,
     }
 )
-PLAN_EVENTS = PHASE3_STEP8_EVENTS | RUNNER_EVENTS | DRAFTING_EVENTS | STEP_EVENTS
+PLAN_EVENTS = PHASE3_STEP8_EVENTS | RUNNER_EVENTS | DRAFTING_EVENTS | FILE_EVENTS | STEP_EVENTS
 INFO, WARNING = "info", "warning"
 DAEMON = "daemon"
 
