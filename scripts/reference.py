@@ -31,6 +31,8 @@ CONFIGURATION_IN_USE = frozenset(
         "agent.read_paths",
         "agent.secret_patterns",
         "target.allowed_paths",
+        "target.auto_approve_paths",
+        "target.auto_approve_until",
         "target.forbidden_paths",
         "target.max_file_kb",
         "target.max_files",
@@ -43,6 +45,10 @@ CONFIGURATION_IN_USE = frozenset(
         "model.key_env",
         "notify.channels",
         "notify.include_content",
+        *("app.command", "app.port", "app.health_path", "app.health_command", "app.client_build"),
+        *("app.permissions.network", "app.permissions.state_path", "app.permissions.secrets"),
+        *("app.reload", "app.watch_seconds", "deploy.keep", "deploy.require_tests"),
+        *("deploy.push_remote", "deploy.commit_checks", "deploy.staging"),
     }
 )
 """Keys of astra.toml that some code acts on; name yours here when you read it."""

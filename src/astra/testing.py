@@ -159,6 +159,22 @@ class MemoryTokens:
         return "".join(self.lines)
 
 
+class MemoryChannels:
+    """Channels without a network; those that are named in `dead` take nothing."""
+
+    def __init__(self, *names: str, include_content: bool = False) -> None:
+        self.names = names
+        self.include_content = include_content
+        self.dead: set[str] = set()
+        self.taken: list[tuple[str, str]] = []
+
+    def send(self, name: str, text: str) -> bool:
+        if name in self.dead:
+            return False
+        self.taken.append((name, text))
+        return True
+
+
 class GateInMemory:
     """A gate over a data root in memory, whose surroundings a test can set."""
 
@@ -263,6 +279,7 @@ class CounterInMemory:
             approval_link=lambda identifier: f"http://localhost/{identifier}",
             boxes=cast("Boxes", None),
             plan_boxes=lambda _plan: cast("Boxes", None),
+            deploy=lambda _message, _actor, _story: {},
         )
         self.counter = Counter(
             registry=registry, gate=self.gate.gate, ledger=root.ledger, services=services

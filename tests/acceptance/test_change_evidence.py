@@ -12,6 +12,7 @@ import pytest
 
 from changing import IDENTITY, git
 from driver import Astra
+from mcp_driver import raw
 
 FLAG = "ASTRA_CODE_WRITE_ENABLED"
 CODE = "def answer() -> int:\n    return 42\n"
@@ -133,3 +134,52 @@ def follow_attempts(astra: Astra, count: int) -> list[int]:
                 break
         following.terminate()
     return found
+
+
+def test_a_dry_run_walks_the_whole_path_and_moves_nothing(empty: Astra, target: Path) -> None:
+    (target / "tests").mkdir()
+    (target / "tests/test_agent.py").write_text(TESTS)
+    (target / "conftest.py").write_text("")
+    git(target, "add", "-A")
+    git(target, *IDENTITY, "commit", "-qm", "tests")
+    empty.json("init", target, "--throwaway")
+    configure(empty)
+    before = git(empty.root / "var/git", "for-each-ref")
+    done = empty.json("changes", "dry-run")
+    assert (done["ok"], done["state"], done["tests"]) == (True, "executed", "passed")
+    assert done["ledger_whole"] is True
+    assert done["counters"]["executed_modifications"] == 1
+    kept = empty.root / "deployments/dry-runs" / done["id"]
+    transcript = (kept / "transcript.txt").read_text()
+    for name in ("code_modification_scheduled", "tests_passed", "code_modification_executed"):
+        assert name in transcript
+    assert "+made by" in transcript
+    assert git(empty.root / "var/git", "for-each-ref") == before
+    assert not list((empty.root / "var/dry-runs").iterdir())
+    types = [record["type"] for record in empty.json("ledger", "tail", "--count", "50")["items"]]
+    assert {"dry_run_approved", "dry_run_completed"} <= set(types)
+    assert not [name for name in types if name.startswith("code_modification_")]
+
+
+def test_an_agent_over_mcp_proposes_a_person_approves_and_the_branch_holds_that_commit(
+    project: Astra,
+) -> None:
+    with raw(project) as agent:
+        agent.introduce()
+        source = agent.call("read_source_code", path="agent.py")["structuredContent"]["text"]
+        assert source == CODE
+        edit = {"path": "agent.py", "search": "return 42", "replace": "return 6 * 7"}
+        asked = {"reason": "show the sum", "edits": [edit]}
+        made = agent.call("schedule_code_modification", **asked)["structuredContent"]
+        project.follow("approval_requested")
+        seen = agent.call("astra.changes.get", id=made["id"], diff=True)["structuredContent"]
+        assert seen["change"]["evidence"]["verdict"] == "passed"
+        assert "+    return 6 * 7" in seen["diff"]
+        refused = agent.call("astra.approvals.approve", id=seen["change"]["approval_id"])
+        assert refused["structuredContent"]["code"] == "operator_only"
+        assert project.json("changes", "approve", made["id"])["state"] == "executed"
+        done = agent.call("astra.changes.get", id=made["id"])["structuredContent"]["change"]
+        assert done["state"] == "executed"
+    git_dir = project.root / "var/git"
+    assert git(git_dir, "rev-parse", "refs/heads/trunk") == made["commit"]
+    assert git(git_dir, "show", "trunk:agent.py").endswith("return 6 * 7")

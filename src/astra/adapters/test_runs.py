@@ -93,9 +93,14 @@ class BoxedTests:
                 commit, tests_from=tests_from, test_paths=self.test_paths
             ) as files:
                 story = _Story(self, command, files, actor, correlation)
-                return story.tell(blank, show, self.workspaces.paths(commit))
+                return story.tell(blank, show, lambda: self._paths(commit, tests_from))
         except AstraError as error:
             return replace(blank, reason=error.detail)
+
+    def _paths(self, commit: str, tests_from: str | None) -> frozenset[bytes]:
+        return frozenset[bytes]().union(
+            *(self.workspaces.paths(name) for name in (commit, tests_from) if name)
+        )
 
 
 @dataclass(frozen=True)
@@ -116,11 +121,16 @@ class _Story:
     actor: str
     correlation: str
 
-    def tell(self, blank: TestReport, show: Show, paths: frozenset[bytes]) -> TestReport:
+    def tell(
+        self, blank: TestReport, show: Show, list_paths: Callable[[], frozenset[bytes]]
+    ) -> TestReport:
         first = self._run(self.command.words, show)
         told = _told(blank, first)
-        names = _node_ids(first, paths) if self.command.pytest is not None else {}
-        if not names or told.verdict is not TestVerdict.FAILED:
+        if self.command.pytest is None or told.verdict is not TestVerdict.FAILED:
+            return told
+        paths = list_paths()
+        names = _node_ids(first, paths)
+        if not names:
             return told
         show(b"\n[running the failed tests once more, alone]\n")
         again = self._run(self._words_for(names, paths), show)

@@ -3,6 +3,7 @@
 from astra import flow
 from astra.approvals import desk
 from astra.changes import views as changes
+from astra.deployments import views as deployments
 from astra.desires import views as desires
 from astra.goals import book as goals
 from astra.ledger.projection import CORE, Projection
@@ -25,6 +26,7 @@ PROJECTIONS: tuple[Projection, ...] = (
     goals.PROJECTION,
     tasks.PROJECTION,
     changes.PROJECTION,
+    deployments.PROJECTION,
     awareness.PROJECTION,
     plans.PROJECTION,
     allowlist.PROJECTION,

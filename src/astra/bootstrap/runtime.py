@@ -17,6 +17,7 @@ from astra.adapters.change_repo import GitChangeRepo, Identity
 from astra.adapters.data_root import DataRoot
 from astra.adapters.dbos_engine import DbosEngine, Job
 from astra.adapters.file_ledger import FileLedger
+from astra.adapters.file_ledger.check import check_files
 from astra.adapters.reserve import Reserve, free_space
 from astra.adapters.waiting_flag import WaitingFlagFile
 from astra.adapters.workspaces import Workspaces
@@ -26,6 +27,8 @@ from astra.bootstrap.agent_boxes import AgentBoxes
 from astra.bootstrap.changing import ChangeSteps
 from astra.bootstrap.clone_imports import BoxedImports
 from astra.bootstrap.coding import BoxedCodingAgent, ProposedByTool, SourceForCoder
+from astra.bootstrap.deploying import Deployer
+from astra.bootstrap.dry_run import DryRuns
 from astra.bootstrap.events import URGENT
 from astra.bootstrap.evidence import (
     BoxesOnly,
@@ -38,6 +41,7 @@ from astra.bootstrap.notifying import Notifier
 from astra.bootstrap.plan_boxes import BoxesOfPlans, PlanBoxes
 from astra.bootstrap.plan_running import PlanDoor, PlanNotices, PlanWorkers
 from astra.bootstrap.planning import Planning, Running, make_running, own_folders, planning_of
+from astra.bootstrap.releasing import make_deployer
 from astra.bootstrap.sandbox import Sandbox
 from astra.bootstrap.scheduling import RegistryCatalogue, ScheduleDoor, Scheduler
 from astra.bootstrap.step_runner import StepRunner
@@ -47,9 +51,10 @@ from astra.changes.evidence import Scanner, TestRuns
 from astra.changes.gathering import Gathering
 from astra.changes.service import Changes
 from astra.changes.workbench import Workbench
+from astra.deployments.changes import AfterChanges, ApprovedChanges
 from astra.desires.book import Desires
 from astra.desires.idle import IdlePolicy
-from astra.flow import Domains
+from astra.flow import ChangeWork, Domains
 from astra.goals.promotion import Promotions
 from astra.kernel.clock import Clock, SystemClock, format_time
 from astra.kernel.errors import AstraError, BadSetting, Conflict, DuplicateKey
@@ -190,20 +195,51 @@ class Runtime:
             configuration=lambda: contract.in_force(self.ledger),
             configuration_text=lambda: contract.signed_text(self.ledger),
             closed=self.why_no_changes,
+            ledger_is_whole=self.ledger_is_whole,
         )
         changes = Changes(bench, Gathering(bench))
         self.desk.conditions[change_model.KIND] = changes.reviews.check_terms
         return changes
 
     @cached_property
+    def dry_runs(self) -> DryRuns:
+        return DryRuns(
+            root=self.root,
+            ledger=self.ledger,
+            clock=self.clock,
+            settings=self.settings,
+            sandbox=self.sandbox,
+            scanner=self.scanner,
+            branch=self.branch,
+        )
+
+    @cached_property
     def change_steps(self) -> ChangeSteps:
-        changes = self.changes
-        return ChangeSteps(self.ledger, changes.gathering, changes.merges, self.why_no_changes)
+        after = AfterChanges(
+            changes=self.changes,
+            deploy=lambda change, story: self.deployer.deploy(
+                change, actor="operator", correlation=story
+            ),
+        )
+        work = ChangeWork(self.changes.gathering, self.changes.merges, after)
+        return ChangeSteps(self.ledger, work, self.why_no_changes)
 
     @cached_property
     def sandbox(self) -> Sandbox:
         return Sandbox(
             self.root, self.ledger, asked_off=self.settings.sandbox_off, groups=self.groups
+        )
+
+    @cached_property
+    def deployer(self) -> Deployer:
+        return make_deployer(
+            root=self.root,
+            ledger=self.ledger,
+            clock=self.clock,
+            sandbox=self.sandbox,
+            approved=ApprovedChanges(changes=self.changes, tests_required=self.tests_required),
+            branch=self.branch,
+            stopped=self.stopped,
         )
 
     @cached_property
@@ -343,6 +379,15 @@ class Runtime:
             return str(Reason.STOPPED)
         return "" if self.flags()["ASTRA_SCHEDULER_ENABLED"].on else str(Reason.FLAG_OFF)
 
+    def ledger_is_whole(self) -> bool:
+        """Verify the whole chain, from its files."""
+        key = self.root.require().data["ledger_key"]
+        return check_files(self.root.var, public_key=key).ok
+
+    def tests_required(self) -> bool:
+        """Tell whether only tested changes are deployed; the environment can only insist on it."""
+        return self.settings.tests_required or contract.in_force(self.ledger).deploy.require_tests
+
     def why_no_changes(self) -> str:
         """Give the reason why no code may be changed now, or nothing."""
         if self.stopped():
@@ -408,9 +453,11 @@ class Runtime:
         self.scheduler.stop()
         self.workers.stop()
         self.steps.stop()
+        self.deployer.stop()
         self.notifier.stop()
         self.engine.close()
         self.change_steps.stop()
+        self.dry_runs.close()
         self.change_repo.close()
         self.views.close()
         self.ledger.close()
@@ -434,6 +481,7 @@ class Runtime:
             health=self.health,
             set_flag_off=lambda name: self.turn_off(name, actor="operator tool").as_dict(),
             approval_link=lambda identifier: f"{APPROVAL_PAGE}/{identifier}",
+            deploy=self.deployer.deploy_for_agent,
             boxes=AgentBoxes(
                 sandbox=self.sandbox,
                 folder=self.settings.sandbox_folder,
@@ -537,7 +585,7 @@ def status(
         },
         "plans": runtime.workers.state(),
         "executor": {**runtime.scheduler.state(), "closed": runtime.why_no_firings()},
-        "app": None,
+        "app": runtime.deployer.state(),
         "model": model_state(runtime),
     }
 

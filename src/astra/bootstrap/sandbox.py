@@ -65,6 +65,7 @@ class Sandbox:
         workspace: Workspace | None = None,
         on_output: OnOutput = lambda _stream, _data: None,
         label: str = "",
+        host_network: bool = False,
     ) -> Outcome:
         """Run a command in a box; `programs` outside the system's folders become usable in it."""
         off = self.off
@@ -83,6 +84,7 @@ class Sandbox:
             homes=homes,
             workspace=workspace,
             label=label or command[0],
+            host_network=host_network,
         )
 
         def record(attempt: Attempt) -> None:

@@ -11,6 +11,7 @@ from astra.policy.paths import parse_absolute
 from astra.tools import (
     awareness,
     changes,
+    deploying,
     desires,
     desk,
     later,
@@ -34,6 +35,7 @@ def make_registry() -> Registry:
         schedules,
         changes,
         plans,
+        deploying,
         later,
     )
     return Registry(tool for family in families for tool in family.TOOLS)

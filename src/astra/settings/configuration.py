@@ -48,6 +48,7 @@ class App:
     command: str = ""
     port: int = 0
     health_path: str = "/healthz"
+    health_command: str = ""
     client_build: str = ""
     reload: bool = False
     watch_seconds: int = 60
@@ -57,6 +58,7 @@ class App:
 @dataclass(frozen=True, kw_only=True)
 class Deploy:
     keep: int = 5
+    require_tests: bool = True
     push_remote: str = ""
     commit_checks: str = ""
     staging: bool = False

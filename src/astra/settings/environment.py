@@ -115,7 +115,13 @@ SETTINGS = (
         "seconds the target's tests may take",
         used=True,
     ),
-    Setting("AGENT_DEPLOY_REQUIRE_TESTS", _SWITCH, "on", "no deploy without passing tests"),
+    Setting(
+        "AGENT_DEPLOY_REQUIRE_TESTS",
+        _SWITCH,
+        "on",
+        "no deploy without passing tests; off only by `[deploy] require_tests` in astra.toml",
+        used=True,
+    ),
     Setting(
         "AGENT_REQUIRE_HUMAN_APPROVAL_FOR_TEST_CHANGES",
         _SWITCH,
@@ -157,6 +163,7 @@ class Settings:
     half_life_days: float
     survey_hours: int
     test_timeout: int
+    tests_required: bool
     git_user_name: str
     git_user_email: str
     read_scope: str | None
@@ -188,6 +195,9 @@ def load(environ: Mapping[str, str], dotenv: str = "") -> Settings:
         half_life_days=float(values["DESIRE_HALF_LIFE_DAYS"]),
         survey_hours=int(values["DESIRE_SURVEY_HOURS"]),
         test_timeout=min(int(values["AGENT_DEPLOY_TEST_TIMEOUT"]), 86_400),
+        tests_required=_switch(
+            "AGENT_DEPLOY_REQUIRE_TESTS", merged.get("AGENT_DEPLOY_REQUIRE_TESTS") or "off"
+        ),
         git_user_name=values["AGENT_GIT_USER_NAME"],
         git_user_email=values["AGENT_GIT_USER_EMAIL"],
         read_scope=values["AGENT_READ_SCOPE"] if merged.get("AGENT_READ_SCOPE") else None,

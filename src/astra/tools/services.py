@@ -98,6 +98,7 @@ class Services:
     approval_link: Callable[[str], str]
     boxes: Boxes
     plan_boxes: Callable[[str], Boxes]
+    deploy: Callable[[str, str, str], dict[str, Any]]
     actor: str = ""
     correlation: str = ""
 

@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -57,10 +57,12 @@ class Target:
     def test(
         self,
         commit: str,
+        *,
         tests_from: str | None = None,
         command: str = PYTEST,
         words: str = "",
         test_paths: tuple[str, ...] = ("tests/",),
+        show: Callable[[bytes], None] | None = None,
         **limits: Any,
     ) -> TestReport:
         runs = BoxedTests(
@@ -75,7 +77,7 @@ class Target:
             tests_from=tests_from,
             actor="agent",
             correlation="cor_0123456789abcdef",
-            show=self.shown.append,
+            show=show or self.shown.append,
         )
 
 

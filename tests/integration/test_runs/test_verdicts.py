@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from astra.adapters import boxes
 from astra.changes.evidence import TestVerdict
 
 TEST = "tests/test_shop.py"
@@ -39,6 +40,19 @@ def test_a_test_that_passes_the_second_time_is_flaky_and_named(target: Any, base
     assert report.verdict is TestVerdict.FLAKY
     assert report.flaky == ("tests.test_shop.TestGroup::test_second[1]",)
     assert report.failed == 1
+
+
+def test_a_flaky_test_of_another_commit_is_run_again_too(target: Any, base: str) -> None:
+    text = (
+        "state = []\n\n\ndef test_first():\n    state.append(1)\n\n\n"
+        "def test_second():\n    assert not state\n"
+    )
+    change = target.commit({"tests/test_more.py": text})
+    report = target.test(base, tests_from=change)
+    assert (report.verdict, report.flaky) == (
+        TestVerdict.FLAKY,
+        ("tests.test_more::test_second",),
+    )
 
 
 def test_one_flaky_test_beside_a_broken_one_is_a_failure(target: Any, base: str) -> None:
@@ -111,6 +125,20 @@ def test_a_command_that_no_shell_reads_is_refused_in_words(
 def test_a_commit_that_does_not_exist_never_ran(target: Any, base: str) -> None:
     for commit in ("0" * 40, "main", "--help"):
         assert target.test(commit).verdict is TestVerdict.NEVER_RAN
+
+
+def test_a_run_that_an_operator_ends_is_stopped(target: Any, base: str) -> None:
+    """The operator ends the box as soon as it has said its first words."""
+
+    def end(_data: bytes) -> None:
+        for box in boxes.registered(target.root.path)[0]:
+            boxes.mark_ended(target.root.path, box)
+            with boxes.held(box) as process:
+                assert process is not None
+                assert boxes.kill(process)
+
+    report = target.test(base, command="sh -c 'echo ready; sleep 60'", show=end)
+    assert report.verdict is TestVerdict.STOPPED
 
 
 def test_stopped_work_stays_stopped(target: Any, base: str) -> None:

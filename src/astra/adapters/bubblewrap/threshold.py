@@ -73,7 +73,7 @@ def start(prepared: Prepared, stack: contextlib.ExitStack) -> Started:
                 stderr=subprocess.PIPE,
                 bufsize=0,
                 start_new_session=True,
-                pass_fds=(*handed, *theirs),
+                pass_fds=(*handed, *theirs, *profile.inherited),
             )
         )
         status_theirs.close()

@@ -10,7 +10,12 @@ from astra.kernel.errors import LedgerLocked
 
 
 def configure(parser: argparse.ArgumentParser, command: str) -> None:
-    parser.set_defaults(run=up if command == "up" else down)
+    if command == "up":
+        parser.add_argument("--no-app", action="store_true", help="without the deployed app")
+        parser.set_defaults(run=up)
+        return
+    parser.add_argument("--keep-app", action="store_true", help="let the deployed app go on")
+    parser.set_defaults(run=down)
 
 
 def up(context: Context) -> None:
@@ -29,18 +34,34 @@ def up(context: Context) -> None:
     context.console.note(f"Astra owns {root.path}; Ctrl-C ends it")
     command = [sys.executable, "-I", "-m", "astra.interfaces.daemon.server"]
     command += ["--data-root", str(root.path), "--stay"]
+    command += [] if context.arguments.no_app else ["--app"]
     os.execve(sys.executable, command, daemon_environment())  # noqa: S606 - ourselves
 
 
 def down(context: Context) -> None:
     client = context.client()
     if not client.running():
-        context.console.result({"ended": False}, "no daemon was running")
+        ended = not context.arguments.keep_app and _end_app(context)
+        words = "no daemon was running" + ("; the app was, and is ended" if ended else "")
+        context.console.result({"ended": False, **({"app_ended": True} if ended else {})}, words)
         return
     pid = client.get("/api/status")["daemon"]["pid"]
-    client.post("/api/down")
+    client.post("/api/down", {"keep_app": context.arguments.keep_app})
     _wait_for(pid)
     context.console.result({"ended": True, "pid": pid}, f"ended daemon {pid}")
+
+
+def _end_app(context: Context) -> bool:
+    """End an app that outlived its daemon; tells whether there was one."""
+    from astra.adapters.supervisor import channel
+    from astra.adapters.supervisor.client import HolderClient
+
+    root, there = context.settings.data_root.resolve(), False
+    for name in (channel.HOLDER, channel.STAGING):
+        holder = HolderClient(root, name)
+        there = there or holder.state() is not None
+        holder.close()
+    return there
 
 
 def _wait_for(pid: int) -> None:

@@ -16,8 +16,10 @@ from astra.bootstrap import runtime as running
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon import (
     change_routes,
+    deploy_routes,
     desire_routes,
     plan_routes,
+    readiness_routes,
     sandbox_routes,
     schedule_routes,
     stop_routes,
@@ -52,6 +54,8 @@ def build(runtime: Runtime, activity: Activity, leave: Callable[[], None], mcp: 
     desire_routes.add(app, runtime)
     change_routes.add(app, runtime)
     plan_routes.add(app, runtime)
+    deploy_routes.add(app, runtime)
+    readiness_routes.add(app, runtime)
     return app
 
 
@@ -69,7 +73,10 @@ def _status_routes(app: FastAPI, runtime: Runtime, leave: Callable[[], None]) ->
         return {"items": budgets.consumption(runtime.ledger, days=days), "next": None}
 
     @app.post("/api/down")
-    async def down() -> dict[str, bool]:
+    async def down(
+        keep_app: Annotated[bool, Body(embed=True)] = False,  # noqa: FBT002 - a JSON member
+    ) -> dict[str, bool]:
+        runtime.deployer.ends_app = not keep_app
         leave()
         return {"leaving": True}
 

@@ -51,7 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
         _log.error("%s", error)
         return error.exit_code
     try:
-        asyncio.run(serve(runtime, idle=not options.stay, ready=ready))
+        asyncio.run(serve(runtime, idle=not options.stay, ready=ready, app=options.app))
     finally:
         close(runtime)
     return 0
@@ -76,17 +76,26 @@ def open_runtime(data_root: Path) -> Runtime:
 
 
 async def serve(
-    runtime: Runtime, *, idle: bool, ready: Any = None, beside: Beside | None = None
+    runtime: Runtime,
+    *,
+    idle: bool,
+    ready: Any = None,
+    beside: Beside | None = None,
+    app: bool = False,
 ) -> None:
-    """Serve until asked to leave (or, with `idle`, until nobody has come for long enough)."""
+    """Serve until asked to leave (or, with `idle`, until nobody has come for long enough).
+
+    With `app`, the deployed app is started too. It outlives a daemon that is told to leave by
+    SIGTERM, as a service manager does to restart it, and ends with one that a person interrupts.
+    """
     activity = Activity()
     leaving = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, leaving.set)
+    loop.add_signal_handler(signal.SIGTERM, leaving.set)
+    loop.add_signal_handler(signal.SIGINT, _interrupt, runtime, leaving)
     async with doors.opened(runtime, activity) as mcp:
-        app = api.build(runtime, activity, leaving.set, mcp.http)
-        servers = [_Server(app, socket_path.listen(runtime.root.run), http=PeerProtocol)]
+        asgi = api.build(runtime, activity, leaving.set, mcp.http)
+        servers = [_Server(asgi, socket_path.listen(runtime.root.run), http=PeerProtocol)]
         if beside:
             servers.append(_Server(*beside(mcp)))
         watching = asyncio.create_task(_watch(runtime, activity, leaving)) if idle else None
@@ -96,6 +105,7 @@ async def serve(
         runtime.scheduler.start()
         runtime.change_steps.start()
         runtime.workers.start()
+        runtime.deployer.start(app=app)
         threading.Thread(target=runtime.sandbox.preflight, name="preflight", daemon=True).start()
         _log.info("serving %s", runtime.root.path)
         _tell(ready, {"ready": os.getpid()})
@@ -111,6 +121,11 @@ async def serve(
             await watching
 
 
+def _interrupt(runtime: Runtime, leaving: asyncio.Event) -> None:
+    runtime.deployer.ends_app = True
+    leaving.set()
+
+
 async def _watch(runtime: Runtime, activity: Activity, leaving: asyncio.Event) -> None:
     limit = runtime.settings.idle_minutes * 60
     while activity.idle_seconds() < limit or _needed(runtime):  # noqa: ASYNC110 - idleness is a lack of events
@@ -121,7 +136,7 @@ async def _watch(runtime: Runtime, activity: Activity, leaving: asyncio.Event) -
 
 def _needed(runtime: Runtime) -> bool:
     parts = (runtime.scheduler.needed, runtime.change_steps.busy, runtime.workers.needed)
-    return any(needed() for needed in parts)
+    return any(needed() for needed in (*parts, runtime.deployer.busy))
 
 
 class _Server(uvicorn.Server):
@@ -160,6 +175,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--data-root", type=Path, required=True)
     parser.add_argument("--ready", type=int, help="descriptor to tell when ready")
     parser.add_argument("--stay", action="store_true", help="never leave for want of clients")
+    parser.add_argument("--app", action="store_true", help="start the deployed app too")
     return parser.parse_args(arguments)
 
 
