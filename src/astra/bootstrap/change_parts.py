@@ -8,6 +8,7 @@ from astra.adapters.change_repo import GitChangeRepo, Identity
 from astra.adapters.data_root import DataRoot
 from astra.adapters.file_ledger.check import check_files
 from astra.adapters.waiting_flag import WaitingFlagFile
+from astra.adapters.workspaces import Workspaces
 from astra.approvals.desk import Desk
 from astra.bootstrap.clone_imports import BoxedImports
 from astra.bootstrap.dry_run import DryRuns
@@ -53,11 +54,14 @@ class ChangeParts:
         return make_scanner(self.sandbox)
 
     @cached_property
+    def workspaces(self) -> Workspaces:
+        return make_workspaces(self.root)
+
+    @cached_property
     def tests(self) -> TestRuns:
-        workspaces = make_workspaces(self.root)
         return ConfiguredTests(
             make=lambda: make_test_runs(
-                self.sandbox, workspaces, contract.in_force(self.ledger).target, self.settings
+                self.sandbox, self.workspaces, contract.in_force(self.ledger).target, self.settings
             )
         )
 

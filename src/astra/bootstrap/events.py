@@ -122,6 +122,7 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         plans.GLOBAL_GRANT_ADDED: "the operator granted something to every plan that asks for it",
         plans.GLOBAL_GRANT_REMOVED: "such a grant was taken back",
         plans.ALLOWLIST_EXPORTED: "the global allowlist was written to its file",
+        plans.ALLOWLIST_TAMPERED: "somebody changed that file; it was written anew",
         plans.STARTED: "the runner began with an approved plan",
         plans.CHECKPOINT_STARTED: "a plan began a checkpoint",
         plans.CHECKPOINT_COMPLETED: "a checkpoint is done; what came of it",
@@ -145,6 +146,7 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         plans.ABORTED: "a plan was ended before it was done, and why",
         plans.MESSAGE_SENT: "a plan told people something",
         plans.MESSAGE_RECEIVED: "somebody told a plan something; its next step reads it",
+        plans.CODER_CALLED: "the coder was handed instructions; counts as a step",
         plans.SILENCED: "notifications of a plan were turned off or on again",
         plans.NOTIFIED: "the messages of a minute were announced together",
         sandbox.EGRESS_OPENED: "a box is about to be let through to a host; how it went follows",
@@ -189,6 +191,8 @@ URGENT = frozenset(
         *(desk.GRANTED, desk.REJECTED, desk.EXPIRED, desk.STALE, tokens.EXPORTED),
         *(stopping.STOPPED, stopping.STARTED, confinement.ALLOWED, confinement.REVOKED),
         *(telemetry.TOOL_FINISHED, telemetry.TOOL_INTERRUPTED, sandbox.BOX_ENDED),
+        *(plans.REJECTED, plans.ABORTED, plans.PAUSED, plans.ACTION_SKIPPED, plans.STEP_FINISHED),
+        *(plans.MESSAGE_SENT, plans.GLOBAL_GRANT_REMOVED),
         *(schedules.PAUSED, schedules.CLOSED, desires.HALF_LIFE_SET, "ledger_tail_set_aside"),
     }
 )

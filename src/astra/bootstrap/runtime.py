@@ -22,11 +22,13 @@ from astra.bootstrap import PROJECTIONS, services
 from astra.bootstrap.agent_boxes import AgentBoxes
 from astra.bootstrap.change_parts import ChangeParts
 from astra.bootstrap.changing import ChangeSteps
+from astra.bootstrap.coding import BoxedCodingAgent, ProposedByTool, SourceForCoder
 from astra.bootstrap.deploying import Deployer
 from astra.bootstrap.events import URGENT
+from astra.bootstrap.evidence import BoxesOnly
 from astra.bootstrap.notifying import Notifier
 from astra.bootstrap.plan_boxes import BoxesOfPlans, PlanBoxes
-from astra.bootstrap.plan_running import NoCoder, PlanDoor, PlanWorkers, Unannounced
+from astra.bootstrap.plan_running import PlanDoor, PlanNotices, PlanWorkers
 from astra.bootstrap.planning import Planning, Running, make_running, own_folders, planning_of
 from astra.bootstrap.releasing import make_deployer
 from astra.bootstrap.sandbox import Sandbox
@@ -45,6 +47,7 @@ from astra.ledger import chain
 from astra.ledger.record import Record
 from astra.notifications.outbox import Outbox
 from astra.persona.awareness import Awareness
+from astra.plans.coding import PlanCoder
 from astra.policy import access, authority, budgets, contract, flags, stopping, telemetry
 from astra.policy.access import Principal
 from astra.policy.authority import Keys, Signed
@@ -267,11 +270,37 @@ class Runtime:
         return make_running(
             self.planning,
             door=PlanDoor(lambda: self.counter, self.registry),
-            coder=NoCoder(),
+            coder=self.coder,
             boxes=BoxesOfPlans(self.root.path),
-            notifier=Unannounced(),
+            notifier=PlanNotices(self.channels),
             closed=self.why_no_steps,
             most_at_once=self.settings.most_plans_at_once,
+        )
+
+    @cached_property
+    def coder(self) -> PlanCoder:
+        contracts = self.planning.contracts
+        return PlanCoder(
+            register=self.planning.register,
+            contracts=contracts,
+            models=self.planning.drafting.models,
+            source=SourceForCoder(source=lambda: self.views.source, contracts=contracts),
+            agent=BoxedCodingAgent(
+                command=lambda: contract.in_force(self.ledger).coder.command,
+                boxes=BoxesOnly(self.sandbox),
+                workspaces=lambda: self.change_parts.workspaces,
+                commit=self.change_parts.repo.head,
+                plan_boxes=self.boxes_of_plan,
+            ),
+            proposals=ProposedByTool(lambda: self.counter),
+        )
+
+    def boxes_of_plan(self, plan: str) -> PlanBoxes:
+        return PlanBoxes(
+            agent_id=plan,
+            sandbox=BoxesOnly(self.sandbox),
+            contracts=self.planning.contracts,
+            may_write_code=self.may_write_code,
         )
 
     @cached_property
@@ -421,12 +450,7 @@ class Runtime:
                 persona=self.root.path / "persona_space",
                 may_write_code=self.may_write_code,
             ),
-            plan_boxes=lambda plan: PlanBoxes(
-                agent_id=plan,
-                sandbox=self.sandbox,
-                contracts=self.planning.contracts,
-                may_write_code=self.may_write_code,
-            ),
+            plan_boxes=self.boxes_of_plan,
         )
 
     def may_write_code(self) -> bool:

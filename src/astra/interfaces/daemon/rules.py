@@ -121,6 +121,7 @@ RULES: dict[str, Rule] = {
     "POST /api/agents/{identifier}/resume": DECIDE,
     "POST /api/agents/{identifier}/grant": DECIDE,
     "POST /api/agents/{identifier}/extend_budget": DECIDE,
+    "GET /api/agents/{identifier}/messages": LOOK,
     "POST /api/agents/{identifier}/messages": DECIDE,
     "POST /api/agents/{identifier}/silence": DECIDE,
     "GET /api/releases": LOOK,
