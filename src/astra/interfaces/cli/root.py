@@ -112,6 +112,7 @@ def _status_lines(context: Context, status: dict[str, Any]) -> list[str]:
         f"  approvals    {status['approvals']['pending']} waiting",
         f"  schedules    {_schedules(status['executor'])}",
         _sandbox_line(context, status["sandbox"]),
+        *_app_lines(context, status["app"]),
         f"  astra.toml   {status['configuration']}",
     ]
     lines += [
@@ -131,6 +132,17 @@ def _status_lines(context: Context, status: dict[str, Any]) -> list[str]:
 def _sandbox_line(context: Context, sandbox: dict[str, Any]) -> str:
     line = f"  sandbox      {sandbox['kind']}, {sandbox['state']}"
     return line if sandbox["kind"] != OFF_UNSAFE else context.console.paint(line, "red")
+
+
+def _app_lines(context: Context, app: dict[str, Any] | None) -> list[str]:
+    if app is None:
+        return []
+    where = f" on http://127.0.0.1:{app['port']}" if app["port"] else ""
+    under_way = f", {app['deployment']['id']} is {app['deployment']['state']}"
+    lines = [f"  app          {app['state']}{where}, {app['release'] or 'no release'}{under_way}"]
+    if app["trouble"]:
+        lines.append(context.console.paint(f"  trouble      {one_line(app['trouble'])}", "red"))
+    return lines
 
 
 def _schedules(executor: dict[str, Any]) -> str:
