@@ -100,6 +100,8 @@ def test_a_commit_is_deployed_served_replaced_and_brought_back(site: Site) -> No
     release = site.serving()
     assert release == first["deployment"]["release"]
     assert fetch(site.status()["port"], "/api/greeting")["greeting"] == "Hello from the agent"
+    shown = site.astra.run("status").stdout
+    assert f"app          running on http://127.0.0.1:{site.status()['port']}, {release}" in shown
     static = site.astra.root / "deployments" / "current" / "static"
     assert (static / "index.html").exists(), "the front-end is built with the release"
 

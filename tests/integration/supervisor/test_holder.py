@@ -162,17 +162,19 @@ def test_the_app_dies_with_its_holder_and_another_holder_can_follow(stage: Stage
 
 
 @pytest.mark.serial
-def test_three_deployments_under_traffic_lose_nothing(stage: Stage) -> None:
+def test_deployments_under_traffic_lose_nothing(stage: Stage) -> None:
+    """Three in `make test`, twenty in `make soak`."""
+    count = int(os.environ.get("DEPLOYMENTS", "3"))
     subprocess.run(["cp", "-r", f"{EXAMPLE}/.", stage.repository], check=True)
     command = ("/usr/bin/python3", "-m", "agent_server")
     stage.serve(stage.spec(command=command))
     with Traffic(stage.port) as traffic:
-        for _ in range(3):
+        for number in range(count):
             traffic.more()
-            stage.serve(stage.spec(f"# {_}\n", command=command))
+            stage.serve(stage.spec(f"# {number}\n", command=command))
         traffic.more()
     assert traffic.lost == []
-    assert len(traffic.releases) == 4
+    assert len(traffic.releases) == count + 1
 
 
 def example(stage: Stage, **changes: str) -> AppSpec:

@@ -114,6 +114,7 @@ def _status_lines(context: Context, status: dict[str, Any]) -> list[str]:
         f"  plans        {_plans(status['plans'])}",
         f"  model        {printable(status['model'] or 'none: drafting takes a file')}",
         _sandbox_line(context, status["sandbox"]),
+        *_app_lines(context, status["app"]),
         f"  astra.toml   {status['configuration']}",
     ]
     lines += [
@@ -144,6 +145,17 @@ def _plans(plans: dict[str, Any]) -> str:
     if plans["trouble"]:
         words.append(f"trouble: {one_line(plans['trouble'])}")
     return ", ".join(words)
+
+
+def _app_lines(context: Context, app: dict[str, Any] | None) -> list[str]:
+    if app is None:
+        return []
+    where = f" on http://127.0.0.1:{app['port']}" if app["port"] else ""
+    under_way = f", {app['deployment']['id']} is {app['deployment']['state']}"
+    lines = [f"  app          {app['state']}{where}, {app['release'] or 'no release'}{under_way}"]
+    if app["trouble"]:
+        lines.append(context.console.paint(f"  trouble      {one_line(app['trouble'])}", "red"))
+    return lines
 
 
 def _schedules(executor: dict[str, Any]) -> str:
