@@ -9,6 +9,7 @@ from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon.requests import Off, caller, names
 from astra.kernel.errors import BadInput
 from astra.policy.call import Actor, Role
+from astra.schedules import cron, wording
 from astra.tools.counter import Request as ToolRequest
 
 Fields = Annotated[dict[str, Any], Body()]
@@ -33,6 +34,19 @@ def _reading(app: FastAPI, runtime: Runtime) -> None:
     ) -> dict[str, Any]:
         asked = {"state": state, "tier": tier, "tool": tool, "text": text, "cursor": cursor}
         return _call(runtime, request, "list", {**asked, "limit": limit})
+
+    @app.get("/api/schedules/explain")
+    def explain(
+        cron_expression: Annotated[str, Query(max_length=200)],
+        timezone: Annotated[str, Query(max_length=60)] = "UTC",
+    ) -> dict[str, Any]:
+        """Say in words when something would run, and its next five times."""
+        calendar = cron.parse(cron_expression, timezone)
+        upcoming = calendar.upcoming(runtime.clock.now(), 5)
+        return {
+            "in_words": wording.in_words(cron_expression),
+            "next_runs": [firing.isoformat() for firing in upcoming],
+        }
 
     @app.get("/api/schedules/{identifier}")
     def show_schedule(

@@ -1,0 +1,107 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
+import type { LedgerRecord } from "../api/events";
+import { ledgerPages, statusQuery } from "../api/queries";
+import { Badge } from "../parts/Badge";
+import { Button } from "../parts/Button";
+import { Choice, Field } from "../parts/Field";
+import { PageHeader } from "../parts/PageHeader";
+import { Answer, Empty } from "../parts/states";
+import { Records } from "./Records";
+import { FAMILIES, family, ROUTINE } from "./sentences";
+
+export function LedgerPage() {
+  const { type: chosen = "" } = useSearch({ from: "/ledger" });
+  const navigate = useNavigate();
+  const [routine, setRoutine] = useState(false);
+  const pages = useInfiniteQuery(ledgerPages);
+  const shown = (pages.data?.pages ?? [])
+    .flatMap((page) => page.items)
+    .filter((record) => wanted(record, chosen, routine));
+  return (
+    <>
+      <PageHeader
+        title="Ledger"
+        about="Everything that happened, in a chain where no record can be changed unnoticed."
+        actions={<Verified />}
+      />
+      <div className="mb-3 flex flex-wrap items-end gap-3">
+        <div className="w-48">
+          <Choice
+            label="What"
+            value={chosen}
+            onChange={(type) => void navigate({ to: "/ledger", search: type ? { type } : {} })}
+            options={[
+              { value: "", name: "Everything" },
+              ...FAMILIES.map(([name]) => ({ value: name, name })),
+            ]}
+          />
+        </div>
+        <StoryBox />
+        <label className="flex min-h-9 items-center gap-2 text-sm">
+          <input
+            type="checkbox"
+            checked={routine}
+            onChange={(event) => setRoutine(event.target.checked)}
+            className="size-4 accent-accent"
+          />
+          also reading and counting
+        </label>
+      </div>
+      <div className="overflow-hidden rounded-card border border-line bg-surface">
+        <Answer query={pages}>
+          {() =>
+            shown.length ? <Records records={shown} /> : <Empty title="No such records here yet" />
+          }
+        </Answer>
+      </div>
+      {pages.hasNextPage && (
+        <div className="mt-3 text-center">
+          <Button busy={pages.isFetchingNextPage} onClick={() => pages.fetchNextPage()}>
+            Older records
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+function wanted(record: LedgerRecord, chosen: string, routine: boolean): boolean {
+  if (!routine && ROUTINE.has(record.type)) return false;
+  return !chosen || family(record.type) === chosen || record.type === chosen;
+}
+
+function StoryBox() {
+  const navigate = useNavigate();
+  const [id, setId] = useState("");
+  return (
+    <form
+      className="w-56"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (id.trim()) void navigate({ to: "/ledger/story/$id", params: { id: id.trim() } });
+      }}
+    >
+      <Field
+        label="Story of an id"
+        placeholder="apr_… sch_… cor_…"
+        value={id}
+        onChange={(event) => setId(event.target.value)}
+      />
+    </form>
+  );
+}
+
+/** What the daemon says about the chain; checking it whole is the terminal's job. */
+function Verified() {
+  const { data } = useQuery(statusQuery);
+  if (!data) return null;
+  const { trouble, records } = data.ledger;
+  return (
+    <Link to="/status" className="flex items-center gap-2 text-sm text-soft hover:text-ink">
+      <Badge tone={trouble ? "bad" : "good"}>{trouble ? "trouble" : "chain intact"}</Badge>
+      {records.toLocaleString("en")} records
+    </Link>
+  );
+}
