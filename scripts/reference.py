@@ -286,14 +286,25 @@ def _tools() -> Iterator[str]:
 def _http() -> Iterator[str]:
     from astra.interfaces.daemon import app
     from astra.interfaces.daemon.activity import Activity
+    from astra.interfaces.daemon.rules import RULES
 
     runtime: Any = types.SimpleNamespace(ledger=None)
     nothing: Any = None
     document = app.build(runtime, Activity(), lambda: None, nothing).openapi()
     yield (
         "The daemon serves HTTP on the unix socket `var/run/astra.sock`, which only its OS user can"
-        " open. It describes itself at `/openapi.json`. Lists are"
+        " open, and with `astra up` on the loopback port as well (`ASTRA_PORT`, on 127.0.0.1 and"
+        " ::1). It describes itself at `/openapi.json`. Lists are"
         ' `{"items": […], "next": cursor or null}`; errors are [problem+json](errors.md).'
+    )
+    yield (
+        "At the port a request says who sends it: `Authorization: Bearer SECRET`, with the secret"
+        " of a session (`POST /api/session` exchanges the one-time code behind the `#` of a login"
+        " link for one; its role is operator) or of a token (`astra tokens create`). Behind"
+        " `ASTRA_PUBLIC_URL` a session is a cookie instead, and whatever is not a GET sends"
+        " `X-CSRF-Token` as `GET /api/session` gives it. Requests by another Host, from another"
+        " Origin, or for a route without a role are refused. No role loosens anything: that takes"
+        " `authority` in the body."
     )
     rows: list[tuple[str, ...]] = []
     for path, methods in document["paths"].items():
@@ -304,15 +315,24 @@ def _http() -> Iterator[str]:
                     f"`{method.upper()} {path}`",
                     operation["summary"].lower(),
                     ", ".join(given + _body(document, operation)),
+                    _roles(RULES[f"{method.upper()} {path}"]),
                 )
             )
-    yield _table(("route", "what", "takes"), rows)
+    yield _table(("route", "what", "takes", "at the port"), rows)
     yield (
-        "`GET /api/events` is a stream of server-sent events, one a record; it resumes behind the"
-        " sequence in `Last-Event-ID`. Turning a flag on, signing a configuration and rotating the"
-        " key need `authority`: the operator's [signed statement]"
+        "`GET`, `POST` and `DELETE /mcp` speak MCP, at the port with an agent's token only."
+        " `GET /api/events` is a stream of server-sent events, one a record; it resumes behind the"
+        " sequence in `Last-Event-ID`, and ends with the session that opened it. Turning a flag on,"
+        " signing a configuration, rotating the key, approving, starting again and making a token"
+        " need `authority`: the operator's [signed statement]"
         "(../explanation/ledger-format.md#signed-statements)."
     )
+
+
+def _roles(rule: Any) -> str:
+    if rule.public:
+        return "anybody"
+    return ", ".join(sorted(rule.roles)) or "not served"
 
 
 def _parameter(parameter: dict[str, Any]) -> str:

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from astra.kernel.clock import Clock, format_time
-from astra.kernel.errors import Conflict, DuplicateKey, NotFound
+from astra.kernel.errors import Conflict, DuplicateKey, NotFound, StaleVersion
 from astra.kernel.ids import from_content, random_id
 from astra.ledger import chain
 from astra.ledger.ports import Ledger
@@ -209,21 +209,41 @@ class Desk:
 
     def _pending(self, identifier: str) -> Approval:
         approval = self.get(identifier)
-        expired = approval.expires_at <= self._now()
-        if approval.state != "pending" or expired:
-            state = "expired" if expired else approval.state
+        if approval.state != "pending":
+            raise self._decided(approval)
+        if approval.expires_at <= self._now():
             raise Conflict(
-                f"{identifier} is {state} already",
+                f"{identifier} is expired already",
                 code="already_decided",
                 next_step="astra approvals",
-                state=state,
+                state="expired",
+                at=approval.expires_at,
             )
         return approval
+
+    def _decided(self, approval: Approval) -> Conflict:
+        """Say who was first, and when: two people may look at the same request."""
+        rows = self.ledger.query(
+            "SELECT line FROM subject JOIN record USING (sequence) WHERE id = ?", [approval.id]
+        )
+        record = chain.parse(rows[0][0])
+        return Conflict(
+            f"{approval.id} is {approval.state} already, by {record.actor} at {record.time}",
+            code="already_decided",
+            next_step="astra approvals",
+            state=approval.state,
+            by=record.actor,
+            at=record.time,
+            sequence=record.sequence,
+        )
 
     def _decide(self, identifier: str, event: Event) -> Record:
         version = self.ledger.query("SELECT version FROM subject WHERE id = ?", [identifier])
         event = replace(event, correlation=self._story(identifier))
-        (record,) = self.ledger.append([event], expect={identifier: version[0][0]})
+        try:
+            (record,) = self.ledger.append([event], expect={identifier: version[0][0]})
+        except StaleVersion:
+            raise self._decided(self.get(identifier)) from None
         return record
 
     def _story(self, identifier: str) -> str:

@@ -6,12 +6,13 @@ from astra.desires import views as desires
 from astra.goals import book as goals
 from astra.ledger.projection import CORE, Projection
 from astra.persona import awareness
-from astra.policy import budgets, flags, telemetry
+from astra.policy import access, budgets, flags, telemetry
 from astra.schedules import projection as schedules
 
 PROJECTIONS: tuple[Projection, ...] = (
     *CORE,
     flags.PROJECTION,
+    access.PROJECTION,
     budgets.PROJECTION,
     telemetry.PROJECTION,
     desk.PROJECTION,

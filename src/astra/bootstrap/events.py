@@ -15,7 +15,7 @@ from astra.bootstrap import sandbox
 from astra.desires import idle
 from astra.desires import views as desires
 from astra.goals import book as goals
-from astra.policy import authority, budgets, contract, flags, stopping, telemetry
+from astra.policy import access, authority, budgets, contract, flags, stopping, telemetry
 from astra.schedules import events as schedules
 from astra.schedules import tokens
 
@@ -26,6 +26,11 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         " recovery key",
         contract.CONFIG_SIGNED: "the operator signed `astra.toml`; the text in the record counts",
         flags.FLAG_SET: "a flag was turned off by anyone, or on by the operator, who signed it",
+        access.SESSION_OPENED: "a person opened a session in a browser, by a one-time link or a"
+        " passkey",
+        access.SESSION_CLOSED: "that session was ended before its time",
+        access.TOKEN_CREATED: "the operator made a token for a program, with a role, and signed it",
+        access.TOKEN_REVOKED: "a token was taken back",
         budgets.BUDGET_SPENT: "a start was counted against a budget of its day",
         telemetry.TOOL_CALLED: "a tool that only reads was called; how it went",
         telemetry.TOOL_REFUSED: "a call was refused or has to wait; with the reason",

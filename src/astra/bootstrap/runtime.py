@@ -29,7 +29,8 @@ from astra.kernel.errors import BadSetting, Conflict, DuplicateKey
 from astra.ledger import chain
 from astra.ledger.record import Record
 from astra.persona.awareness import Awareness
-from astra.policy import authority, budgets, contract, flags, stopping, telemetry
+from astra.policy import access, authority, budgets, contract, flags, stopping, telemetry
+from astra.policy.access import Principal
 from astra.policy.authority import Keys, Signed
 from astra.policy.decision import Reason
 from astra.policy.flags import Flag
@@ -43,8 +44,6 @@ from astra.tools.counter import Counter
 from astra.tools.registry import Registry
 from astra.tools.services import Services
 
-APPROVAL_PAGE = "http://localhost:8700/approvals"
-
 
 @dataclass(kw_only=True)
 class Runtime:
@@ -57,6 +56,9 @@ class Runtime:
     desires: Desires
     branch: str
     views: Views
+    url: str | None = None
+    """Where the dashboard is served, once it is."""
+    port: int | None = None
 
     @cached_property
     def counter(self) -> Counter:
@@ -134,6 +136,25 @@ class Runtime:
     @property
     def promotions(self) -> Promotions:
         return Promotions(desires=self.desires, desk=self.desk)
+
+    @property
+    def page(self) -> str:
+        """Name the dashboard's address: where it is, or where `astra up` will serve it."""
+        public = self.settings.public_url
+        planned = public.origin if public else f"http://localhost:{self.settings.port}"
+        return self.url or planned
+
+    def recognise(self, secret: str) -> Principal | None:
+        """Tell who knows a secret of a session or a token."""
+        return access.principal(
+            self.ledger,
+            secret,
+            now=self.clock.now(),
+            holds=lambda record: self._holds(record.line),
+        )
+
+    def still_recognised(self, who: Principal) -> bool:
+        return access.still(self.ledger, who, now=self.clock.now())
 
     def keys(self) -> Keys:
         return authority.keys(self.ledger)
@@ -235,7 +256,7 @@ class Runtime:
             persona_root=str(self.root.path / "persona_space"),
             health=self.health,
             set_flag_off=lambda name: self.turn_off(name, actor="operator tool").as_dict(),
-            approval_link=lambda identifier: f"{APPROVAL_PAGE}/{identifier}",
+            approval_link=lambda identifier: f"{self.page}/approvals/{identifier}",
             boxes=AgentBoxes(
                 sandbox=self.sandbox,
                 folder=self.settings.sandbox_folder,
@@ -297,6 +318,8 @@ def status(
         "daemon": {
             "pid": os.getpid(),
             "socket": str(runtime.root.run / "astra.sock"),
+            "url": runtime.url,
+            "port": runtime.port,
             "started_at": format_time(runtime.started_at),
         },
         "flags": {name: flag.as_dict() for name, flag in effective.items()},

@@ -20,7 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from astra.kernel.errors import BadSetting
+from astra.settings.public_url import PublicUrl, read_public_url
 
+LARGEST_PORT = 65_535
 FLAGS = {
     "PERSONA_MODE_ENABLED": (True, "the whole persona: chat, source view, writing tools"),
     "ASTRA_CODE_WRITE_ENABLED": (False, "changing and deploying code"),
@@ -41,6 +43,7 @@ class Setting:
 
 
 _TEXT, _WHOLE, _NUMBER, _SWITCH = "text", "whole number", "number", "on or off"
+_PORT = "port, 0 to 65535"
 SETTINGS = (
     Setting("AGENT_DATA_ROOT", "path", "./agent-data", "the data root", used=True),
     Setting(
@@ -75,8 +78,14 @@ SETTINGS = (
         "the operator's passphrase, for data roots made with `init --throwaway` only",
         used=True,
     ),
-    Setting("ASTRA_PORT", _WHOLE, "8700", "the loopback port of `astra up`"),
-    Setting("ASTRA_PUBLIC_URL", _TEXT, "", "the address of a TLS proxy in front"),
+    Setting("ASTRA_PORT", _PORT, "8700", "the loopback port of `astra up`", used=True),
+    Setting(
+        "ASTRA_PUBLIC_URL",
+        _TEXT,
+        "",
+        "the https address of a TLS proxy or tunnel in front of `astra up`",
+        used=True,
+    ),
     Setting("ASTRA_DATABASE_URL", _TEXT, "", "a Postgres address for ledger and index"),
     Setting("ASTRA_SANDBOX", "bubblewrap or off-unsafe", "bubblewrap", "what runs agent code"),
     Setting(
@@ -135,6 +144,8 @@ class Settings:
     git_user_email: str
     read_scope: str | None
     mcp_tool_names: str
+    port: int
+    public_url: PublicUrl | None
 
 
 def load(environ: Mapping[str, str], dotenv: str = "") -> Settings:
@@ -159,6 +170,8 @@ def load(environ: Mapping[str, str], dotenv: str = "") -> Settings:
         git_user_email=values["AGENT_GIT_USER_EMAIL"],
         read_scope=values["AGENT_READ_SCOPE"] if merged.get("AGENT_READ_SCOPE") else None,
         mcp_tool_names=values["ASTRA_MCP_TOOL_NAMES"],
+        port=int(values["ASTRA_PORT"]),
+        public_url=read_public_url(values["ASTRA_PUBLIC_URL"]),
     )
 
 
@@ -171,6 +184,7 @@ def _value(setting: Setting, merged: Mapping[str, str]) -> str:
     text = _expand(setting.name, raw, merged)
     checks = {
         _WHOLE: lambda: int(text) >= 0,
+        _PORT: lambda: 0 <= int(text) <= LARGEST_PORT,
         _NUMBER: lambda: 0 < float(text) < float("inf"),
         _SWITCH: lambda: text.lower() in _ON | _OFF,
         _TEXT: lambda: True,

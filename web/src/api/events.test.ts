@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { Feed, type LedgerRecord, parse } from "./events";
+import { Feed, parse } from "./events";
+import type { LedgerRecord } from "./model";
 import { keep } from "./session";
 
 const record = (sequence: number): string =>
@@ -16,7 +17,16 @@ function streamOf(...texts: string[]): Response {
   return new Response(body);
 }
 
-beforeEach(() => keep({ token: "t", role: "operator", expires_at: "2999-01-01T00:00:00Z" }));
+beforeEach(() =>
+  keep({
+    id: "ses_1",
+    role: "operator",
+    by: "link",
+    expires_at: "2999-01-01T00:00:00Z",
+    csrf: null,
+    secret: "s",
+  }),
+);
 afterEach(() => {
   vi.unstubAllGlobals();
   keep(null);

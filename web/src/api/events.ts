@@ -3,22 +3,14 @@
  * After a break the stream goes on behind the last record this tab has seen, so nothing is missed.
  */
 
-import { session } from "./session";
+import type { LedgerRecord } from "./model";
+import { proof, session } from "./session";
 
-export type LedgerRecord = {
-  sequence: number;
-  time: string;
-  type: string;
-  actor: string;
-  correlation: string;
-  subject: string | null;
-  data: Record<string, unknown>;
-  hash: string;
-};
 export type Link = "connecting" | "live" | "broken" | "offline";
 type Listener = (records: LedgerRecord[]) => void;
 
-const SILENCE_MS = 15_000;
+/** The server says that it is still there every 15 seconds. */
+const SILENCE_MS = 40_000;
 const PAUSES_MS = [500, 1_000, 2_000, 5_000, 10_000];
 
 export class Feed {
@@ -73,7 +65,7 @@ export class Feed {
 
   private async read(signal: AbortSignal): Promise<void> {
     const silence = new AbortController();
-    const headers: Record<string, string> = { Authorization: `Bearer ${session()?.token ?? ""}` };
+    const headers: Record<string, string> = proof();
     if (this.last !== null) headers["Last-Event-ID"] = String(this.last);
     const answer = await fetch("/api/events", {
       headers,

@@ -2,21 +2,6 @@
 
 import { infiniteQueryOptions, QueryClient, queryOptions } from "@tanstack/react-query";
 import { answer, api } from "./client";
-import type { LedgerRecord } from "./events";
-import type {
-  Approval,
-  ApprovalDetails,
-  Desire,
-  Firing,
-  Flag,
-  Goal,
-  Page,
-  Schedule,
-  Status,
-  Stop,
-  Suggestion,
-  Tool,
-} from "./model";
 import { Problem } from "./problem";
 
 export const queryClient = new QueryClient({
@@ -33,59 +18,58 @@ const one = (identifier: string) => ({ params: { path: { identifier } } });
 
 export const statusQuery = queryOptions({
   queryKey: ["status"],
-  queryFn: () => answer<Status>(api.GET("/api/status")),
+  queryFn: () => answer(api.GET("/api/status")),
   refetchInterval: 60_000,
 });
 export const stopQuery = queryOptions({
   queryKey: ["stop"],
-  queryFn: () => answer<Stop>(api.GET("/api/stop")),
+  queryFn: () => answer(api.GET("/api/stop")),
 });
 export const approvalsQuery = (state: string) =>
   queryOptions({
     queryKey: ["approvals", state],
-    queryFn: () =>
-      answer<Page<Approval>>(api.GET("/api/approvals", { params: { query: { state } } })),
+    queryFn: () => answer(api.GET("/api/approvals", { params: { query: { state } } })),
   });
 export const approvalQuery = (identifier: string) =>
   queryOptions({
     queryKey: ["approvals", "one", identifier],
-    queryFn: () => answer<ApprovalDetails>(api.GET("/api/approvals/{identifier}", one(identifier))),
+    queryFn: () => answer(api.GET("/api/approvals/{identifier}", one(identifier))),
   });
 export const desiresQuery = (query: { search?: string; faded?: boolean; limit?: number }) =>
   queryOptions({
     queryKey: ["desires", query],
-    queryFn: () => answer<Page<Desire>>(api.GET("/api/desires", { params: { query } })),
+    queryFn: () => answer(api.GET("/api/desires", { params: { query } })),
   });
 export const desireQuery = (identifier: string) =>
   queryOptions({
     queryKey: ["desires", "one", identifier],
-    queryFn: () => answer<Desire>(api.GET("/api/desires/{identifier}", one(identifier))),
+    queryFn: () => answer(api.GET("/api/desires/{identifier}", one(identifier))),
   });
 export const suggestionsQuery = queryOptions({
   queryKey: ["desires", "suggestions"],
-  queryFn: () => answer<Page<Suggestion>>(api.GET("/api/desires/suggestions")),
+  queryFn: () => answer(api.GET("/api/desires/suggestions")),
 });
 export const halfLifeQuery = queryOptions({
   queryKey: ["desires", "half-life"],
   queryFn: async () => {
     const query = { type: "desire_half_life_set", last: 1 };
-    const page = await answer<Page<LedgerRecord>>(api.GET("/api/ledger", { params: { query } }));
+    const page = await answer(api.GET("/api/ledger", { params: { query } }));
     return Number(page.items.at(-1)?.data.days ?? 14);
   },
 });
 export const goalsQuery = queryOptions({
   queryKey: ["goals"],
-  queryFn: () => answer<Page<Goal>>(api.GET("/api/goals")),
+  queryFn: () => answer(api.GET("/api/goals")),
 });
 export const schedulesQuery = queryOptions({
   queryKey: ["schedules"],
-  queryFn: () => answer<Page<Schedule>>(api.GET("/api/schedules")),
+  queryFn: () => answer(api.GET("/api/schedules")),
 });
 export const explainQuery = (cron_expression: string, timezone: string) =>
   queryOptions({
     queryKey: ["explain", cron_expression, timezone],
     queryFn: () =>
-      answer<{ in_words: string; next_runs: string[] }>(
+      answer(
         api.GET("/api/schedules/explain", { params: { query: { cron_expression, timezone } } }),
       ),
     placeholderData: (before) => before,
@@ -94,13 +78,13 @@ export const explainQuery = (cron_expression: string, timezone: string) =>
 export const scheduleQuery = (identifier: string) =>
   queryOptions({
     queryKey: ["schedules", "one", identifier],
-    queryFn: () => answer<Schedule>(api.GET("/api/schedules/{identifier}", one(identifier))),
+    queryFn: () => answer(api.GET("/api/schedules/{identifier}", one(identifier))),
   });
 export const historyQuery = (identifier: string, limit: number) =>
   queryOptions({
     queryKey: ["schedules", "history", identifier, limit],
     queryFn: () =>
-      answer<Page<Firing>>(
+      answer(
         api.GET("/api/schedules/{identifier}/history", {
           params: { path: { identifier }, query: { limit } },
         }),
@@ -108,21 +92,20 @@ export const historyQuery = (identifier: string, limit: number) =>
   });
 export const flagsQuery = queryOptions({
   queryKey: ["flags"],
-  queryFn: () => answer<Page<Flag>>(api.GET("/api/flags")),
+  queryFn: () => answer(api.GET("/api/flags")),
 });
 export const toolsQuery = queryOptions({
   queryKey: ["tools"],
-  queryFn: () => answer<Page<Tool>>(api.GET("/api/tools")),
+  queryFn: () => answer(api.GET("/api/tools")),
 });
 export const configurationQuery = queryOptions({
   queryKey: ["config"],
-  queryFn: () => answer<{ text: string; state: string; file: string }>(api.GET("/api/config")),
+  queryFn: () => answer(api.GET("/api/config")),
 });
 export const storyQuery = (identifier: string) =>
   queryOptions({
     queryKey: ["ledger", "story", identifier],
-    queryFn: () =>
-      answer<Page<LedgerRecord>>(api.GET("/api/ledger/story/{identifier}", one(identifier))),
+    queryFn: () => answer(api.GET("/api/ledger/story/{identifier}", one(identifier))),
   });
 
 const PAGE = 200;
@@ -136,7 +119,7 @@ export const ledgerPages = infiniteQueryOptions({
       before === null
         ? { last: PAGE }
         : { after: Math.max(before - 1 - PAGE, 0), limit: Math.min(PAGE, before - 1) };
-    const page = await answer<Page<LedgerRecord>>(api.GET("/api/ledger", { params: { query } }));
+    const page = await answer(api.GET("/api/ledger", { params: { query } }));
     return { items: page.items.toReversed() };
   },
   getNextPageParam: (page) => {

@@ -1,5 +1,76 @@
 // Made by `make web-types` from openapi.json. Change the routes, not this file.
 export interface paths {
+    "/api/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make Login Link */
+        post: operations["make_login_link_api_login_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Session */
+        get: operations["show_session_api_session_get"];
+        put?: never;
+        /** Open Session */
+        post: operations["open_session_api_session_post"];
+        /** Close Session */
+        delete: operations["close_session_api_session_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Tokens */
+        get: operations["list_tokens_api_tokens_get"];
+        put?: never;
+        /** Create Token */
+        post: operations["create_token_api_tokens_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tokens/{identifier}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Revoke Token */
+        post: operations["revoke_token_api_tokens__identifier__revoke_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -249,8 +320,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Events */
-        get: operations["events_api_events_get"];
+        /** Follow Events */
+        get: operations["follow_events_api_events_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -424,8 +495,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** History */
-        get: operations["history_api_schedules__identifier__history_get"];
+        /** Schedule History */
+        get: operations["schedule_history_api_schedules__identifier__history_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -660,12 +731,123 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /**
+         * Accepted
+         * @description A decision is in the ledger, as this record.
+         */
+        Accepted: {
+            /** Sequence */
+            sequence: number;
+        };
+        /** ApprovalCount */
+        ApprovalCount: {
+            /** Pending */
+            pending: number;
+        };
+        /** ApprovalDecided */
+        ApprovalDecided: {
+            /** Id */
+            id: string;
+            /** Kind */
+            kind: string;
+            /** Subject Id */
+            subject_id: string;
+            /** Digest */
+            digest: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "pending" | "approved" | "rejected" | "expired" | "used" | "stale";
+            /** Requested At */
+            requested_at: string;
+            /** Expires At */
+            expires_at: string;
+            /** Summary */
+            summary: string;
+            /** Reason */
+            reason: string;
+            /** Sequence */
+            sequence: number;
+        };
+        /** ApprovalDetails */
+        ApprovalDetails: {
+            /** Id */
+            id: string;
+            /** Kind */
+            kind: string;
+            /** Subject Id */
+            subject_id: string;
+            /** Digest */
+            digest: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "pending" | "approved" | "rejected" | "expired" | "used" | "stale";
+            /** Requested At */
+            requested_at: string;
+            /** Expires At */
+            expires_at: string;
+            /** Summary */
+            summary: string;
+            /** Reason */
+            reason: string;
+            /** Details */
+            details: {
+                [key: string]: unknown;
+            };
+            /** Requested By */
+            requested_by: string;
+            /** Correlation */
+            correlation: string;
+        };
+        /** ApprovalShown */
+        ApprovalShown: {
+            /** Id */
+            id: string;
+            /** Kind */
+            kind: string;
+            /** Subject Id */
+            subject_id: string;
+            /** Digest */
+            digest: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "pending" | "approved" | "rejected" | "expired" | "used" | "stale";
+            /** Requested At */
+            requested_at: string;
+            /** Expires At */
+            expires_at: string;
+            /** Summary */
+            summary: string;
+            /** Reason */
+            reason: string;
+        };
         /** Body_approve_api_approvals__identifier__approve_post */
         Body_approve_api_approvals__identifier__approve_post: {
             /** Authority */
             authority: {
                 [key: string]: unknown;
             };
+        };
+        /** Body_create_token_api_tokens_post */
+        Body_create_token_api_tokens_post: {
+            /** Content */
+            content: {
+                [key: string]: unknown;
+            };
+            /** Authority */
+            authority: {
+                [key: string]: unknown;
+            };
+        };
+        /** Body_open_session_api_session_post */
+        Body_open_session_api_session_post: {
+            /** Code */
+            code: string;
         };
         /** Body_reinforce_desire_api_desires__identifier__reinforce_post */
         Body_reinforce_desire_api_desires__identifier__reinforce_post: {
@@ -730,23 +912,732 @@ export interface components {
              */
             keep_app: boolean;
         };
-        /** HTTPValidationError */
-        HTTPValidationError: {
-            /** Detail */
-            detail?: components["schemas"]["ValidationError"][];
+        /** BudgetShown */
+        BudgetShown: {
+            /** Day */
+            day: string;
+            /** Scope */
+            scope: string;
+            /** Name */
+            name: string;
+            /** Used */
+            used: number;
+            /** Limit */
+            limit: number;
         };
-        /** ValidationError */
-        ValidationError: {
-            /** Location */
-            loc: (string | number)[];
-            /** Message */
-            msg: string;
-            /** Error Type */
-            type: string;
-            /** Input */
-            input?: unknown;
+        /** ConfigurationShown */
+        ConfigurationShown: {
+            /** Text */
+            text: string;
+            /** State */
+            state: string;
+            /** File */
+            file: string;
+        };
+        /** ConfigurationSigned */
+        ConfigurationSigned: {
+            /** Sequence */
+            sequence: number;
+            /** Sha256 */
+            sha256: string;
+        };
+        /** Created */
+        Created: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Cron Expression */
+            cron_expression: string;
+            /** Timezone */
+            timezone: string;
+            /** Target Tool */
+            target_tool: string;
+            /** Payload */
+            payload: {
+                [key: string]: unknown;
+            };
+            /** Safety Tier */
+            safety_tier: number;
+            /** Per Day Budget */
+            per_day_budget: number;
+            /** Overlap */
+            overlap: string;
+            /** Catch Up Seconds */
+            catch_up_seconds: number;
+            /** Attempts */
+            attempts: number;
+            /** Backoff Seconds */
+            backoff_seconds: number;
+            /** Jitter Seconds */
+            jitter_seconds: number;
+            /** After */
+            after: string[];
+            /** Slow After */
+            slow_after: number;
+            /** Slowest */
+            slowest: number;
+            /** State */
+            state: string;
+            /** Next Run */
+            next_run: string | null;
+            /** Next Runs */
+            next_runs: string[];
+            /** Created At */
+            created_at: string;
+            /** Modified */
+            modified: boolean;
+            /** Every */
+            every: number;
+            /** Failures */
+            failures: number;
+            /** Created */
+            created: boolean;
+        };
+        /** DaemonShown */
+        DaemonShown: {
+            /** Pid */
+            pid: number;
+            /** Socket */
+            socket: string;
+            /**
+             * Url
+             * @description where the dashboard is, when it is served
+             */
+            url: string | null;
+            /**
+             * Port
+             * @description on 127.0.0.1 and ::1; a proxy in front goes there
+             */
+            port: number | null;
+            /** Started At */
+            started_at: string;
+        };
+        /** DesireAnswer */
+        DesireAnswer: {
+            /** Id */
+            id: string;
+            /** Text */
+            text: string;
+            /** Strength */
+            strength: number;
+            /** Tags */
+            tags: string[];
             /** Context */
-            ctx?: Record<string, never>;
+            context: unknown;
+            /** State */
+            state: string;
+            /** Recorded At */
+            recorded_at: string;
+            /** Reinforcements */
+            reinforcements: number;
+            /** Reinforced At */
+            reinforced_at: string | null;
+            /** Goal Id */
+            goal_id: string | null;
+        };
+        /** DesirePage */
+        DesirePage: {
+            /** Items */
+            items: components["schemas"]["DesireAnswer"][];
+            /** Next */
+            next: string | null;
+        };
+        /** Evidence */
+        Evidence: {
+            /** Strength */
+            strength: number;
+            /** Reinforcements */
+            reinforcements: number;
+            /** Recurrence */
+            recurrence: number;
+            /** Since */
+            since: string;
+            /** Why */
+            why: string;
+        };
+        /** ExecutorShown */
+        ExecutorShown: {
+            /** Active */
+            active: number;
+            /** Paused */
+            paused: number;
+            /** Open */
+            open: number;
+            /** Running */
+            running: number;
+            /** Next Due */
+            next_due: string | null;
+            /** Trouble */
+            trouble: string;
+            /** Closed */
+            closed: string;
+        };
+        /** Explained */
+        Explained: {
+            /** In Words */
+            in_words: string;
+            /** Next Runs */
+            next_runs: string[];
+        };
+        /** Feed */
+        Feed: {
+            /** Items */
+            items: components["schemas"]["Note"][];
+            /** Next */
+            next: string | null;
+        };
+        /** FlagSet */
+        FlagSet: {
+            /** Name */
+            name: string;
+            /** On */
+            on: boolean;
+            /**
+             * Source
+             * @enum {string}
+             */
+            source: "default" | "environment" | "record" | "operator" | "forged";
+            /** Note */
+            note: string;
+            /** Sequence */
+            sequence: number;
+        };
+        /** FlagShown */
+        FlagShown: {
+            /** Name */
+            name: string;
+            /** On */
+            on: boolean;
+            /**
+             * Source
+             * @enum {string}
+             */
+            source: "default" | "environment" | "record" | "operator" | "forged";
+            /** Note */
+            note: string;
+        };
+        /** GoalShown */
+        GoalShown: {
+            /** Id */
+            id: string;
+            /** Text */
+            text: string;
+            /** State */
+            state: string;
+            /** Source */
+            source: string;
+            /** Desire Id */
+            desire_id: string | null;
+            /** Approval Id */
+            approval_id: string | null;
+            /** Created At */
+            created_at: string;
+            /** Correlation */
+            correlation: string;
+        };
+        /** HeadShown */
+        HeadShown: {
+            /** Sequence */
+            sequence: number;
+            /** Hash */
+            hash: string;
+            /** Time */
+            time: string;
+        };
+        /** Health */
+        Health: {
+            /**
+             * Status
+             * @constant
+             */
+            status: "ok";
+        };
+        /** Leaving */
+        Leaving: {
+            /** Leaving */
+            leaving: boolean;
+        };
+        /** LedgerShown */
+        LedgerShown: {
+            /** Records */
+            records: number;
+            /** Head */
+            head: string;
+            /** Time */
+            time: string;
+            /** Trouble */
+            trouble: string;
+        };
+        /** Listing */
+        Listing: {
+            /** Items */
+            items: components["schemas"]["Shown"][];
+            /** Next */
+            next: string | null;
+        };
+        /** LoginLink */
+        LoginLink: {
+            /**
+             * Url
+             * @description for one use, in one browser; its code is behind the #
+             */
+            url: string;
+            /** Expires At */
+            expires_at: string;
+        };
+        /** Note */
+        Note: {
+            /** Sequence */
+            sequence: number;
+            /** Time */
+            time: string;
+            /** Kind */
+            kind: string;
+            /** About */
+            about: string | null;
+            /** Text */
+            text: string;
+        };
+        /** Opened */
+        Opened: {
+            session: components["schemas"]["Session"];
+            /**
+             * Secret
+             * @description told this once, for an Authorization header; null where a cookie was set
+             */
+            secret: string | null;
+        };
+        /** OperatorRotated */
+        OperatorRotated: {
+            /** Sequence */
+            sequence: number;
+            /** Public Key */
+            public_key: string;
+        };
+        /** OperatorShown */
+        OperatorShown: {
+            /** Root Id */
+            root_id: string;
+            /** Public Key */
+            public_key: string;
+            /** Throwaway */
+            throwaway: boolean;
+        };
+        /** Page[ApprovalShown] */
+        Page_ApprovalShown_: {
+            /** Items */
+            items: components["schemas"]["ApprovalShown"][];
+            /** Next */
+            next?: number | string | null;
+        };
+        /** Page[BudgetShown] */
+        Page_BudgetShown_: {
+            /** Items */
+            items: components["schemas"]["BudgetShown"][];
+            /** Next */
+            next?: number | string | null;
+        };
+        /** Page[FlagShown] */
+        Page_FlagShown_: {
+            /** Items */
+            items: components["schemas"]["FlagShown"][];
+            /** Next */
+            next?: number | string | null;
+        };
+        /** Page[GoalShown] */
+        Page_GoalShown_: {
+            /** Items */
+            items: components["schemas"]["GoalShown"][];
+            /** Next */
+            next?: number | string | null;
+        };
+        /** Page[RecordShown] */
+        Page_RecordShown_: {
+            /** Items */
+            items: components["schemas"]["RecordShown"][];
+            /** Next */
+            next?: number | string | null;
+        };
+        /** Page[Task] */
+        Page_Task_: {
+            /** Items */
+            items: components["schemas"]["Task"][];
+            /** Next */
+            next?: number | string | null;
+        };
+        /** Page[TokenShown] */
+        Page_TokenShown_: {
+            /** Items */
+            items: components["schemas"]["TokenShown"][];
+            /** Next */
+            next?: number | string | null;
+        };
+        /** Page[ToolShown] */
+        Page_ToolShown_: {
+            /** Items */
+            items: components["schemas"]["ToolShown"][];
+            /** Next */
+            next?: number | string | null;
+        };
+        /** Pruned */
+        Pruned: {
+            /** Pruned */
+            pruned: number;
+        };
+        /** Rebuilt */
+        Rebuilt: {
+            /** Records */
+            records?: number | null;
+            /** Same */
+            same?: boolean | null;
+            /** Differences */
+            differences?: string[] | null;
+        };
+        /** RecordShown */
+        RecordShown: {
+            /** Sequence */
+            sequence: number;
+            /** Time */
+            time: string;
+            /** Type */
+            type: string;
+            /** Actor */
+            actor: string;
+            /** Correlation */
+            correlation: string;
+            /** Subject */
+            subject: string | null;
+            /** Key */
+            key: string | null;
+            /** Schema */
+            schema: number;
+            /** Batch */
+            batch: number[];
+            /** Data */
+            data: {
+                [key: string]: unknown;
+            };
+            /** Previous */
+            previous: string;
+            /** Hash */
+            hash: string;
+        };
+        /** Recorded */
+        Recorded: {
+            /** Recorded */
+            recorded: boolean;
+        };
+        /**
+         * Role
+         * @enum {string}
+         */
+        Role: "agent" | "viewer" | "operator";
+        /** SandboxProblem */
+        SandboxProblem: {
+            /** What */
+            what: string;
+            /** Fix */
+            fix: string;
+        };
+        /** SandboxShown */
+        SandboxShown: {
+            /** Kind */
+            kind: string;
+            /** State */
+            state: string;
+            /** Problems */
+            problems: components["schemas"]["SandboxProblem"][];
+        };
+        /** Session */
+        Session: {
+            /** Id */
+            id: string;
+            role: components["schemas"]["Role"];
+            /**
+             * By
+             * @enum {string}
+             */
+            by: "link" | "passkey" | "token" | "socket";
+            /** Expires At */
+            expires_at: string | null;
+            /**
+             * Csrf
+             * @description to be sent as X-CSRF-Token where the session is a cookie
+             */
+            csrf: string | null;
+        };
+        /** Shown */
+        Shown: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Cron Expression */
+            cron_expression: string;
+            /** Timezone */
+            timezone: string;
+            /** Target Tool */
+            target_tool: string;
+            /** Payload */
+            payload: {
+                [key: string]: unknown;
+            };
+            /** Safety Tier */
+            safety_tier: number;
+            /** Per Day Budget */
+            per_day_budget: number;
+            /** Overlap */
+            overlap: string;
+            /** Catch Up Seconds */
+            catch_up_seconds: number;
+            /** Attempts */
+            attempts: number;
+            /** Backoff Seconds */
+            backoff_seconds: number;
+            /** Jitter Seconds */
+            jitter_seconds: number;
+            /** After */
+            after: string[];
+            /** Slow After */
+            slow_after: number;
+            /** Slowest */
+            slowest: number;
+            /** State */
+            state: string;
+            /** Next Run */
+            next_run: string | null;
+            /** Next Runs */
+            next_runs: string[];
+            /** Created At */
+            created_at: string;
+            /** Modified */
+            modified: boolean;
+            /** Every */
+            every: number;
+            /** Failures */
+            failures: number;
+        };
+        /** Status */
+        Status: {
+            /** Version */
+            version: string;
+            /** Data Root */
+            data_root: string;
+            /** Root Id */
+            root_id: string;
+            /** Throwaway */
+            throwaway: boolean;
+            daemon: components["schemas"]["DaemonShown"];
+            /** Flags */
+            flags: {
+                [key: string]: components["schemas"]["FlagShown"];
+            };
+            /**
+             * Code Access
+             * @enum {string}
+             */
+            code_access: "off" | "read" | "write";
+            /** Configuration */
+            configuration: string;
+            /** Stopped */
+            stopped: boolean;
+            approvals: components["schemas"]["ApprovalCount"];
+            /** Budgets */
+            budgets: components["schemas"]["BudgetShown"][];
+            /** Read Scope */
+            read_scope: string;
+            sandbox: components["schemas"]["SandboxShown"];
+            ledger: components["schemas"]["LedgerShown"];
+            executor: components["schemas"]["ExecutorShown"];
+            /** App */
+            app: {
+                [key: string]: unknown;
+            } | null;
+            /** Model */
+            model: {
+                [key: string]: unknown;
+            } | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /** StopShown */
+        StopShown: {
+            /** Stopped */
+            stopped: boolean;
+            /** Stop */
+            stop: string;
+            /** Report */
+            report: {
+                [key: string]: unknown;
+            };
+        };
+        /** Stopped */
+        Stopped: {
+            /** Stop */
+            stop: string;
+            /** Recorded */
+            recorded: boolean;
+            /** Frozen */
+            frozen: boolean;
+            /** Ended */
+            ended: number;
+            /** Already Gone */
+            already_gone: number;
+            /** Kept Apps */
+            kept_apps: number;
+            /** Survivors */
+            survivors: components["schemas"]["Survivor"][];
+            /** Unreadable */
+            unreadable: string[];
+            /** Clean */
+            clean: boolean;
+        };
+        /** Suggestion */
+        Suggestion: {
+            desire: components["schemas"]["DesireAnswer"];
+            evidence: components["schemas"]["Evidence"];
+        };
+        /** Suggestions */
+        Suggestions: {
+            /** Items */
+            items: components["schemas"]["Suggestion"][];
+            /** Next */
+            next?: null;
+        };
+        /** Survivor */
+        Survivor: {
+            /** Box */
+            box: string;
+            /** Label */
+            label: string;
+            /** Pids */
+            pids: number[];
+        };
+        /** Task */
+        Task: {
+            /** Id */
+            id: string;
+            /** Schedule Id */
+            schedule_id: string;
+            /** Name */
+            name: string;
+            /** Tool */
+            tool: string;
+            /** Fire Time */
+            fire_time: string;
+            /** Kind */
+            kind: string;
+            /** Outcome */
+            outcome: string;
+            /** Reason */
+            reason: string;
+            /** Detail */
+            detail: string;
+            /** Attempt */
+            attempt: number;
+            /** Count */
+            count: number;
+            /** Until */
+            until: string | null;
+            /** Next Attempt */
+            next_attempt: string | null;
+            /** Started At */
+            started_at: string | null;
+            /** Closed At */
+            closed_at: string | null;
+            /** Milliseconds */
+            milliseconds: number;
+            /** Trace */
+            trace: string;
+        };
+        /** Tasks */
+        Tasks: {
+            /** Items */
+            items: components["schemas"]["Task"][];
+            /** Next */
+            next: number | null;
+        };
+        /** TokenCreated */
+        TokenCreated: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            role: components["schemas"]["Role"];
+            /** Created At */
+            created_at: string;
+            /** Expires At */
+            expires_at: string;
+            /**
+             * Ended
+             * @description when it was revoked, or empty
+             */
+            ended: string;
+            /** Sequence */
+            sequence: number;
+        };
+        /** TokenShown */
+        TokenShown: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            role: components["schemas"]["Role"];
+            /** Created At */
+            created_at: string;
+            /** Expires At */
+            expires_at: string;
+            /**
+             * Ended
+             * @description when it was revoked, or empty
+             */
+            ended: string;
+        };
+        /** ToolShown */
+        ToolShown: {
+            /** Name */
+            name: string;
+            /** Tier */
+            tier: number;
+            /** Title */
+            title: string;
+            /** Description */
+            description: string;
+            /** Available */
+            available: boolean;
+            /** Input Schema */
+            input_schema: {
+                [key: string]: unknown;
+            };
+            /** Output Schema */
+            output_schema: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * Problem
+         * @description What went wrong. Further members depend on the code.
+         */
+        Problem: {
+            /** Title */
+            title: string;
+            /** Status */
+            status: number;
+            /**
+             * Code
+             * @description a stable reason; all of them are in the reference of errors
+             */
+            code: string;
+            /** Detail */
+            detail: string;
+            /**
+             * Next Step
+             * @description what to do about it
+             */
+            next_step: string;
+        } & {
+            [key: string]: unknown;
         };
     };
     responses: never;
@@ -757,6 +1648,282 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    make_login_link_api_login_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginLink"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_session_api_session_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    open_session_api_session_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_open_session_api_session_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Opened"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    close_session_api_session_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_tokens_api_tokens_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_TokenShown_"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_token_api_tokens_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_create_token_api_tokens_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenCreated"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    revoke_token_api_tokens__identifier__revoke_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     healthz_healthz_get: {
         parameters: {
             query?: never;
@@ -772,9 +1939,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: string;
-                    };
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -797,18 +1980,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Status"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -830,18 +2020,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_BudgetShown_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -861,9 +2058,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: boolean;
-                    };
+                    "application/json": components["schemas"]["Leaving"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -883,9 +2096,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["StopShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -909,18 +2138,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Stopped"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -940,9 +2176,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: boolean;
-                    };
+                    "application/json": components["schemas"]["Recorded"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -966,18 +2218,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Accepted"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1000,18 +2259,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_FlagShown_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1035,18 +2301,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["FlagSet"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1066,9 +2339,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["ConfigurationShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1092,18 +2381,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["ConfigurationSigned"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1123,9 +2419,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["OperatorShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1149,18 +2461,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["OperatorRotated"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1185,18 +2504,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_RecordShown_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1216,9 +2542,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["HeadShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1240,18 +2582,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_RecordShown_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1273,23 +2622,30 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Rebuilt"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    events_api_events_get: {
+    follow_events_api_events_get: {
         parameters: {
             query?: {
                 after?: number | null;
@@ -1302,22 +2658,31 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description server-sent events, one a record: `id` is its sequence, `event` its type, `data` the record itself */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "text/event-stream": string;
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1339,18 +2704,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_ToolShown_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1385,13 +2757,22 @@ export interface operations {
                     };
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1413,18 +2794,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_ApprovalShown_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1446,18 +2834,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["ApprovalDetails"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1483,18 +2878,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["ApprovalDecided"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1520,18 +2922,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["ApprovalDecided"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1558,18 +2967,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Listing"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1597,18 +3013,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Created"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1631,18 +3054,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Explained"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1666,18 +3096,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Shown"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1707,23 +3144,30 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Shown"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    history_api_schedules__identifier__history_get: {
+    schedule_history_api_schedules__identifier__history_get: {
         parameters: {
             query?: {
                 cursor?: number | null;
@@ -1743,18 +3187,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Tasks"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1778,18 +3229,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Shown"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1813,18 +3271,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Shown"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1850,18 +3315,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Task"] | components["schemas"]["Page_Task_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1883,18 +3355,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["ApprovalDetails"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1923,18 +3402,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["DesirePage"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1962,18 +3448,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["DesireAnswer"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1997,18 +3490,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Suggestions"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -2032,18 +3532,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["DesireAnswer"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -2069,18 +3576,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Feed"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -2102,18 +3616,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Pruned"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -2141,18 +3662,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["DesireAnswer"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -2181,13 +3709,22 @@ export interface operations {
                     };
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -2210,18 +3747,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_GoalShown_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -2243,18 +3787,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["GoalShown"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };

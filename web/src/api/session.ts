@@ -1,30 +1,35 @@
 /**
- * Who this tab is. The token lives in this tab's sessionStorage and travels in a header, never in
- * a cookie: cookies ignore ports, so another program on this machine could read them.
+ * Who this tab is. On loopback the secret lives in this tab's sessionStorage and travels in a
+ * header: cookies ignore ports, so another program on this machine could be sent one.
  *
  * A tab that was opened without a login link asks the other tabs of the same origin.
  */
 
-export type Role = "viewer" | "operator" | "agent";
-export type Session = { token: string; role: Role; expires_at: string };
+import type { Session } from "./model";
+
+/** A session as this tab keeps it. Behind TLS the secret is a cookie that no script can read. */
+export type Kept = Session & { secret: string | null };
 
 const KEY = "astra.session";
 const ANSWER_MS = 200;
 const listeners = new Set<() => void>();
-let current: Session | null = read();
+let current: Kept | null = read();
 const channel = "BroadcastChannel" in globalThis ? new BroadcastChannel("astra.session") : null;
 
-channel?.addEventListener(
-  "message",
-  ({ data }: MessageEvent<{ kind: string; session?: Session }>) => {
-    if (data.kind === "who" && current) channel.postMessage({ kind: "this", session: current });
-    if (data.kind === "this" && data.session && !current) keep(data.session);
-    if (data.kind === "left") keep(null);
-  },
-);
+channel?.addEventListener("message", ({ data }: MessageEvent<{ kind: string; session?: Kept }>) => {
+  if (data.kind === "who" && current) channel.postMessage({ kind: "this", session: current });
+  if (data.kind === "this" && data.session && !current) keep(data.session);
+  if (data.kind === "left") keep(null);
+});
 
-export function session(): Session | null {
+export function session(): Kept | null {
   return current;
+}
+
+/** Give the headers that say who asks. */
+export function proof(): Record<string, string> {
+  if (current?.secret) return { Authorization: `Bearer ${current.secret}` };
+  return current?.csrf ? { "X-CSRF-Token": current.csrf } : {};
 }
 
 export function subscribe(listener: () => void): () => void {
@@ -33,7 +38,7 @@ export function subscribe(listener: () => void): () => void {
 }
 
 /** Become somebody, or nobody. */
-export function keep(next: Session | null): void {
+export function keep(next: Kept | null): void {
   current = next;
   if (next) sessionStorage.setItem(KEY, JSON.stringify(next));
   else sessionStorage.removeItem(KEY);
@@ -48,9 +53,10 @@ export function leave(): void {
 
 /** Take the one-time code out of the address, so that it stays in no history. */
 export function takeLoginCode(): string | null {
-  const code = new URLSearchParams(location.hash.slice(1)).get("login");
-  if (code) history.replaceState(null, "", location.pathname + location.search);
-  return code;
+  if (location.pathname !== "/login") return null;
+  const code = location.hash.slice(1);
+  history.replaceState(null, "", "/");
+  return code || null;
 }
 
 /** Ask the other tabs who they are; nobody may answer. */
@@ -60,10 +66,10 @@ export async function askOtherTabs(): Promise<void> {
   await new Promise((done) => setTimeout(done, ANSWER_MS));
 }
 
-function read(): Session | null {
+function read(): Kept | null {
   try {
-    const kept = JSON.parse(sessionStorage.getItem(KEY) ?? "null") as Session | null;
-    return kept && Date.parse(kept.expires_at) > Date.now() ? kept : null;
+    const kept = JSON.parse(sessionStorage.getItem(KEY) ?? "null") as Kept | null;
+    return kept && Date.parse(kept.expires_at ?? "") > Date.now() ? kept : null;
   } catch {
     return null;
   }

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import type { LedgerRecord } from "../api/events";
+import type { LedgerRecord } from "../api/model";
 import { ledgerPages, statusQuery } from "../api/queries";
 import { Badge } from "../parts/Badge";
 import { Button } from "../parts/Button";

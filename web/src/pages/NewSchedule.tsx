@@ -2,7 +2,6 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useDeferredValue, useState } from "react";
 import { answer, api } from "../api/client";
-import type { Schedule } from "../api/model";
 import { Problem } from "../api/problem";
 import { explainQuery, toolsQuery } from "../api/queries";
 import { Button } from "../parts/Button";
@@ -30,7 +29,7 @@ export function NewSchedule() {
   const payload = parsed(form.payload);
   const create = useMutation({
     mutationFn: () =>
-      answer<Schedule>(
+      answer(
         api.POST("/api/schedules", {
           body: { ...form, payload: payload ?? {}, per_day_budget: Number(form.per_day_budget) },
         }),

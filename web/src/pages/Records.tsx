@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import type { LedgerRecord } from "../api/events";
+import type { LedgerRecord } from "../api/model";
 import { Badge, type Tone } from "../parts/Badge";
 import { Json } from "../parts/Json";
 import { clock, day, exact } from "../parts/time";

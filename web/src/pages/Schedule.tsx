@@ -99,7 +99,7 @@ function Actions({ schedule }: { schedule: Schedule }) {
   const paused = schedule.state === "paused";
   const path = { params: { path: { identifier: schedule.id } } };
   const change = useMutation({
-    mutationFn: (what: "toggle" | "run") => {
+    mutationFn: async (what: "toggle" | "run"): Promise<unknown> => {
       if (what === "run")
         return answer(api.POST("/api/schedules/{identifier}/run", { ...path, body: {} }));
       return paused

@@ -47,7 +47,7 @@ function Shown({ status }: { status: Status }) {
           tone={status.sandbox.state === "ok" ? "good" : "bad"}
           word={status.sandbox.state}
         >
-          {status.sandbox.problems[0] ?? status.sandbox.kind}
+          {status.sandbox.problems[0]?.what ?? status.sandbox.kind}
         </Tile>
         <Tile
           name="Ledger"

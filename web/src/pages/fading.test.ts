@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { LedgerRecord } from "../api/events";
+import type { LedgerRecord } from "../api/model";
 import { fading } from "./fading";
 
 const DAY = 86_400_000;
@@ -13,6 +13,10 @@ const raised = (time: string, strength: number): LedgerRecord => ({
   subject: "des_1",
   data: { strength },
   hash: "",
+  previous: "",
+  key: null,
+  schema: 1,
+  batch: [1, 1],
 });
 
 it("halves after a half-life and goes on into the future", () => {

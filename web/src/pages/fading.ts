@@ -1,4 +1,4 @@
-import type { LedgerRecord } from "../api/events";
+import type { LedgerRecord } from "../api/model";
 import type { Point } from "../parts/Curve";
 
 const DAY_MS = 86_400_000;

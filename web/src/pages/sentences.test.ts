@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import type { LedgerRecord } from "../api/events";
+import type { LedgerRecord } from "../api/model";
 import { family, sentence } from "./sentences";
 
 const reference = readFileSync("../docs/reference/events.md", "utf8");
@@ -15,6 +15,10 @@ const record = (type: string, data: Record<string, unknown> = {}): LedgerRecord 
   subject: null,
   data,
   hash: "",
+  previous: "",
+  key: null,
+  schema: 1,
+  batch: [1, 1],
 });
 
 it("has a sentence for every event, also when a record lacks what it should have", () => {

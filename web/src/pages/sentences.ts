@@ -1,6 +1,6 @@
 /** A record of the ledger as a sentence a person can read. Unknown types are named, not hidden. */
 
-import type { LedgerRecord } from "../api/events";
+import type { LedgerRecord } from "../api/model";
 
 type Data = Record<string, unknown>;
 type Say = (data: Data, record: LedgerRecord) => string;

@@ -3,14 +3,7 @@ import { answer, api } from "../api/client";
 import { feed } from "../api/events";
 import { Problem } from "../api/problem";
 import { queryClient, touched } from "../api/queries";
-import {
-  askOtherTabs,
-  keep,
-  type Session,
-  session,
-  subscribe,
-  takeLoginCode,
-} from "../api/session";
+import { askOtherTabs, keep, session, subscribe, takeLoginCode } from "../api/session";
 import { SignIn } from "./SignIn";
 
 const GATHER_MS = 150;
@@ -53,7 +46,8 @@ function enter(): Promise<void> {
 async function exchange(): Promise<void> {
   const code = takeLoginCode();
   if (code) {
-    keep(await answer<Session>(api.POST("/api/session" as never, { body: { code } } as never)));
+    const { session: made, secret } = await answer(api.POST("/api/session", { body: { code } }));
+    keep({ ...made, secret });
   } else {
     await askOtherTabs();
   }

@@ -7,10 +7,18 @@ import sys
 from astra.interfaces.cli.client import daemon_environment
 from astra.interfaces.cli.main import Context
 from astra.kernel.errors import LedgerLocked
+from astra.settings.environment import LARGEST_PORT
 
 
 def configure(parser: argparse.ArgumentParser, command: str) -> None:
-    parser.set_defaults(run=up if command == "up" else down)
+    if command == "down":
+        parser.set_defaults(run=down)
+        return
+    parser.add_argument(
+        "--port", type=_port, metavar="N", help="the loopback port, otherwise ASTRA_PORT; 0: any"
+    )
+    parser.add_argument("--no-port", action="store_true", help="serve the socket only, no pages")
+    parser.set_defaults(run=up)
 
 
 def up(context: Context) -> None:
@@ -28,8 +36,24 @@ def up(context: Context) -> None:
         )
     context.console.note(f"Astra owns {root.path}; Ctrl-C ends it")
     command = [sys.executable, "-I", "-m", "astra.interfaces.daemon.server"]
-    command += ["--data-root", str(root.path), "--stay"]
+    command += ["--data-root", str(root.path), "--stay", *_port_option(context)]
     os.execve(sys.executable, command, daemon_environment())  # noqa: S606 - ourselves
+
+
+def _port_option(context: Context) -> list[str]:
+    if context.arguments.no_port:
+        return []
+    given = context.arguments.port
+    return ["--port", str(context.settings.port if given is None else given)]
+
+
+def _port(text: str) -> int:
+    if text.isdigit() and int(text) <= LARGEST_PORT:
+        return int(text)
+    raise argparse.ArgumentTypeError(
+        f"{text!r} is no port. Astra listens on loopback only; for a phone, put a TLS proxy in"
+        " front and name it in ASTRA_PUBLIC_URL"
+    )
 
 
 def down(context: Context) -> None:

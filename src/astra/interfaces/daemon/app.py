@@ -1,43 +1,76 @@
 """The daemon's HTTP API. It parses, calls, and renders; the rules are elsewhere."""
 
-import asyncio
-import json
-import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import Annotated, Any
 
-from fastapi import Body, FastAPI, Header, Query, Request
-from fastapi.responses import JSONResponse, StreamingResponse
+from fastapi import Body, FastAPI, Header, Query, Request, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from astra import __version__
 from astra.bootstrap import runtime as running
 from astra.bootstrap.runtime import Runtime
-from astra.interfaces.daemon import desire_routes, schedule_routes, stop_routes, tool_routes
+from astra.interfaces.daemon import (
+    desire_routes,
+    problems,
+    schedule_routes,
+    session_routes,
+    stop_routes,
+    tool_routes,
+)
 from astra.interfaces.daemon.activity import Activity, CountRequests
+from astra.interfaces.daemon.events import Events, EventStream
+from astra.interfaces.daemon.models import (
+    BudgetShown,
+    ConfigurationShown,
+    ConfigurationSigned,
+    FlagSet,
+    FlagShown,
+    HeadShown,
+    Health,
+    Leaving,
+    OperatorRotated,
+    OperatorShown,
+    Page,
+    Rebuilt,
+    RecordShown,
+    Status,
+)
 from astra.interfaces.daemon.requests import AskedOn, Off, caller, names
-from astra.kernel.errors import AstraError, BadInput
+from astra.interfaces.daemon.session_routes import Reception
+from astra.kernel.errors import BadInput
 from astra.ledger import views
 from astra.ledger.record import Record
 from astra.policy import authority, budgets, contract, flags
 from astra.policy.authority import Signed
 
-_log = logging.getLogger("astra.daemon")
 
-
-def build(runtime: Runtime, activity: Activity, leave: Callable[[], None], mcp: ASGIApp) -> FastAPI:
-    app = FastAPI(title="Astra", version=__version__)
-    app.add_exception_handler(AstraError, _problem)
-    app.add_exception_handler(Exception, _unexpected)
-
+def build(
+    runtime: Runtime,
+    activity: Activity,
+    leave: Callable[[], None],
+    mcp: ASGIApp,
+    *,
+    reception: Reception | None = None,
+) -> FastAPI:
+    app = problems.Described(
+        title="Astra",
+        version=__version__,
+        description="An agent's own source code, under a contract a human signed.",
+        docs_url=None,
+        redoc_url=None,
+        responses=problems.documented(),
+    )
+    problems.add(app)
     app.add_middleware(CountRequests, activity=activity)
-    app.router.routes.append(Route("/mcp", endpoint=mcp))
+    app.state.events = Events(runtime.ledger)
+    app.router.routes.append(Route("/mcp", endpoint=mcp, methods=["GET", "POST", "DELETE"]))
+    session_routes.add(app, runtime, reception or Reception(site=None))
     _status_routes(app, runtime, leave)
     stop_routes.add(app, runtime)
     _flag_routes(app, runtime)
     _configuration_routes(app, runtime)
-    _ledger_routes(app, runtime, activity)
+    _ledger_routes(app, runtime)
     tool_routes.add(app, runtime)
     schedule_routes.add(app, runtime)
     desire_routes.add(app, runtime)
@@ -46,30 +79,30 @@ def build(runtime: Runtime, activity: Activity, leave: Callable[[], None], mcp: 
 
 def _status_routes(app: FastAPI, runtime: Runtime, leave: Callable[[], None]) -> None:
     @app.get("/healthz")
-    def healthz() -> dict[str, str]:
-        return {"status": "ok"}
+    def healthz() -> Health:
+        return Health(status="ok")
 
-    @app.get("/api/status")
+    @app.get("/api/status", response_model=Status)
     def status(astra_off: Off = "", asked_on: AskedOn = "") -> dict[str, Any]:
         return running.status(runtime, off=names(astra_off), asked_on=names(asked_on))
 
-    @app.get("/api/budgets")
+    @app.get("/api/budgets", response_model=Page[BudgetShown])
     def list_budgets(days: Annotated[int, Query(ge=1, le=366)] = 14) -> dict[str, Any]:
         return {"items": budgets.consumption(runtime.ledger, days=days), "next": None}
 
     @app.post("/api/down")
-    async def down() -> dict[str, bool]:
+    async def down() -> Leaving:
         leave()
-        return {"leaving": True}
+        return Leaving(leaving=True)
 
 
 def _flag_routes(app: FastAPI, runtime: Runtime) -> None:
-    @app.get("/api/flags")
+    @app.get("/api/flags", response_model=Page[FlagShown])
     def list_flags(astra_off: Off = "", asked_on: AskedOn = "") -> dict[str, Any]:
         effective = runtime.flags(off=names(astra_off), asked_on=names(asked_on))
         return {"items": [flag.as_dict() for flag in effective.values()], "next": None}
 
-    @app.post("/api/flags")
+    @app.post("/api/flags", response_model=FlagSet)
     def set_flag(
         request: Request,
         name: Annotated[str, Body()],
@@ -87,43 +120,45 @@ def _flag_routes(app: FastAPI, runtime: Runtime) -> None:
 
 def _configuration_routes(app: FastAPI, runtime: Runtime) -> None:
     @app.get("/api/config")
-    def show_configuration() -> dict[str, Any]:
-        return {
-            "text": contract.signed_text(runtime.ledger),
-            "state": running.configuration_state(runtime),
-            "file": str(runtime.root.configuration),
-        }
+    def show_configuration() -> ConfigurationShown:
+        return ConfigurationShown(
+            text=contract.signed_text(runtime.ledger),
+            state=running.configuration_state(runtime),
+            file=str(runtime.root.configuration),
+        )
 
     @app.post("/api/config")
     def sign_configuration(
         text: Annotated[str, Body()], authority: Annotated[dict[str, Any], Body()]
-    ) -> dict[str, Any]:
+    ) -> ConfigurationSigned:
         signed = Signed.read(authority)
         event = contract.sign(runtime.ledger, text, signed, now=runtime.clock.now())
         (record,) = runtime.ledger.append([event])
         runtime.reconfigure()
-        return {"sequence": record.sequence, "sha256": record.data["sha256"]}
+        return ConfigurationSigned(sequence=record.sequence, sha256=record.data["sha256"])
 
     @app.get("/api/operator")
-    def show_operator() -> dict[str, Any]:
+    def show_operator() -> OperatorShown:
         keys = runtime.keys()
-        return {"root_id": keys.root_id, "public_key": keys.operator, "throwaway": keys.throwaway}
+        return OperatorShown(
+            root_id=keys.root_id, public_key=keys.operator, throwaway=keys.throwaway
+        )
 
     @app.post("/api/operator")
     def rotate_operator(
         new_key: Annotated[str, Body()], signed: Annotated[dict[str, Any], Body(alias="authority")]
-    ) -> dict[str, Any]:
+    ) -> OperatorRotated:
         event = authority.rotation(
             runtime.ledger, new_key, Signed.read(signed), now=runtime.clock.now()
         )
         (record,) = runtime.ledger.append([event])
-        return {"public_key": new_key, "sequence": record.sequence}
+        return OperatorRotated(public_key=new_key, sequence=record.sequence)
 
 
-def _ledger_routes(app: FastAPI, runtime: Runtime, activity: Activity) -> None:
-    ledger = runtime.ledger
+def _ledger_routes(app: FastAPI, runtime: Runtime) -> None:
+    ledger, events = runtime.ledger, app.state.events
 
-    @app.get("/api/ledger")
+    @app.get("/api/ledger", response_model=Page[RecordShown])
     def list_records(
         after: Annotated[int, Query(ge=0)] = 0,
         limit: Annotated[int, Query(ge=1, le=1000)] = 100,
@@ -139,47 +174,39 @@ def _ledger_routes(app: FastAPI, runtime: Runtime, activity: Activity) -> None:
         return _listed(found, found[-1].sequence if more else None)
 
     @app.get("/api/ledger/head")
-    def head() -> dict[str, Any]:
+    def head() -> HeadShown:
         found = ledger.head()
-        return {"sequence": found.sequence, "hash": found.hash, "time": found.time}
+        return HeadShown(sequence=found.sequence, hash=found.hash, time=found.time)
 
-    @app.get("/api/ledger/story/{identifier}")
+    @app.get("/api/ledger/story/{identifier}", response_model=Page[RecordShown])
     def story(identifier: str) -> dict[str, Any]:
         return _listed(views.story(ledger, identifier), None)
 
-    @app.post("/api/ledger/rebuild")
-    def rebuild(check: Annotated[bool, Query()] = False) -> dict[str, Any]:  # noqa: FBT002 - a query parameter
+    @app.post("/api/ledger/rebuild", response_model_exclude_none=True)
+    def rebuild(check: Annotated[bool, Query()] = False) -> Rebuilt:  # noqa: FBT002 - a query parameter
         if check:
             differences = ledger.compare_rebuilt()
-            return {"same": not differences, "differences": differences}
-        return {"records": ledger.rebuild()}
+            return Rebuilt(same=not differences, differences=differences)
+        return Rebuilt(records=ledger.rebuild())
 
-    @app.get("/api/events")
-    async def events(
-        request: Request,
+    @app.get("/api/events", response_class=Response, responses=_STREAM)
+    def follow_events(
         after: Annotated[int | None, Query(ge=0)] = None,
         last_event_id: Annotated[str, Header()] = "",
-    ) -> StreamingResponse:
+    ) -> EventStream:
         start = after if after is not None else ledger.head().sequence
         if last_event_id:
             start = _sequence(last_event_id)
-        stream = _follow(runtime, activity, request, start)
-        return StreamingResponse(stream, media_type="text/event-stream")
+        return EventStream(events, start)
 
 
-async def _follow(
-    runtime: Runtime, activity: Activity, request: Request, after: int
-) -> AsyncIterator[str]:
-    """Stream records as server-sent events until the client or the daemon leaves."""
-    yield ": following\n\n"
-    while not (activity.leaving or await request.is_disconnected()):
-        arrived = await asyncio.to_thread(runtime.ledger.wait, after, 1.0)
-        if not arrived:
-            yield ": still here\n\n"
-            continue
-        for record in await asyncio.to_thread(views.records, runtime.ledger, after=after):
-            after = record.sequence
-            yield f"id: {after}\nevent: {record.type}\ndata: {record.line}\n\n"
+_STREAM: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "server-sent events, one a record: `id` is its sequence, `event` its type,"
+        " `data` the record itself",
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    }
+}
 
 
 def _listed(records: list[Record], cursor: int | None) -> dict[str, Any]:
@@ -187,25 +214,9 @@ def _listed(records: list[Record], cursor: int | None) -> dict[str, Any]:
 
 
 def _sequence(text: str) -> int:
-    if not text.isdigit():
+    if not (text.isascii() and text.isdigit() and len(text) <= _LONGEST_SEQUENCE):
         raise BadInput("Last-Event-ID is not a sequence", next_step="send the id of an event")
     return int(text)
 
 
-async def _unexpected(request: Request, error: Exception) -> JSONResponse:
-    """Say that something went wrong here; what it was is in the log, not in the answer."""
-    _log.error("%s %s failed", request.method, request.url.path, exc_info=error)
-    trouble = AstraError(
-        "the daemon failed at this request", next_step="look at logs/daemon.log in the data root"
-    )
-    return await _problem(request, trouble)
-
-
-async def _problem(_request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, AstraError)  # noqa: S101 - registered for it
-    body = {"title": type(error).__name__, "status": error.http_status, **error.as_dict()}
-    return JSONResponse(
-        json.loads(json.dumps(body, default=str)),
-        status_code=error.http_status,
-        media_type="application/problem+json",
-    )
+_LONGEST_SEQUENCE = 18

@@ -6,8 +6,11 @@ from fastapi import Body, FastAPI, Query, Request
 
 from astra.bootstrap.runtime import Runtime
 from astra.goals.book import LARGEST_PAGE, Goals
+from astra.interfaces.daemon.models import GoalShown, Page
 from astra.interfaces.daemon.requests import Off
 from astra.interfaces.daemon.tool_routes import called
+from astra.tools.awareness import Feed
+from astra.tools.desires import DesireAnswer, DesirePage, Pruned, Suggestions
 
 Document = dict[str, Any]
 
@@ -19,7 +22,7 @@ def add(app: FastAPI, runtime: Runtime) -> None:
 
 
 def _reading(app: FastAPI, runtime: Runtime) -> None:
-    @app.get("/api/desires")
+    @app.get("/api/desires", response_model=DesirePage)
     def list_desires(
         request: Request,
         *,
@@ -41,19 +44,19 @@ def _reading(app: FastAPI, runtime: Runtime) -> None:
         )
         return called(runtime, request, "astra.desires.list", asked, off=astra_off)
 
-    @app.get("/api/desires/suggestions")
+    @app.get("/api/desires/suggestions", response_model=Suggestions)
     def suggest_promotions(
         request: Request, limit: Annotated[int | None, Query()] = None, astra_off: Off = ""
     ) -> Document:
         asked = _given(limit=limit)
         return called(runtime, request, "astra.desires.suggest", asked, off=astra_off)
 
-    @app.get("/api/desires/{identifier}")
+    @app.get("/api/desires/{identifier}", response_model=DesireAnswer)
     def show_desire(request: Request, identifier: str, astra_off: Off = "") -> Document:
         asked = {"id": identifier}
         return called(runtime, request, "astra.desires.show", asked, off=astra_off)
 
-    @app.get("/api/awareness")
+    @app.get("/api/awareness", response_model=Feed)
     def read_awareness(
         request: Request,
         *,
@@ -67,17 +70,17 @@ def _reading(app: FastAPI, runtime: Runtime) -> None:
 
 
 def _writing(app: FastAPI, runtime: Runtime) -> None:
-    @app.post("/api/desires")
+    @app.post("/api/desires", response_model=DesireAnswer)
     def record_desire(
         request: Request, desire: Annotated[Document, Body()], astra_off: Off = ""
     ) -> Document:
         return called(runtime, request, "astra.desires.record", desire, off=astra_off)
 
-    @app.post("/api/desires/prune")
+    @app.post("/api/desires/prune", response_model=Pruned)
     def prune_desires(request: Request, astra_off: Off = "") -> Document:
         return called(runtime, request, "astra.desires.prune", {}, off=astra_off)
 
-    @app.post("/api/desires/{identifier}/reinforce")
+    @app.post("/api/desires/{identifier}/reinforce", response_model=DesireAnswer)
     def reinforce_desire(
         request: Request,
         identifier: str,
@@ -94,7 +97,7 @@ def _writing(app: FastAPI, runtime: Runtime) -> None:
 
 
 def _goals(app: FastAPI, runtime: Runtime) -> None:
-    @app.get("/api/goals")
+    @app.get("/api/goals", response_model=Page[GoalShown])
     def list_goals(
         limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 50,
         after: Annotated[int, Query(ge=0, lt=1 << 63)] = 0,
@@ -102,7 +105,7 @@ def _goals(app: FastAPI, runtime: Runtime) -> None:
         found, cursor = Goals(runtime.ledger).listed(limit=limit, after=after)
         return {"items": [goal.as_dict() for goal in found], "next": cursor}
 
-    @app.get("/api/goals/{identifier}")
+    @app.get("/api/goals/{identifier}", response_model=GoalShown)
     def show_goal(identifier: str) -> Document:
         return Goals(runtime.ledger).get(identifier).as_dict()
 

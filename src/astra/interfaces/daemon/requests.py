@@ -4,14 +4,26 @@ from typing import Annotated
 
 from fastapi import Header, Request
 
+from astra.policy.access import Principal
+
 Off = Annotated[str, Header(alias="Astra-Off")]
 AskedOn = Annotated[str, Header(alias="Astra-Asked-On")]
+PRINCIPAL = "astra.principal"
+"""Where the loopback door puts whom it recognised, in the ASGI scope: no header reaches it."""
 
 
 def names(header: str) -> frozenset[str]:
     return frozenset(name.strip() for name in header.split(",") if name.strip())
 
 
+def principal(request: Request) -> Principal | None:
+    """Give whom the loopback door recognised; nobody, on the daemon's own socket."""
+    return request.scope.get(PRINCIPAL)
+
+
 def caller(request: Request) -> str:
-    """Name who speaks as the kernel knows it: the OS user at the other end of the socket."""
+    """Name who speaks: a session or token, or the OS user at the other end of the socket."""
+    who = principal(request)
+    if who is not None:
+        return str(who)
     return str(request.client.host) if request.client else "unknown"

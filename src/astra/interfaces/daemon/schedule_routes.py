@@ -6,11 +6,13 @@ from typing import Annotated, Any
 from fastapi import Body, FastAPI, Query, Request
 
 from astra.bootstrap.runtime import Runtime
+from astra.interfaces.daemon.models import ApprovalDetails, Explained, Page
 from astra.interfaces.daemon.requests import Off, caller, names
 from astra.kernel.errors import BadInput
 from astra.policy.call import Actor, Role
 from astra.schedules import cron, wording
 from astra.tools.counter import Request as ToolRequest
+from astra.tools.schedules import Created, Listing, Shown, Task, Tasks
 
 Fields = Annotated[dict[str, Any], Body()]
 
@@ -22,7 +24,7 @@ def add(app: FastAPI, runtime: Runtime) -> None:
 
 
 def _reading(app: FastAPI, runtime: Runtime) -> None:
-    @app.get("/api/schedules")
+    @app.get("/api/schedules", response_model=Listing)
     def list_schedules(  # noqa: PLR0917 - a query parameter each
         request: Request,
         state: Annotated[str | None, Query()] = None,
@@ -39,16 +41,16 @@ def _reading(app: FastAPI, runtime: Runtime) -> None:
     def explain(
         cron_expression: Annotated[str, Query(max_length=200)],
         timezone: Annotated[str, Query(max_length=60)] = "UTC",
-    ) -> dict[str, Any]:
+    ) -> Explained:
         """Say in words when something would run, and its next five times."""
         calendar = cron.parse(cron_expression, timezone)
         upcoming = calendar.upcoming(runtime.clock.now(), 5)
-        return {
-            "in_words": wording.in_words(cron_expression),
-            "next_runs": [firing.isoformat() for firing in upcoming],
-        }
+        return Explained(
+            in_words=wording.in_words(cron_expression),
+            next_runs=[firing.isoformat() for firing in upcoming],
+        )
 
-    @app.get("/api/schedules/{identifier}")
+    @app.get("/api/schedules/{identifier}", response_model=Shown)
     def show_schedule(
         identifier: str, start: Annotated[str | None, Query()] = None
     ) -> dict[str, Any]:
@@ -56,8 +58,8 @@ def _reading(app: FastAPI, runtime: Runtime) -> None:
         moment = _moment(start, "start") if start else None
         return runtime.timetable.shown(schedule, start=moment)
 
-    @app.get("/api/schedules/{identifier}/history")
-    def history(
+    @app.get("/api/schedules/{identifier}/history", response_model=Tasks)
+    def schedule_history(
         request: Request,
         identifier: str,
         cursor: Annotated[int | None, Query()] = None,
@@ -68,27 +70,27 @@ def _reading(app: FastAPI, runtime: Runtime) -> None:
 
 
 def _changing(app: FastAPI, runtime: Runtime) -> None:
-    @app.post("/api/schedules")
+    @app.post("/api/schedules", response_model=Created)
     def create_schedule(request: Request, fields: Fields, astra_off: Off = "") -> dict[str, Any]:
         return _call(runtime, request, "create", fields, off=astra_off)
 
-    @app.post("/api/schedules/{identifier}")
+    @app.post("/api/schedules/{identifier}", response_model=Shown)
     def modify_schedule(
         request: Request, identifier: str, fields: Fields, astra_off: Off = ""
     ) -> dict[str, Any]:
         return _call(runtime, request, "modify", {**fields, "id": identifier}, off=astra_off)
 
-    @app.post("/api/schedules/{identifier}/pause")
+    @app.post("/api/schedules/{identifier}/pause", response_model=Shown)
     def pause_schedule(request: Request, identifier: str, astra_off: Off = "") -> dict[str, Any]:
         return _call(runtime, request, "pause", {"id": identifier}, off=astra_off)
 
-    @app.post("/api/schedules/{identifier}/resume")
+    @app.post("/api/schedules/{identifier}/resume", response_model=Shown)
     def resume_schedule(request: Request, identifier: str, astra_off: Off = "") -> dict[str, Any]:
         return _call(runtime, request, "resume", {"id": identifier}, off=astra_off)
 
 
 def _running(app: FastAPI, runtime: Runtime) -> None:
-    @app.post("/api/schedules/{identifier}/run")
+    @app.post("/api/schedules/{identifier}/run", response_model=Task | Page[Task])
     def run_schedule(
         request: Request,
         identifier: str,
@@ -103,7 +105,7 @@ def _running(app: FastAPI, runtime: Runtime) -> None:
         stretch = _moment(start, "start"), _moment(end, "end")
         return {"items": executor.backfill(identifier, *stretch, actor=actor), "next": None}
 
-    @app.post("/api/schedules/{identifier}/approval")
+    @app.post("/api/schedules/{identifier}/approval", response_model=ApprovalDetails)
     def request_approval(request: Request, identifier: str) -> dict[str, Any]:
         actor = f"agent:{caller(request)}"
         approval = runtime.scheduler.executor.request_approval(identifier, actor=actor)

@@ -14,12 +14,14 @@ import signal
 import struct
 import sys
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from socket import SO_PEERCRED, SOL_SOCKET, socket
 from typing import Any
 
 import uvicorn
+from fastapi import FastAPI
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -28,11 +30,18 @@ from astra.bootstrap import runtime as running
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces import socket_path
 from astra.interfaces.daemon import app as api
+from astra.interfaces.daemon import listening, pages, session_routes
 from astra.interfaces.daemon.activity import Activity
+from astra.interfaces.daemon.front_door import FrontDoor
+from astra.interfaces.daemon.leases import Leases
+from astra.interfaces.daemon.session_routes import Reception
+from astra.interfaces.daemon.site import Site
+from astra.interfaces.daemon.tcp import TcpProtocol
 from astra.interfaces.mcp import doors
 from astra.interfaces.mcp.doors import McpDoors
 from astra.kernel.errors import AstraError
 from astra.settings import environment
+from astra.settings.environment import Settings
 
 Beside = Callable[[McpDoors], tuple[ASGIApp, socket]]
 _IDLE_CHECK_SECONDS = 1.0
@@ -44,13 +53,14 @@ def main(arguments: list[str] | None = None) -> int:
     ready = os.fdopen(options.ready, "w") if options.ready is not None else None
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO)
     try:
+        loopback = None if options.port is None else Loopback.open(options.data_root, options.port)
         runtime = open_runtime(options.data_root)
     except AstraError as error:
         _tell(ready, {"error": error.as_dict(), "exit_code": error.exit_code})
-        _log.error("%s", error)
+        _log.error("%s; next: %s", error, error.next_step)
         return error.exit_code
     try:
-        asyncio.run(serve(runtime, idle=not options.stay, ready=ready))
+        asyncio.run(serve(runtime, idle=not options.stay, ready=ready, loopback=loopback))
     finally:
         runtime.close()
     _log.info("left")
@@ -58,12 +68,38 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def open_runtime(data_root: Path) -> Runtime:
+    return running.start(_settings(data_root))
+
+
+def _settings(data_root: Path) -> Settings:
     environ = {**os.environ, "AGENT_DATA_ROOT": str(data_root)}
-    return running.start(environment.load(environ, DataRoot(data_root).dotenv()))
+    return environment.load(environ, DataRoot(data_root).dotenv())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loopback:
+    """The port that `astra up` serves, and the site that it is."""
+
+    site: Site
+    listeners: Sequence[socket]
+    port: int
+
+    @staticmethod
+    def open(data_root: Path, port: int) -> "Loopback":
+        public = _settings(data_root).public_url
+        listeners = listening.listen(port)
+        port = listeners[0].getsockname()[1]
+        site = Site.public(public) if public else Site.loopback(port)
+        return Loopback(site=site, listeners=listeners, port=port)
 
 
 async def serve(
-    runtime: Runtime, *, idle: bool, ready: Any = None, beside: Beside | None = None
+    runtime: Runtime,
+    *,
+    idle: bool,
+    ready: Any = None,
+    beside: Beside | None = None,
+    loopback: Loopback | None = None,
 ) -> None:
     """Serve until asked to leave (or, with `idle`, until nobody has come for long enough)."""
     activity = Activity()
@@ -72,10 +108,16 @@ async def serve(
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, leaving.set)
     async with doors.opened(runtime, activity) as mcp:
-        app = api.build(runtime, activity, leaving.set, mcp.http)
-        servers = [_Server(app, socket_path.listen(runtime.root.run), http=PeerProtocol)]
+        reception = Reception(site=loopback.site if loopback else None)
+        app = api.build(runtime, activity, leaving.set, mcp.http, reception=reception)
+        servers = [_Server(app, [socket_path.listen(runtime.root.run)], http=PeerProtocol)]
         if beside:
-            servers.append(_Server(*beside(mcp)))
+            application, listener = beside(mcp)
+            servers.append(_Server(application, [listener]))
+        if loopback:
+            door = front_door(app, runtime, loopback.site)
+            servers.append(_Server(door, loopback.listeners, http=TcpProtocol))
+            runtime.url, runtime.port = loopback.site.origin, loopback.port
         watching = asyncio.create_task(_watch(runtime, activity, leaving)) if idle else None
         runtime.shelf.settle()
         runtime.steps.start()
@@ -83,8 +125,10 @@ async def serve(
         threading.Thread(target=runtime.sandbox.preflight, name="preflight", daemon=True).start()
         _log.info("serving %s", runtime.root.path)
         _tell(ready, {"ready": os.getpid()})
+        _invite(runtime, reception)
         await leaving.wait()
         activity.leaving = True
+        app.state.events.stop()
         (runtime.root.run / socket_path.NAME).unlink(missing_ok=True)
         for server in servers:
             server.should_exit = True
@@ -93,6 +137,25 @@ async def serve(
         watching.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await watching
+
+
+def front_door(app: FastAPI, runtime: Runtime, site: Site) -> FrontDoor:
+    """Put the loopback door in front of the API."""
+    leases = Leases(app.state.events, runtime.still_recognised)
+    return FrontDoor(app, site, recognise=runtime.recognise, leases=leases, pages=pages.Pages(site))
+
+
+def _invite(runtime: Runtime, reception: Reception) -> None:
+    """Show the way in on the terminal, and nowhere else: a log is read by others, and later."""
+    if reception.site is None:
+        return
+    _log.info("serving %s; for a way in: astra login", reception.site.origin)
+    if sys.stdout.isatty():
+        sys.stdout.write(
+            f"\n  Open this once, within ten minutes:\n"
+            f"  {session_routes.login_url(runtime, reception)}\n\n"
+        )
+        sys.stdout.flush()
 
 
 async def _watch(runtime: Runtime, activity: Activity, leaving: asyncio.Event) -> None:
@@ -106,17 +169,20 @@ async def _watch(runtime: Runtime, activity: Activity, leaving: asyncio.Event) -
 class _Server(uvicorn.Server):
     """Uvicorn without its own signal handling: the daemon decides when to leave."""
 
-    def __init__(self, app: ASGIApp, listener: socket, **options: Any) -> None:
+    def __init__(self, app: ASGIApp, listeners: Sequence[socket], **options: Any) -> None:
         config = uvicorn.Config(
             app,
             lifespan="off",
             log_config=None,
             access_log=False,
             timeout_graceful_shutdown=5,
+            proxy_headers=False,  # they never prove who somebody is
+            server_header=False,
+            ws="none",
             **options,
         )
         super().__init__(config)
-        self.serving = asyncio.create_task(self.serve(sockets=[listener]))
+        self.serving = asyncio.create_task(self.serve(sockets=list(listeners)))
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
@@ -138,6 +204,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="astra-daemon", description=__doc__)
     parser.add_argument("--data-root", type=Path, required=True)
     parser.add_argument("--ready", type=int, help="descriptor to tell when ready")
+    parser.add_argument("--port", type=int, help="also serve this loopback port; 0 picks one")
     parser.add_argument("--stay", action="store_true", help="never leave for want of clients")
     return parser.parse_args(arguments)
 

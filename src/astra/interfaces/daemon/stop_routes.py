@@ -6,17 +6,18 @@ from fastapi import Body, FastAPI, Request
 
 from astra.adapters import stop_report
 from astra.bootstrap.runtime import Runtime
+from astra.interfaces.daemon.models import Accepted, Recorded, Stopped, StopShown
 from astra.interfaces.daemon.requests import caller
 from astra.policy.authority import Signed
 
 
 def add(app: FastAPI, runtime: Runtime) -> None:
-    @app.get("/api/stop")
+    @app.get("/api/stop", response_model=StopShown)
     def show_stop() -> dict[str, Any]:
         stop_id, report = runtime.stop_in_force()
         return {"stopped": runtime.stopped(), "stop": stop_id, "report": report}
 
-    @app.post("/api/stop")
+    @app.post("/api/stop", response_model=Stopped)
     def stop_all(
         request: Request,
         keep_app: Annotated[bool, Body(embed=True)] = False,  # noqa: FBT002 - a JSON member
@@ -26,12 +27,12 @@ def add(app: FastAPI, runtime: Runtime) -> None:
         return {"stop": stop_id, "recorded": recorded, **stop_report.as_dict(done)}
 
     @app.post("/api/stop/record")
-    def record_stop(request: Request) -> dict[str, bool]:
-        return {"recorded": runtime.record_stop(actor=caller(request))}
+    def record_stop(request: Request) -> Recorded:
+        return Recorded(recorded=runtime.record_stop(actor=caller(request)))
 
     @app.post("/api/start")
     def start_again(
         stop: Annotated[str, Body()], authority: Annotated[dict[str, Any], Body()]
-    ) -> dict[str, Any]:
+    ) -> Accepted:
         record = runtime.start_again(stop, Signed.read(authority))
-        return {"sequence": record.sequence}
+        return Accepted(sequence=record.sequence)

@@ -6,6 +6,13 @@ from fastapi import Body, FastAPI, Query, Request
 
 from astra.bootstrap import services
 from astra.bootstrap.runtime import Runtime
+from astra.interfaces.daemon.models import (
+    ApprovalDecided,
+    ApprovalDetails,
+    ApprovalShown,
+    Page,
+    ToolShown,
+)
 from astra.interfaces.daemon.requests import Off, caller, names
 from astra.policy.authority import Signed
 from astra.policy.call import Actor, Role
@@ -40,7 +47,7 @@ def called(
 
 
 def _tool_routes(app: FastAPI, runtime: Runtime) -> None:
-    @app.get("/api/tools")
+    @app.get("/api/tools", response_model=Page[ToolShown])
     def list_tools(astra_off: Off = "") -> dict[str, Any]:
         flags = services.on(runtime.flags(off=names(astra_off)))
         visible = runtime.counter.registry.visible(flags, operator=False)
@@ -57,16 +64,16 @@ def _tool_routes(app: FastAPI, runtime: Runtime) -> None:
 
 
 def _approval_routes(app: FastAPI, runtime: Runtime) -> None:
-    @app.get("/api/approvals")
+    @app.get("/api/approvals", response_model=Page[ApprovalShown])
     def list_approvals(state: Annotated[str, Query()] = "pending") -> dict[str, Any]:
         found = runtime.desk.listed(state=state)
         return {"items": [approval.as_dict() for approval in found], "next": None}
 
-    @app.get("/api/approvals/{identifier}")
+    @app.get("/api/approvals/{identifier}", response_model=ApprovalDetails)
     def show_approval(identifier: str) -> dict[str, Any]:
         return runtime.desk.details(identifier)
 
-    @app.post("/api/approvals/{identifier}/approve")
+    @app.post("/api/approvals/{identifier}/approve", response_model=ApprovalDecided)
     def approve(
         identifier: str, authority: Annotated[dict[str, Any], Body(embed=True)]
     ) -> dict[str, Any]:
@@ -74,7 +81,7 @@ def _approval_routes(app: FastAPI, runtime: Runtime) -> None:
         runtime.shelf.export(identifier)
         return {**runtime.desk.get(identifier).as_dict(), "sequence": record.sequence}
 
-    @app.post("/api/approvals/{identifier}/reject")
+    @app.post("/api/approvals/{identifier}/reject", response_model=ApprovalDecided)
     def reject(
         request: Request, identifier: str, reason: Annotated[str, Body(embed=True)]
     ) -> dict[str, Any]:

@@ -28,7 +28,8 @@ async def opened(runtime: Runtime, activity: Activity) -> AsyncGenerator[McpDoor
         return services.on(runtime.flags(off=off))
 
     door = Door(counter=runtime.counter, ledger=runtime.ledger, flags=flags)
-    http = HttpSessions(door, dotted=dotted)
+    public = runtime.settings.public_url
+    http = HttpSessions(door, dotted=dotted, origins=[public.origin] if public else [])
     sockets = SocketSessions(door, activity, dotted=dotted)
     async with door.open(), http.run(), sockets.serve(runtime.root.run):
         yield McpDoors(door=door, http=http, dotted=dotted)

@@ -24,6 +24,7 @@ from astra.policy.call import Actor, Role
 _IDLE_SECONDS = 30 * 60.0
 _MOST_SESSIONS = 1_000
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+_LOCAL = [f"http://{name}{port}" for name in LOOPBACK for port in ("", ":*")]
 
 
 @dataclass
@@ -37,13 +38,13 @@ class _Kept:
 
 
 class HttpSessions:
-    def __init__(self, door: Door, *, dotted: bool, hosts: Sequence[str] = ()) -> None:
+    def __init__(self, door: Door, *, dotted: bool, origins: Sequence[str] = ()) -> None:
         self._door = door
         self._dotted = dotted
         self._kept: dict[tuple[str, str], _Kept] = {}
         self._manager = StreamableHTTPSessionManager(
             app=SessionServer(door, self._session_of),
-            security_settings=_only(hosts or [*LOOPBACK, *(f"{name}:*" for name in LOOPBACK)]),
+            security_settings=_only([*_LOCAL, *origins]),
             session_idle_timeout=_IDLE_SECONDS,
             max_sessions=_MOST_SESSIONS,
         )
@@ -92,10 +93,10 @@ class HttpSessions:
             self._door.announcements.remove(key[1])
 
 
-def _only(hosts: Sequence[str]) -> TransportSecuritySettings:
+def _only(origins: Sequence[str]) -> TransportSecuritySettings:
     """Answer to these names only, so that no web page reaches the door by a name of its own."""
     return TransportSecuritySettings(
         enable_dns_rebinding_protection=True,
-        allowed_hosts=list(hosts),
-        allowed_origins=[f"http://{host}" for host in hosts],
+        allowed_hosts=[origin.partition("://")[2] for origin in origins],
+        allowed_origins=list(origins),
     )

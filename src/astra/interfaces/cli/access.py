@@ -1,0 +1,66 @@
+"""`astra login` and `astra tokens create|list|revoke`."""
+
+import argparse
+
+from astra.interfaces.cli.main import Context
+from astra.kernel.text import printable
+
+_ROLES = ("agent", "viewer", "operator")
+
+
+def configure(parser: argparse.ArgumentParser, command: str) -> None:
+    if command == "login":
+        parser.set_defaults(run=login)
+        return
+    actions = parser.add_subparsers(metavar="ACTION", required=True)
+    make = actions.add_parser("create", help="make a token for a program; asks for the passphrase")
+    make.add_argument("name", metavar="NAME", help="what it is for, as it appears in the record")
+    make.add_argument("--role", choices=_ROLES, default="agent", help="what it may do at most")
+    make.add_argument("--days", type=int, default=90, metavar="N", help="how long it lives")
+    make.set_defaults(run=create)
+    actions.add_parser("list", help="every token; never its secret").set_defaults(run=list_tokens)
+    revoke = actions.add_parser("revoke", help="take a token back, at once")
+    revoke.add_argument("id", metavar="ID")
+    revoke.set_defaults(run=revoke_token)
+
+
+def login(context: Context) -> None:
+    """Print a link that opens the dashboard once; with it one can look, and not approve."""
+    made = context.client().post("/api/login")
+    context.console.result(made, "Open this once, within ten minutes:", f"  {made['url']}")
+
+
+def create(context: Context) -> None:
+    """Make the secret here: the daemon gets to know its hash, and the operator signs that."""
+    from astra.interfaces.cli.signing import signed
+    from astra.kernel.clock import SystemClock
+    from astra.policy import access
+
+    given = context.arguments
+    secret = access.new_secret()
+    content = access.token_content(
+        secret, name=given.name, role=given.role, days=given.days, now=SystemClock().now()
+    )
+    authority = signed(context, access.TOKEN_CREATED, content)
+    made = context.client().post("/api/tokens", {"content": content, "authority": authority})
+    context.console.result(
+        {**made, "secret": secret},
+        f"{made['id']}: role {made['role']}, until {made['expires_at'][:10]}",
+        "Its secret, shown this once (Authorization: Bearer …):",
+        f"  {secret}",
+    )
+
+
+def list_tokens(context: Context) -> None:
+    listed = context.client().get("/api/tokens")
+    lines = [
+        f"{item['id']}  {item['role']:8}  until {item['expires_at'][:10]}"
+        f"  {'revoked ' if item['ended'] else ''}{printable(item['name'])}"
+        for item in listed["items"]
+    ]
+    context.console.result(listed, *(lines or ["there are no tokens"]))
+
+
+def revoke_token(context: Context) -> None:
+    done = context.client().post(f"/api/tokens/{context.arguments.id}/revoke")
+    context.console.result(done, f"revoked {done['id']}")

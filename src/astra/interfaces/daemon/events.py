@@ -1,0 +1,189 @@
+"""Records as server-sent events: one reader of the ledger, any number of listeners.
+
+A thread waits for the ledger, writes each new record once as an event, and keeps the latest ones. A
+listener has a position and nothing else: it sends what lies behind it at its own speed, from the
+kept events or, when it has fallen behind them, from the ledger. So a slow listener holds neither
+the others nor memory, and one that comes back with `Last-Event-ID` misses nothing.
+"""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from astra.ledger.ports import Ledger
+
+_LONGEST_WAIT = 1.0
+_CHUNK = 200
+_MOST_KEPT, _MOST_BYTES = 4_096, 8 << 20
+_STILL_HERE = b": still here\n\n"
+Observer = Callable[[Sequence[str]], None]
+
+
+class Events:
+    """What is new in the ledger, ready to be sent."""
+
+    def __init__(self, ledger: Ledger, *, heartbeat: float = 15.0) -> None:
+        self._ledger = ledger
+        self._heartbeat = heartbeat
+        self._frames: list[bytes] = []
+        self._first, self._bytes = 1, 0
+        self._waiting: set[asyncio.Future[None]] = set()
+        self._joined: tuple[int, int, bytes] = (0, 0, b"")
+        self._thread: threading.Thread | None = None
+        self.observers: list[Observer] = []
+        self.stopped = False
+
+    @property
+    def last(self) -> int:
+        return self._first + len(self._frames) - 1
+
+    def start(self) -> None:
+        """Read from now on; must be called on the event loop. Starting again does nothing."""
+        if self._thread is None and not self.stopped:
+            self._first = self._position() + 1
+            loop = asyncio.get_running_loop()
+            self._thread = threading.Thread(
+                target=self._read, args=(loop, self.last), name="event-reader", daemon=True
+            )
+            self._thread.start()
+
+    def stop(self) -> None:
+        """End every stream; must be called on the event loop."""
+        self.stopped = True
+        self._wake()
+
+    async def behind(self, after: int) -> bytes:
+        """Give what follows `after` and is known, at most a chunk of it."""
+        if after + 1 < self._first:
+            rows = await asyncio.to_thread(self._rows, after)
+            return b"".join(map(_frame, rows))
+        if after >= self.last:
+            return b""
+        return self._kept(after)
+
+    def waiter(self) -> asyncio.Future[None]:
+        """Give a future that is done when there is something new, or a sign of life is due."""
+        future = asyncio.get_running_loop().create_future()
+        self._waiting.add(future)
+        future.add_done_callback(self._waiting.discard)
+        return future
+
+    def _kept(self, after: int) -> bytes:
+        """Join the kept events behind a position; most listeners ask for the same ones."""
+        start, end, joined = self._joined
+        last = min(self.last, after + _CHUNK)
+        if (start, end) != (after, last):
+            joined = b"".join(self._frames[after + 1 - self._first : last + 1 - self._first])
+            self._joined = after, last, joined
+        return joined
+
+    def _read(self, loop: asyncio.AbstractEventLoop, position: int) -> None:
+        beat = time.monotonic()
+        while not self.stopped:
+            rows: list[tuple[int, str, str]] = []
+            if self._ledger.wait(position, _LONGEST_WAIT):
+                rows = self._rows(position)
+                position = rows[-1][0] if rows else position
+            late = time.monotonic() - beat >= self._heartbeat
+            if (rows or late) and not self.stopped:
+                beat = time.monotonic() if late else beat
+                loop.call_soon_threadsafe(self._arrived, rows)
+
+    def _arrived(self, rows: list[tuple[int, str, str]]) -> None:
+        frames = [_frame(row) for row in rows]
+        self._frames += frames
+        self._bytes += sum(map(len, frames))
+        self._forget_old()
+        for observe in self.observers:
+            observe([kind for _, kind, _ in rows])
+        self._wake()
+
+    def _forget_old(self) -> None:
+        if len(self._frames) > _MOST_KEPT or self._bytes > _MOST_BYTES:
+            dropped = self._frames[: max(len(self._frames) // 2, 1)]
+            del self._frames[: len(dropped)]
+            self._first += len(dropped)
+            self._bytes -= sum(map(len, dropped))
+
+    def _wake(self) -> None:
+        for future in list(self._waiting):
+            if not future.done():
+                future.set_result(None)
+
+    def _position(self) -> int:
+        return self._ledger.query("SELECT coalesce(max(sequence), 0) FROM record")[0][0]
+
+    def _rows(self, after: int) -> list[Any]:
+        return self._ledger.query(
+            "SELECT sequence, type, line FROM record WHERE sequence > ? ORDER BY sequence LIMIT ?",
+            [after, _CHUNK],
+        )
+
+
+class EventStream(Response):
+    """One listener: sends what is behind its position until it or the daemon leaves."""
+
+    media_type = "text/event-stream"
+
+    def __init__(self, events: Events, after: int) -> None:
+        super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
+        del self.headers["content-length"]
+        self._events = events
+        self._after = after
+        self._gone = False
+        self._waiting: asyncio.Future[None] | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        del scope
+        self._events.start()
+        await send(
+            {"type": "http.response.start", "status": 200, "headers": list(self.raw_headers)}
+        )
+        await send(_body(b": following\n\n"))
+        leaving = asyncio.create_task(self._leave(receive))
+        try:
+            await self._follow(send)
+        finally:
+            leaving.cancel()
+        if not self._gone:
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _follow(self, send: Send) -> None:
+        while not (self._gone or self._events.stopped):
+            self._waiting = self._events.waiter()
+            chunk = await self._events.behind(self._after)
+            if chunk:
+                self._waiting.cancel()
+                self._after = _last_id(chunk)
+                await send(_body(chunk))
+                continue
+            await self._waiting
+            if self._after >= self._events.last and not self._events.stopped:
+                await send(_body(_STILL_HERE))
+
+    async def _leave(self, receive: Receive) -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        self._gone = True
+        if self._waiting and not self._waiting.done():
+            self._waiting.set_result(None)
+
+
+def _frame(row: tuple[int, str, str]) -> bytes:
+    sequence, kind, line = row
+    return f"id: {sequence}\nevent: {kind}\ndata: {line}\n\n".encode()
+
+
+def _last_id(chunk: bytes) -> int:
+    """Read the sequence of the last event in a chunk; a record's line has no line feed in it."""
+    start = chunk.rindex(b"\n\n", 0, -2) + 2 if b"\n\n" in chunk[:-2] else 0
+    return int(chunk[start + 4 : chunk.index(b"\n", start)])
+
+
+def _body(content: bytes) -> dict[str, Any]:
+    return {"type": "http.response.body", "body": content, "more_body": True}

@@ -1,0 +1,89 @@
+"""Who may use which route at the loopback port. What is not named here is refused there.
+
+On the daemon's own socket these do not apply: the kernel says who is at its other end.
+
+No rule lets anybody loosen. What loosens takes a signature in the body, whoever sends it; what an
+operator's session may do without one (reject, pause, stop, turn off) only tightens. `AS_AGENT`
+marks what an agent may do over MCP as well: the same tools, behind the same gate.
+"""
+
+from dataclasses import dataclass
+
+from astra.policy.call import Role
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    roles: frozenset[Role]
+    public: bool = False
+    stream: bool = False
+    """The answer may stay open for long; it ends when whoever asked is not recognised any more."""
+
+
+PUBLIC = Rule(roles=frozenset(), public=True)
+SOCKET_ONLY = Rule(roles=frozenset())
+LOOK = Rule(roles=frozenset({Role.VIEWER, Role.OPERATOR}))
+LOOK_AS_AGENT = Rule(roles=frozenset(Role))
+ACT_AS_AGENT = Rule(roles=frozenset({Role.AGENT, Role.OPERATOR}))
+DECIDE = Rule(roles=frozenset({Role.OPERATOR}))
+FOLLOW = Rule(roles=LOOK.roles, stream=True)
+AGENTS_ONLY = Rule(roles=frozenset({Role.AGENT}), stream=True)
+
+RULES: dict[str, Rule] = {
+    "GET /healthz": PUBLIC,
+    "GET /openapi.json": PUBLIC,
+    "POST /api/session": PUBLIC,
+    "GET /api/session": LOOK_AS_AGENT,
+    "DELETE /api/session": DECIDE,
+    "POST /api/login": SOCKET_ONLY,
+    "GET /api/tokens": LOOK,
+    "POST /api/tokens": DECIDE,
+    "POST /api/tokens/{identifier}/revoke": DECIDE,
+    "GET /api/status": LOOK,
+    "GET /api/budgets": LOOK,
+    "POST /api/down": SOCKET_ONLY,
+    "GET /api/stop": LOOK,
+    "POST /api/stop": DECIDE,
+    "POST /api/stop/record": SOCKET_ONLY,
+    "POST /api/start": DECIDE,
+    "GET /api/flags": LOOK,
+    "POST /api/flags": DECIDE,
+    "GET /api/config": LOOK,
+    "POST /api/config": DECIDE,
+    "GET /api/operator": LOOK,
+    "POST /api/operator": DECIDE,
+    "GET /api/ledger": LOOK,
+    "GET /api/ledger/head": LOOK,
+    "GET /api/ledger/story/{identifier}": LOOK,
+    "POST /api/ledger/rebuild": SOCKET_ONLY,
+    "GET /api/events": FOLLOW,
+    "GET /api/tools": LOOK_AS_AGENT,
+    "POST /api/tools/{name}": ACT_AS_AGENT,
+    "GET /api/approvals": LOOK_AS_AGENT,
+    "GET /api/approvals/{identifier}": LOOK,
+    "POST /api/approvals/{identifier}/approve": DECIDE,
+    "POST /api/approvals/{identifier}/reject": DECIDE,
+    "GET /api/schedules": LOOK_AS_AGENT,
+    "GET /api/schedules/explain": LOOK,
+    "GET /api/schedules/{identifier}": LOOK_AS_AGENT,
+    "GET /api/schedules/{identifier}/history": LOOK_AS_AGENT,
+    "POST /api/schedules": ACT_AS_AGENT,
+    "POST /api/schedules/{identifier}": ACT_AS_AGENT,
+    "POST /api/schedules/{identifier}/pause": ACT_AS_AGENT,
+    "POST /api/schedules/{identifier}/resume": ACT_AS_AGENT,
+    "POST /api/schedules/{identifier}/run": DECIDE,
+    "POST /api/schedules/{identifier}/approval": DECIDE,
+    "GET /api/desires": LOOK_AS_AGENT,
+    "GET /api/desires/suggestions": LOOK_AS_AGENT,
+    "GET /api/desires/{identifier}": LOOK_AS_AGENT,
+    "POST /api/desires": ACT_AS_AGENT,
+    "POST /api/desires/prune": ACT_AS_AGENT,
+    "POST /api/desires/{identifier}/reinforce": ACT_AS_AGENT,
+    "POST /api/desires/{identifier}/promote": ACT_AS_AGENT,
+    "GET /api/awareness": LOOK_AS_AGENT,
+    "GET /api/goals": LOOK,
+    "GET /api/goals/{identifier}": LOOK,
+    "GET /mcp": AGENTS_ONLY,
+    "POST /mcp": AGENTS_ONLY,
+    "DELETE /mcp": AGENTS_ONLY,
+}

@@ -1,0 +1,140 @@
+"""Sessions and tokens over HTTP: how a person gets in, and which programs may.
+
+Whatever is presented, a new session has a new secret: nobody can fix it beforehand.
+"""
+
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from fastapi import Body, FastAPI, Request, Response
+
+from astra.bootstrap.runtime import Runtime
+from astra.interfaces.daemon.front_door import csrf_token
+from astra.interfaces.daemon.login import LINK_LIFETIME, Attempts, LoginLinks, NotRecognised
+from astra.interfaces.daemon.models import (
+    LoginLink,
+    Opened,
+    Page,
+    Session,
+    TokenCreated,
+    TokenShown,
+)
+from astra.interfaces.daemon.requests import caller, principal
+from astra.interfaces.daemon.site import COOKIE, Site
+from astra.kernel.clock import format_time
+from astra.kernel.errors import Refused
+from astra.policy import access
+from astra.policy.access import Principal
+from astra.policy.authority import Signed
+from astra.policy.call import Role
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reception:
+    """Where people come in: at which site, with which open links, after how many failures."""
+
+    site: Site | None
+    links: LoginLinks = field(default_factory=LoginLinks)
+    attempts: Attempts = field(default_factory=Attempts)
+
+    def open_site(self) -> Site:
+        if self.site is None:
+            raise Refused(
+                "this daemon serves no page: it was started on demand",
+                code="no_page",
+                next_step="astra down, then astra up",
+            )
+        return self.site
+
+
+def add(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
+    _login_routes(app, runtime, reception)
+    _session_routes(app, runtime, reception)
+    _token_routes(app, runtime)
+
+
+def login_url(runtime: Runtime, reception: Reception) -> str:
+    """Make a one-time link; its code is behind `#`, so that no log or Referer gets to see it."""
+    code = reception.links.create(runtime.clock.now())
+    return f"{reception.open_site().origin}/login#{code}"
+
+
+def _login_routes(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
+    @app.post("/api/login")
+    def make_login_link() -> LoginLink:
+        url = login_url(runtime, reception)
+        until = format_time(runtime.clock.now() + LINK_LIFETIME)
+        return LoginLink(url=url, expires_at=until)
+
+
+def _session_routes(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
+    @app.post("/api/session")
+    def open_session(
+        response: Response, code: Annotated[str, Body(embed=True, max_length=200)]
+    ) -> Opened:
+        site, now = reception.open_site(), runtime.clock.now()
+        reception.attempts.check(now)
+        if not reception.links.spend(code, now):
+            reception.attempts.failed(now)
+            raise NotRecognised(
+                "this link is not good: it was used, or it is too old",
+                next_step="get a new one in a terminal: astra login",
+            )
+        secret = access.new_secret()
+        who = access.open_session(runtime.ledger, secret, by="link", now=now)
+        return opened(site, response, who, secret)
+
+    @app.get("/api/session")
+    def show_session(request: Request) -> Session:
+        return _shown(principal(request), request.cookies.get(COOKIE, ""))
+
+    @app.delete("/api/session")
+    def close_session(request: Request, response: Response) -> Session:
+        who = principal(request)
+        if who is None or who.by == "token":
+            raise Refused(
+                "this is not a session", code="no_session", next_step="astra tokens revoke ID"
+            )
+        access.close_session(runtime.ledger, who.id, actor=caller(request))
+        response.headers["Clear-Site-Data"] = '"cache", "storage"'
+        response.delete_cookie(COOKIE, secure=True, httponly=True, samesite="strict")
+        return _shown(who, "")
+
+
+def opened(site: Site, response: Response, who: Principal, secret: str) -> Opened:
+    """Hand a session over: in a cookie behind TLS, else as a secret that is told this once."""
+    if not site.secure:
+        return Opened(session=_shown(who, ""), secret=secret)
+    response.set_cookie(COOKIE, secret, secure=True, httponly=True, samesite="strict", path="/")
+    return Opened(session=_shown(who, secret), secret=None)
+
+
+def _shown(who: Principal | None, secret: str) -> Session:
+    if who is None:
+        return Session(id="", role=Role.OPERATOR, by="socket", expires_at=None, csrf=None)
+    csrf = csrf_token(secret) if secret else None
+    said = {"id": who.id, "role": who.role, "by": who.by, "expires_at": who.expires_at}
+    return Session.model_validate({**said, "csrf": csrf})
+
+
+def _token_routes(app: FastAPI, runtime: Runtime) -> None:
+    ledger = runtime.ledger
+
+    @app.get("/api/tokens")
+    def list_tokens() -> Page[TokenShown]:
+        found = [TokenShown.model_validate(each.as_dict()) for each in access.tokens(ledger)]
+        return Page[TokenShown](items=found, next=None)
+
+    @app.post("/api/tokens")
+    def create_token(
+        content: Annotated[dict[str, Any], Body()], authority: Annotated[dict[str, Any], Body()]
+    ) -> TokenCreated:
+        signed, now = Signed.read(authority), runtime.clock.now()
+        record = access.create_token(ledger, content, signed, now=now)
+        made = access.token(ledger, str(content["token"]))
+        return TokenCreated.model_validate({**made.as_dict(), "sequence": record.sequence})
+
+    @app.post("/api/tokens/{identifier}/revoke")
+    def revoke_token(request: Request, identifier: str) -> TokenShown:
+        found = access.revoke_token(ledger, identifier, actor=caller(request))
+        return TokenShown.model_validate(found.as_dict())
