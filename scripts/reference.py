@@ -25,7 +25,19 @@ from astra.settings import configuration, environment
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
-CONFIGURATION_IN_USE = frozenset({"agent.read_scope", "agent.read_paths", "agent.secret_patterns"})
+CONFIGURATION_IN_USE = frozenset(
+    {
+        "agent.read_scope",
+        "agent.read_paths",
+        "agent.secret_patterns",
+        "target.allowed_paths",
+        "target.forbidden_paths",
+        "target.max_file_kb",
+        "target.max_files",
+        "target.protected_paths",
+        "target.test_paths",
+    }
+)
 """Keys of astra.toml that some code acts on; name yours here when you read it."""
 
 _NOTE = "<!-- Made by `make docs` from the code. Change the code, not this page. -->"

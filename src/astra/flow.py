@@ -13,9 +13,18 @@ before they act, so running one twice does nothing.
 | schedule  | approved             | export-token       | at once                             |
 | promotion | approved             | create-goal        | at once                             |
 | desires   | one is above 0.1     | survey             | at the next full hour               |
+| change    | proposed, or renewed | scan               | at once                             |
+| change    | scanned              | test               | at once                             |
+| change    | tested, or stale     | ask                | at once                             |
+| change    | granted              | execute            | at once                             |
+| change    | approved             | merge              | at once                             |
+| change    | rejected             | close              | at once                             |
 
 A promotion and a schedule are approvals of their kind. Their own step is there from the request on,
 without a time, and gets one when the operator approves.
+
+A step of a change may take minutes, so those have a lane and threads of their own
+(`bootstrap.changing`); nothing else waits for them. `execute` belongs to the change's approval.
 
 Schedules are due by rows of their own (`schedules.projection`): what is due among a million is an
 index range, and claiming one is an append. The executor, not the step runner, looks at those.
@@ -26,6 +35,9 @@ from dataclasses import dataclass
 
 from astra.approvals import desk
 from astra.approvals.desk import Desk
+from astra.changes import model as changes
+from astra.changes.gathering import Gathering
+from astra.changes.merging import Merges
 from astra.desires import idle
 from astra.desires import views as desires
 from astra.desires.idle import IdlePolicy
@@ -37,6 +49,8 @@ from astra.ledger.projection import Projection, Statement
 from astra.ledger.record import Record
 from astra.schedules import tokens
 from astra.schedules.tokens import TokenShelf
+
+QUICK, CHANGES = "quick", "changes"
 
 
 @dataclass(frozen=True)
@@ -74,16 +88,41 @@ STEPS: dict[str, Callable[[Domains, str], None]] = {
 _ALL_DESIRES = "desires"
 
 
+CHANGE_STEPS: dict[str, Callable[[Gathering, Merges, str], None]] = {
+    "scan": lambda gathering, _merges, change: gathering.scan(change),
+    "test": lambda gathering, _merges, change: gathering.test(change),
+    "ask": lambda _gathering, merges, change: merges.ask(change),
+    "execute": lambda _gathering, merges, approval: merges.execute(approval),
+    "merge": lambda _gathering, merges, change: merges.merge(change),
+    "close": lambda _gathering, merges, change: merges.reviews.close(change),
+}
+
+
 def next_due(ledger: Ledger) -> DueStep | None:
     rows = ledger.query(
-        "SELECT subject, step, due FROM due_step WHERE due IS NOT NULL"
-        " ORDER BY due, subject LIMIT 1"
+        "SELECT subject, step, due FROM due_step WHERE due IS NOT NULL AND lane = ?"
+        " ORDER BY due, subject LIMIT 1",
+        [QUICK],
     )
     return DueStep(*rows[0]) if rows else None
 
 
+def due_for_changes(ledger: Ledger) -> list[DueStep]:
+    """Give the steps of changes that are due, oldest first; at most one for each change."""
+    rows = ledger.query(
+        "SELECT subject, step, due FROM due_step WHERE due IS NOT NULL AND lane = ?"
+        " ORDER BY due, subject",
+        [CHANGES],
+    )
+    return [DueStep(*row) for row in rows]
+
+
 def run(domains: Domains, step: DueStep) -> None:
     STEPS[step.step](domains, step.subject)
+
+
+def run_for_change(gathering: Gathering, merges: Merges, step: DueStep) -> None:
+    CHANGE_STEPS[step.step](gathering, merges, step.subject)
 
 
 def _apply(record: Record) -> Iterator[Statement]:
@@ -98,6 +137,13 @@ def _requested(record: Record) -> Iterator[Statement]:
         yield _insert(record, "create-goal", None)
     if record.data["kind"] == tokens.KIND:
         yield _insert(record, "export-token", None)
+    if record.data["kind"] == changes.KIND:
+        change = record.data["subject_id"]
+        yield _of_change(change, "ask")
+        yield (
+            "INSERT INTO due_step VALUES (?, 'execute', NULL, ?, ?)",
+            (record.subject, CHANGES, change),
+        )
 
 
 def _exported(record: Record) -> Iterator[Statement]:
@@ -125,14 +171,59 @@ def _granted(record: Record) -> Iterator[Statement]:
     )
 
 
+def _rejected(record: Record) -> Iterator[Statement]:
+    yield _pass_on(record, "close")
+    yield from _over(record)
+
+
+def _stale(record: Record) -> Iterator[Statement]:
+    yield _pass_on(record, "ask")
+    yield from _over(record)
+
+
+def _pass_on(record: Record, step: str) -> Statement:
+    """Let the end of an approval make a step of its change due."""
+    return (
+        (
+            "INSERT OR IGNORE INTO due_step SELECT entity, ?, ?, lane, entity FROM due_step"
+            " WHERE subject = ? AND step = 'execute'"
+        ),
+        (step, record.time, record.subject),
+    )
+
+
+def _change_due(step: str) -> Callable[[Record], Iterator[Statement]]:
+    """Say that the next step of a change is this one, and no other."""
+
+    def apply(record: Record) -> Iterator[Statement]:
+        yield from _change_rests(record)
+        yield (
+            "INSERT INTO due_step VALUES (?, ?, ?, ?, ?)",
+            (record.subject, step, record.time, CHANGES, record.subject),
+        )
+
+    return apply
+
+
+def _change_rests(record: Record) -> Iterator[Statement]:
+    yield "DELETE FROM due_step WHERE entity = ?", (record.subject,)
+
+
+def _of_change(change: str, step: str) -> Statement:
+    return "DELETE FROM due_step WHERE subject = ? AND step = ?", (change, step)
+
+
 def _over(record: Record) -> Iterator[Statement]:
     yield "DELETE FROM due_step WHERE subject = ?", (record.subject,)
 
 
 def _wanted(record: Record) -> Iterator[Statement]:
     yield (
-        "INSERT INTO due_step VALUES (?, 'survey', ?) ON CONFLICT (subject, step) DO NOTHING",
-        (_ALL_DESIRES, idle.next_hour(record.time)),
+        (
+            "INSERT INTO due_step VALUES (?, 'survey', ?, ?, NULL)"
+            " ON CONFLICT (subject, step) DO NOTHING"
+        ),
+        (_ALL_DESIRES, idle.next_hour(record.time), QUICK),
     )
 
 
@@ -145,7 +236,8 @@ def _surveyed(record: Record) -> Iterator[Statement]:
 
 
 def _insert(record: Record, step: str, due: str | None) -> Statement:
-    return "INSERT INTO due_step VALUES (?, ?, ?)", (record.subject, step, due)
+    row = (record.subject, step, due, QUICK)
+    return "INSERT INTO due_step VALUES (?, ?, ?, ?, NULL)", row
 
 
 _EFFECTS: dict[str, Callable[[Record], Iterator[Statement]]] = {
@@ -156,16 +248,31 @@ _EFFECTS: dict[str, Callable[[Record], Iterator[Statement]]] = {
     desires.RECORDED: _wanted,
     desires.REINFORCED: _wanted,
     idle.SURVEYED: _surveyed,
+    desk.REJECTED: _rejected,
+    desk.STALE: _stale,
+    changes.SCHEDULED: _change_due("scan"),
+    changes.REBASED: _change_due("scan"),
+    changes.RENEWED: _change_due("scan"),
+    changes.SCANNED: _change_due("test"),
+    changes.TESTS_COMPLETED: _change_due("ask"),
+    changes.APPROVED: _change_due("merge"),
+    changes.WITHDRAWN: _change_due("close"),
+    changes.EXECUTED: _change_rests,
+    changes.REJECTED: _change_rests,
+    changes.CONFLICTED: _change_rests,
+    changes.SUPERSEDED: _change_rests,
+    changes.REVISION_REQUESTED: _change_rests,
 }
-_ENDS = frozenset({desk.REJECTED, desk.EXPIRED, desk.USED, desk.STALE})
+_ENDS = frozenset({desk.EXPIRED, desk.USED})
 
 PROJECTION = Projection(
     "due steps",
     (
         """CREATE TABLE due_step (
-            subject TEXT, step TEXT, due TEXT, PRIMARY KEY (subject, step)
+            subject TEXT, step TEXT, due TEXT, lane TEXT, entity TEXT, PRIMARY KEY (subject, step)
         ) WITHOUT ROWID""",
-        "CREATE INDEX due_step_time ON due_step (due, subject)",
+        "CREATE INDEX due_step_time ON due_step (lane, due, subject)",
+        "CREATE INDEX due_step_entity ON due_step (entity) WHERE entity IS NOT NULL",
     ),
     _apply,
     types=_ENDS | frozenset(_EFFECTS),

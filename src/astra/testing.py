@@ -207,6 +207,7 @@ class CounterInMemory:
             clock=root.clock,
             approvals=self.gate.desk,
             schedules=self.timetable,
+            changes=cast("Any", None),
             desires=self.gate.desires,
             promotions=self.gate.promotions,
             awareness=Awareness(root.ledger),

@@ -26,6 +26,8 @@ const at = <P extends string>(
 export const inboxRoute = createRoute({ getParentRoute: () => root, path: "/", component: Inbox });
 export const approvalRoute = at("/approvals/$id", () => import("./pages/Approval"), "Approval");
 export const decidedRoute = at("/approvals", () => import("./pages/Decided"), "Decided");
+export const changesRoute = at("/changes", () => import("./pages/Changes"), "Changes");
+export const changeRoute = at("/changes/$id", () => import("./review/Review"), "ReviewPage");
 export const desiresRoute = at("/desires", () => import("./pages/Desires"), "Desires");
 export const desireRoute = at("/desires/$id", () => import("./pages/Desire"), "DesirePage");
 export const schedulesRoute = at("/schedules", () => import("./pages/Schedules"), "Schedules");
@@ -49,6 +51,8 @@ const tree = root.addChildren([
   inboxRoute,
   approvalRoute,
   decidedRoute,
+  changesRoute,
+  changeRoute,
   desiresRoute,
   desireRoute,
   schedulesRoute,

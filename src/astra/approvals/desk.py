@@ -8,10 +8,10 @@ what it was for.
 The summary a person reads is written by the server from what it knows, never by the one who asks.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 from astra.kernel.clock import Clock, format_time
 from astra.kernel.errors import Conflict, DuplicateKey, NotFound, StaleVersion
@@ -59,6 +59,9 @@ class Approval:
         }
 
 
+Condition = Callable[[Approval, Mapping[str, Any]], None]
+
+
 @dataclass(frozen=True)
 class Desk:
     ledger: Ledger
@@ -66,6 +69,8 @@ class Desk:
     when_spent: list[Callable[[str], None]] = field(
         default_factory=list[Callable[[str], None]], compare=False
     )
+    conditions: "dict[str, Condition]" = field(default_factory=dict[str, Condition], compare=False)
+    """What a grant of some kind has to say besides yes, checked before it is recorded."""
 
     # What the gate asks
 
@@ -141,6 +146,12 @@ class Desk:
         unexpired = approval.expires_at > self._now()
         return approval.state == "approved" and unexpired and self._signed(approval)
 
+    def terms(self, identifier: str) -> Mapping[str, Any]:
+        """Give what the operator signed besides yes; nothing for a grant that does not stand."""
+        approval = self.get(identifier)
+        granted = self._grant_of(approval)
+        return _terms(granted.data) if granted and self._signed(approval) else {}
+
     def listed(self, *, state: str = "pending") -> list[Approval]:
         found = self._where("state = ? OR ? = 'all'", state, state)
         if state != "pending":
@@ -169,9 +180,13 @@ class Desk:
         }
 
     def grant(self, identifier: str, signed: Signed) -> Record:
-        """Record an operator's yes, for this approval and this digest."""
+        """Record an operator's yes, for this approval and this digest, on the terms signed."""
         approval = self._pending(identifier)
-        event = Event(type=GRANTED, actor="operator", data=content(approval), subject=identifier)
+        terms = _terms(signed.statement.get("content"))
+        if condition := self.conditions.get(approval.kind):
+            condition(approval, terms)
+        data = content(approval, terms)
+        event = Event(type=GRANTED, actor="operator", data=data, subject=identifier)
         event = authority.signed_event(self.ledger, event, signed, now=self.clock.now())
         return self._decide(identifier, event)
 
@@ -256,12 +271,16 @@ class Desk:
 
     def _signed(self, approval: Approval) -> bool:
         """Check the operator's signature again, over this approval's own content."""
-        rows = self.ledger.query("SELECT line FROM record WHERE sequence = ?", [approval.granted])
-        if not rows:
+        record = self._grant_of(approval)
+        if record is None:
             return False
-        record = chain.parse(rows[0][0])
         said = {name: value for name, value in record.data.items() if name != "authority"}
-        return said == content(approval) and authority.holds(self.ledger, record)
+        wanted = content(approval, _terms(record.data))
+        return said == wanted and authority.holds(self.ledger, record)
+
+    def _grant_of(self, approval: Approval) -> Record | None:
+        rows = self.ledger.query("SELECT line FROM record WHERE sequence = ?", [approval.granted])
+        return chain.parse(rows[0][0]) if rows else None
 
     def _where(self, condition: str, *parameters: Any) -> list[Approval]:
         rows = self.ledger.query(
@@ -284,9 +303,15 @@ def spent(approval_id: str, *, actor: str, correlation: str) -> Event:
     )
 
 
-def content(approval: Approval) -> dict[str, Any]:
-    """Give what an operator signs to approve."""
-    return {"approval": approval.id, "digest": approval.digest}
+def content(approval: Approval, terms: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Give what an operator signs to approve; terms say what else was agreed to."""
+    named: dict[str, Any] = {"approval": approval.id, "digest": approval.digest}
+    return {**named, "terms": dict(terms)} if terms else named
+
+
+def _terms(said: Any) -> Mapping[str, Any]:
+    terms = cast("dict[str, Any]", said).get("terms") if isinstance(said, dict) else None
+    return cast("dict[str, Any]", terms) if isinstance(terms, dict) else {}
 
 
 def _apply(record: Record) -> Iterator[Statement]:

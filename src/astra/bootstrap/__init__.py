@@ -2,12 +2,14 @@
 
 from astra import flow
 from astra.approvals import desk
+from astra.changes import views as changes
 from astra.desires import views as desires
 from astra.goals import book as goals
 from astra.ledger.projection import CORE, Projection
 from astra.persona import awareness
 from astra.policy import access, budgets, flags, telemetry
 from astra.schedules import projection as schedules
+from astra.tasks import book as tasks
 
 PROJECTIONS: tuple[Projection, ...] = (
     *CORE,
@@ -19,6 +21,8 @@ PROJECTIONS: tuple[Projection, ...] = (
     schedules.PROJECTION,
     desires.PROJECTION,
     goals.PROJECTION,
+    tasks.PROJECTION,
+    changes.PROJECTION,
     awareness.PROJECTION,
     flow.PROJECTION,
 )

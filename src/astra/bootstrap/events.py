@@ -12,12 +12,15 @@ from types import MappingProxyType
 
 from astra.approvals import desk
 from astra.bootstrap import sandbox
+from astra.changes import events as changed
+from astra.changes import model as changes
 from astra.desires import idle
 from astra.desires import views as desires
 from astra.goals import book as goals
 from astra.policy import access, authority, budgets, contract, flags, stopping, telemetry
 from astra.schedules import events as schedules
 from astra.schedules import tokens
+from astra.tasks import book as tasks
 
 EVENTS: Mapping[str, str] = MappingProxyType(
     {
@@ -66,6 +69,28 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         desires.PROMOTED: "the operator made a goal of a desire",
         idle.SURVEYED: "the idle policy noted what is wanted most in this hour",
         goals.CREATED: "there is a new goal; says where it came from",
+        tasks.CREATED: "there is a task; it is on disk before anything of it runs",
+        tasks.ENABLED: "an operator's approval enabled a task, which runs it",
+        tasks.DISABLED: "a task waits for an approval again, and why",
+        tasks.FINISHED: "a task is over, and how it went",
+        changes.SCHEDULED: "a change was admitted and committed on a branch of its own",
+        changes.SCANNED: "the text of a change was looked at; what was found",
+        changes.TESTS_STARTED: "a run of the target's tests on a change began",
+        changes.TESTS_PASSED: "that run passed; its report",
+        changes.TESTS_FAILED: "that run did not pass; its report",
+        changes.TESTS_COMPLETED: "every run on a change is over; what they say together",
+        changes.REBASED: "a change was carried over to a base that moved; a new round began",
+        changes.CONFLICTED: "a change does not fit the base any more, and goes back to the agent",
+        changes.RENEWED: "somebody wants the evidence for a change gathered again",
+        changes.COMMENTED: "somebody said something about a change",
+        changes.REVISION_REQUESTED: "a reviewer sent a change back, and why",
+        changes.SUPERSEDED: "a change was replaced by a revision",
+        changes.WITHDRAWN: "a change was turned down before anybody was asked to approve it",
+        changes.APPROVED: "an approval was found to hold for exactly this change, and used up",
+        changes.REJECTED: "a change was rejected, with a reason",
+        changes.EXECUTED: "the target's branch moved to the approved commit",
+        changes.ROLLED_BACK: "what a change brought was taken back",
+        changed.STEP_FAILED: "a step of a change failed and is tried again; why",
         sandbox.EGRESS_ATTEMPTED: "a box tried to reach a host; whether it was let through",
         sandbox.BOX_ENDED: "a box ended; how, after how long, and what it had reached",
         stopping.STOPPED: "everything the agent ran was ended; what was found and what survived",

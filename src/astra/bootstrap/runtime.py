@@ -11,15 +11,25 @@ from typing import Any
 from astra import __version__
 from astra.adapters import boxes, stop_report
 from astra.adapters.approval_tokens import TokenFiles
+from astra.adapters.change_repo import GitChangeRepo, Identity
 from astra.adapters.data_root import DataRoot
 from astra.adapters.file_ledger import FileLedger
+from astra.adapters.no_evidence import NoScanner, NoTestRuns
+from astra.adapters.waiting_flag import WaitingFlagFile
 from astra.approvals.desk import Desk
 from astra.bootstrap import PROJECTIONS, services
 from astra.bootstrap.agent_boxes import AgentBoxes
+from astra.bootstrap.changing import ChangeSteps
+from astra.bootstrap.clone_imports import BoxedImports
 from astra.bootstrap.sandbox import Sandbox
 from astra.bootstrap.scheduling import RegistryCatalogue, ScheduleDoor, Scheduler
 from astra.bootstrap.step_runner import StepRunner
 from astra.bootstrap.views import Views, grant_places, make_views
+from astra.changes import model as change_model
+from astra.changes.evidence import Scanner, TestRuns
+from astra.changes.gathering import Gathering
+from astra.changes.service import Changes
+from astra.changes.workbench import Workbench
 from astra.desires.book import Desires
 from astra.desires.idle import IdlePolicy
 from astra.flow import Domains
@@ -110,6 +120,46 @@ class Runtime:
         return Scheduler(executor, self.ledger, self.clock)
 
     @cached_property
+    def change_repo(self) -> GitChangeRepo:
+        settings = self.settings
+        identity = Identity(name=settings.git_user_name, email=settings.git_user_email)
+        return GitChangeRepo(self.root.git, self.branch, identity)
+
+    @cached_property
+    def scanner(self) -> Scanner:
+        return NoScanner()
+
+    @cached_property
+    def test_runs(self) -> TestRuns:
+        return NoTestRuns()
+
+    @cached_property
+    def changes(self) -> Changes:
+        bench = Workbench(
+            ledger=self.ledger,
+            clock=self.clock,
+            desk=self.desk,
+            repo=self.change_repo,
+            scanner=self.scanner,
+            tests=self.test_runs,
+            imports=BoxedImports(
+                sandbox=self.sandbox, clone=self.settings.code_repo, repo=self.change_repo
+            ),
+            waiting=WaitingFlagFile(self.root.path / "deployments"),
+            configuration=lambda: contract.in_force(self.ledger),
+            configuration_text=lambda: contract.signed_text(self.ledger),
+            closed=self.why_no_changes,
+        )
+        changes = Changes(bench, Gathering(bench))
+        self.desk.conditions[change_model.KIND] = changes.reviews.check_terms
+        return changes
+
+    @cached_property
+    def change_steps(self) -> ChangeSteps:
+        changes = self.changes
+        return ChangeSteps(self.ledger, changes.gathering, changes.merges, self.why_no_changes)
+
+    @cached_property
     def sandbox(self) -> Sandbox:
         return Sandbox(self.root, self.ledger)
 
@@ -190,6 +240,12 @@ class Runtime:
             return str(Reason.STOPPED)
         return "" if self.flags()["ASTRA_SCHEDULER_ENABLED"].on else str(Reason.FLAG_OFF)
 
+    def why_no_changes(self) -> str:
+        """Give the reason why no code may be changed now, or nothing."""
+        if self.stopped():
+            return str(Reason.STOPPED)
+        return "" if code_access(self.flags()) == "write" else str(Reason.FLAG_OFF)
+
     def stopped(self) -> bool:
         """Tell whether work is stopped: the file says so at once, the record also without it."""
         return boxes.is_stopped(self.root.path) or bool(self._stop_record.in_force())
@@ -239,6 +295,8 @@ class Runtime:
     def close(self) -> None:
         self.scheduler.stop()
         self.steps.stop()
+        self.change_steps.stop()
+        self.change_repo.close()
         self.views.close()
         self.ledger.close()
 
@@ -248,6 +306,7 @@ class Runtime:
             clock=self.clock,
             approvals=self.desk,
             schedules=self.timetable,
+            changes=self.changes,
             desires=self.desires,
             promotions=self.promotions,
             awareness=Awareness(self.ledger),
@@ -335,6 +394,11 @@ def status(
             "head": head.hash,
             "time": head.time,
             "trouble": runtime.ledger.trouble or runtime.steps.trouble,
+        },
+        "changes": {
+            **runtime.changes.book.counters(),
+            "alerts": runtime.changes.book.alerts(),
+            "trouble": runtime.change_steps.trouble,
         },
         "executor": {**runtime.scheduler.state(), "closed": runtime.why_no_firings()},
         "app": None,

@@ -8,12 +8,22 @@ from astra.kernel.errors import Refused
 from astra.policy.call import Call
 from astra.policy.grants import GrantKind, GrantPlaces, PathGrants, compile_grants
 from astra.policy.paths import parse_absolute
-from astra.tools import awareness, desires, desk, later, persona, sandbox, schedules, source
+from astra.tools import (
+    awareness,
+    changes,
+    desires,
+    desk,
+    later,
+    persona,
+    sandbox,
+    schedules,
+    source,
+)
 from astra.tools.registry import Registry
 
 
 def make_registry() -> Registry:
-    families = (source, persona, desires, awareness, desk, sandbox, schedules, later)
+    families = (source, persona, desires, awareness, desk, sandbox, schedules, changes, later)
     return Registry(tool for family in families for tool in family.TOOLS)
 
 

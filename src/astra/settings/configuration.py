@@ -29,6 +29,9 @@ class Target:
     forbidden_paths: Texts = ()
     protected_paths: Texts = ()
     max_file_kb: int = 100
+    max_files: int = 100
+    auto_approve_paths: Texts = ()
+    auto_approve_until: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

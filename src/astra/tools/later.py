@@ -48,8 +48,6 @@ def _never(_arguments: Whatever, _services: Services) -> NoReturn:
 _READS = (
     "astra.plans.list",
     "astra.plans.get",
-    "astra.changes.list",
-    "astra.changes.get",
 )
 _WRITES = (
     "astra.plans.draft",
@@ -61,9 +59,7 @@ TOOLS: tuple[AnyTool, ...] = (
     *(_later(name, Tier.READ) for name in _READS),
     *(_later(name, Tier.LOCAL_WRITE) for name in _WRITES),
     _later("astra.goals.create", Tier.LOCAL_WRITE, aliases=("goals.create", "goals_create")),
-    _later("schedule_code_modification", Tier.LOCAL_WRITE, flags=_WRITE),
     _later("execute_goal", Tier.LOCAL_WRITE, flags=_WRITE),
     _later("deploy_agent_code", Tier.EXTERNAL, flags=_WRITE),
-    _later("astra.changes.run", Tier.LOCAL_WRITE, operator_only=True),
     _later("astra.stop", Tier.LOCAL_WRITE, operator_only=True),
 )

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from astra.approvals.desk import Desk
+from astra.changes.service import Changes
 from astra.desires.book import Desires
 from astra.goals.promotion import Promotions
 from astra.kernel.clock import Clock
@@ -79,6 +80,7 @@ class Services:
     clock: Clock
     approvals: Desk
     schedules: Timetable
+    changes: Changes
     desires: Desires
     promotions: Promotions
     awareness: Awareness

@@ -84,7 +84,7 @@ def test_what_is_due_next_is_derived_from_the_chain(gate: GateInMemory) -> None:
     gate.steps().run_due()
     rebuilt = SqliteIndex(None, PROJECTIONS)
     rebuilt.apply(chain.parse(line) for line in gate.root.ledger.lines)
-    asked = "SELECT * FROM due_step"
+    asked = "SELECT subject, step, due FROM due_step"
     assert rebuilt.query(asked) == gate.root.ledger.query(asked)
     assert rebuilt.query(asked) == [("desires", "survey", "2026-03-01T14:00:00.000000Z")]
     rebuilt.close()

@@ -6,6 +6,10 @@ type Schemas = components["schemas"];
 
 export type Approval = Schemas["ApprovalShown"];
 export type ApprovalDetails = Schemas["ApprovalDetails"];
+export type Change = Schemas["ChangeShown"];
+export type ChangeBrief = Schemas["ChangeBrief"];
+export type Finding = Schemas["FindingShown"];
+export type TestRun = Schemas["TestRun"];
 export type Desire = Schemas["DesireAnswer"];
 export type Schedule = Schemas["Shown"];
 export type Firing = Schemas["Task"];

@@ -90,6 +90,21 @@ export const historyQuery = (identifier: string, limit: number) =>
         }),
       ),
   });
+export const changesQuery = queryOptions({
+  queryKey: ["changes"],
+  queryFn: () => answer(api.GET("/api/changes", { params: { query: { limit: 100 } } })),
+});
+export const changeQuery = (identifier: string) =>
+  queryOptions({
+    queryKey: ["changes", "one", identifier],
+    queryFn: () => answer(api.GET("/api/changes/{identifier}", one(identifier))),
+  });
+export const diffQuery = (identifier: string, commit: string) =>
+  queryOptions({
+    queryKey: ["diff", identifier, commit],
+    queryFn: () => answer(api.GET("/api/changes/{identifier}/diff", one(identifier))),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
 export const flagsQuery = queryOptions({
   queryKey: ["flags"],
   queryFn: () => answer(api.GET("/api/flags")),
@@ -138,6 +153,9 @@ const TOUCHED: [prefix: string, keys: string[]][] = [
   ["agent_", ["agents", "status"]],
   ["plan_", ["agents", "status"]],
   ["change_", ["changes", "status"]],
+  ["code_modification_", ["changes", "status"]],
+  ["tests_", ["changes"]],
+  ["approval_", ["changes"]],
   ["release_", ["releases", "status"]],
   ["deploy", ["releases", "status"]],
   ["work_", ["stop", "status"]],

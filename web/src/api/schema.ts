@@ -727,6 +727,197 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Changes */
+        get: operations["list_changes_api_changes_get"];
+        put?: never;
+        /** Propose Change */
+        post: operations["propose_change_api_changes_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/changes/{identifier}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Change */
+        get: operations["show_change_api_changes__identifier__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/changes/{identifier}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Diff */
+        get: operations["show_diff_api_changes__identifier__diff_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/changes/{identifier}/evidence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Evidence */
+        get: operations["show_evidence_api_changes__identifier__evidence_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/changes/{identifier}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Test Change */
+        post: operations["test_change_api_changes__identifier__test_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/changes/{identifier}/comments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Comment On Change */
+        post: operations["comment_on_change_api_changes__identifier__comments_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/changes/{identifier}/approval": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Request Approval
+         * @description Give the approval that waits for exactly this change; ask again where it expired.
+         */
+        post: operations["request_approval_api_changes__identifier__approval_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/changes/{identifier}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Approve Change */
+        post: operations["approve_change_api_changes__identifier__approve_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/changes/{identifier}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Reject Change */
+        post: operations["reject_change_api_changes__identifier__reject_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Tasks */
+        get: operations["list_tasks_api_tasks_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/{identifier}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Task */
+        get: operations["show_task_api_tasks__identifier__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -833,6 +1024,23 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /** Body_approve_change_api_changes__identifier__approve_post */
+        Body_approve_change_api_changes__identifier__approve_post: {
+            /** Authority */
+            authority: {
+                [key: string]: unknown;
+            };
+        };
+        /** Body_comment_on_change_api_changes__identifier__comments_post */
+        Body_comment_on_change_api_changes__identifier__comments_post: {
+            /** Text */
+            text: string;
+            /**
+             * Request Changes
+             * @default false
+             */
+            request_changes: boolean;
+        };
         /** Body_create_token_api_tokens_post */
         Body_create_token_api_tokens_post: {
             /** Content */
@@ -856,6 +1064,11 @@ export interface components {
         };
         /** Body_reject_api_approvals__identifier__reject_post */
         Body_reject_api_approvals__identifier__reject_post: {
+            /** Reason */
+            reason: string;
+        };
+        /** Body_reject_change_api_changes__identifier__reject_post */
+        Body_reject_change_api_changes__identifier__reject_post: {
             /** Reason */
             reason: string;
         };
@@ -924,6 +1137,136 @@ export interface components {
             used: number;
             /** Limit */
             limit: number;
+        };
+        /** ChangeBrief */
+        ChangeBrief: {
+            /** Id */
+            id: string;
+            /** State */
+            state: string;
+            /** Branch */
+            branch: string;
+            /** Commit */
+            commit: string;
+            /** Reason */
+            reason: string;
+            /** Created At */
+            created_at: string;
+            /** Proposed By */
+            proposed_by: string;
+            /** Files */
+            files: number;
+            /** Tests */
+            tests: string | null;
+            /** Approval Id */
+            approval_id: string | null;
+        };
+        /** ChangeDecision */
+        ChangeDecision: {
+            /** Reason */
+            reason: string;
+            /** Terms */
+            terms: {
+                [key: string]: unknown;
+            };
+        };
+        /** ChangeEvidence */
+        ChangeEvidence: {
+            /** Id */
+            id: string;
+            /** Commit */
+            commit: string;
+            /** Findings */
+            findings: components["schemas"]["FindingShown"][] | null;
+            evidence: components["schemas"]["EvidenceShown"];
+        };
+        /** ChangeFile */
+        ChangeFile: {
+            /** Path */
+            path: string;
+            /** How */
+            how: string;
+            /** Mode */
+            mode?: string | null;
+        };
+        /** ChangeShown */
+        ChangeShown: {
+            /** Id */
+            id: string;
+            /** State */
+            state: string;
+            /** Branch */
+            branch: string;
+            /** Commit */
+            commit: string;
+            /** Reason */
+            reason: string;
+            /** Created At */
+            created_at: string;
+            /** Proposed By */
+            proposed_by: string;
+            /** Files */
+            files: components["schemas"]["ChangeFile"][];
+            /** Tests */
+            tests: string | null;
+            /** Approval Id */
+            approval_id: string | null;
+            /** Round */
+            round: number;
+            /** Base */
+            base: string;
+            /** Target Branch */
+            target_branch: string;
+            /** Tree */
+            tree: string;
+            diff: components["schemas"]["DiffSize"];
+            /** Protected */
+            protected: string[];
+            /** Tests Touched */
+            tests_touched: string[];
+            /** Dependencies */
+            dependencies: string[];
+            /** Research */
+            research: unknown;
+            /** Supersedes */
+            supersedes: string | null;
+            /** Source */
+            source: unknown;
+            /** Superseded By */
+            superseded_by: string | null;
+            /** Task Id */
+            task_id: string;
+            /** Correlation */
+            correlation: string;
+            /** Findings */
+            findings: components["schemas"]["FindingShown"][] | null;
+            evidence: components["schemas"]["EvidenceShown"];
+            /** Comments */
+            comments: components["schemas"]["Comment"][];
+            decision: components["schemas"]["ChangeDecision"];
+            /** Conflict */
+            conflict: {
+                [key: string]: unknown;
+            } | null;
+            /** Next */
+            next: string;
+            /** Goal */
+            goal: string | null;
+            /** Goal Text */
+            goal_text: string | null;
+            /** Desire */
+            desire: string | null;
+            /** Blocked */
+            blocked: string | null;
+        };
+        /** Comment */
+        Comment: {
+            /** Time */
+            time: string;
+            /** By */
+            by: string;
+            /** Text */
+            text: string;
         };
         /** ConfigurationShown */
         ConfigurationShown: {
@@ -1043,6 +1386,36 @@ export interface components {
             /** Next */
             next: string | null;
         };
+        /** DiffShown */
+        DiffShown: {
+            /** Sha256 */
+            sha256: string;
+            /** Files */
+            files: number;
+            /** Added */
+            added: number;
+            /** Removed */
+            removed: number;
+            /** Id */
+            id: string;
+            /** Commit */
+            commit: string;
+            /** Base */
+            base: string;
+            /** Diff */
+            diff: string;
+        };
+        /** DiffSize */
+        DiffSize: {
+            /** Sha256 */
+            sha256: string;
+            /** Files */
+            files: number;
+            /** Added */
+            added: number;
+            /** Removed */
+            removed: number;
+        };
         /** Evidence */
         Evidence: {
             /** Strength */
@@ -1055,6 +1428,17 @@ export interface components {
             since: string;
             /** Why */
             why: string;
+        };
+        /** EvidenceShown */
+        EvidenceShown: {
+            /** Verdict */
+            verdict: string | null;
+            /** Words */
+            words: string;
+            /** Complete */
+            complete: boolean;
+            /** Runs */
+            runs: components["schemas"]["TestRun"][];
         };
         /** ExecutorShown */
         ExecutorShown: {
@@ -1086,6 +1470,24 @@ export interface components {
             items: components["schemas"]["Note"][];
             /** Next */
             next: string | null;
+        };
+        /** FindingShown */
+        FindingShown: {
+            /** Rule */
+            rule: string;
+            /** Severity */
+            severity: string;
+            /** Path */
+            path: string;
+            /** Line */
+            line: number;
+            /** Message */
+            message: string;
+            /**
+             * Excerpt
+             * @default
+             */
+            excerpt: string;
         };
         /** FlagSet */
         FlagSet: {
@@ -1235,6 +1637,13 @@ export interface components {
         Page_BudgetShown_: {
             /** Items */
             items: components["schemas"]["BudgetShown"][];
+            /** Next */
+            next?: number | string | null;
+        };
+        /** Page[ChangeBrief] */
+        Page_ChangeBrief_: {
+            /** Items */
+            items: components["schemas"]["ChangeBrief"][];
             /** Next */
             next?: number | string | null;
         };
@@ -1557,6 +1966,21 @@ export interface components {
             items: components["schemas"]["Task"][];
             /** Next */
             next: number | null;
+        };
+        /** TestRun */
+        TestRun: {
+            /** Label */
+            label: string;
+            /** Code */
+            code: string;
+            /** Tests */
+            tests: string;
+            /** Attempts */
+            attempts: number;
+            /** Report */
+            report: {
+                [key: string]: unknown;
+            } | null;
         };
         /** TokenCreated */
         TokenCreated: {
@@ -3788,6 +4212,516 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GoalShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_changes_api_changes_get: {
+        parameters: {
+            query?: {
+                state?: string | null;
+                limit?: number;
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_ChangeBrief_"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    propose_change_api_changes_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Astra-Off"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_change_api_changes__identifier__get: {
+        parameters: {
+            query?: {
+                wait?: number;
+            };
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_diff_api_changes__identifier__diff_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DiffShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_evidence_api_changes__identifier__evidence_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeEvidence"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    test_change_api_changes__identifier__test_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    comment_on_change_api_changes__identifier__comments_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_comment_on_change_api_changes__identifier__comments_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    request_approval_api_changes__identifier__approval_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalDetails"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    approve_change_api_changes__identifier__approve_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_approve_change_api_changes__identifier__approve_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reject_change_api_changes__identifier__reject_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_reject_change_api_changes__identifier__reject_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_tasks_api_tasks_get: {
+        parameters: {
+            query?: {
+                state?: string | null;
+                limit?: number;
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_task_api_tasks__identifier__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */

@@ -43,7 +43,7 @@ export function Untrusted({
   );
 }
 
-function Pieces({ text }: { text: string }) {
+export function Pieces({ text }: { text: string }) {
   let at = 0;
   return pieces(text).map((piece) => {
     const key = at;

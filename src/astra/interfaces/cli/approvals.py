@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 from astra.interfaces.cli.main import Context
-from astra.kernel.errors import NotFound
+from astra.kernel.errors import BadInput, NotFound
 from astra.kernel.text import printable
 
 
@@ -14,10 +14,27 @@ def configure(parser: argparse.ArgumentParser, command: str) -> None:
         parser.add_argument("--all", action="store_true", help="also what is decided")
         parser.set_defaults(run=list_approvals)
         return
-    parser.add_argument("id", metavar="ID", help="an approval (apr_…) or a schedule (sch_…)")
+    parser.add_argument(
+        "id", metavar="ID", help="an approval (apr_…), a schedule (sch_…) or a change (chg_…)"
+    )
     if command == "reject":
         parser.add_argument("--reason", required=True, help="the agent gets to read it")
+    else:
+        add_terms(parser)
     parser.set_defaults(run=reject if command == "reject" else approve)
+
+
+def add_terms(parser: argparse.ArgumentParser) -> None:
+    """Add what a signature under a change may say besides yes."""
+    parser.add_argument(
+        "--consent",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="a protected path of a change that may be changed",
+    )
+    parser.add_argument("--deploy", action="store_true", help="the approval includes the deploy")
+    parser.add_argument("--no-wait", action="store_true", help="do not wait for the outcome")
 
 
 def list_approvals(context: Context) -> None:
@@ -39,9 +56,14 @@ def approve(context: Context) -> None:
     identifier = found["id"]
     for line in _description(found):
         context.console.note(line)
-    content = {"approval": found["id"], "digest": found["digest"]}
+    content = {"approval": found["id"], "digest": found["digest"], **_terms(context, found)}
     authority = signed(context, "approval_granted", content)
     done = context.client().post(f"/api/approvals/{identifier}/approve", {"authority": authority})
+    if found["kind"] == "change" and not context.arguments.no_wait:
+        from astra.interfaces.cli.changes import wait_for_merge
+
+        wait_for_merge(context, found["subject_id"])
+        return
     context.console.result(done, f"approved {identifier}, once, until {done['expires_at']}")
 
 
@@ -57,17 +79,35 @@ def _wanted(context: Context) -> dict[str, Any]:
     identifier = context.arguments.id
     if identifier.startswith("sch_"):
         return context.client().post(f"/api/schedules/{identifier}/approval")
+    if identifier.startswith("chg_"):
+        return context.client().post(f"/api/changes/{identifier}/approval")
     return context.client().get(f"/api/approvals/{identifier}")
 
 
 def _pending_of(context: Context, identifier: str) -> str:
-    if not identifier.startswith("sch_"):
+    if not identifier.startswith(("sch_", "chg_")):
         return identifier
     waiting = context.client().get("/api/approvals")["items"]
     found = [item["id"] for item in waiting if item["subject_id"] == identifier]
     if not found:
         raise NotFound(f"nothing of {identifier} waits", next_step="astra approvals")
     return found[-1]
+
+
+def _terms(context: Context, found: dict[str, Any]) -> dict[str, Any]:
+    """Give what is signed besides yes: consent to protected paths, and the deploy."""
+    given = context.arguments
+    terms: dict[str, Any] = {}
+    if given.consent:
+        terms["consent"] = sorted(set(given.consent))
+    if given.deploy:
+        terms["deploy"] = True
+    if terms and found["kind"] != "change":
+        raise BadInput(
+            "--consent and --deploy speak of changes",
+            next_step=f"leave them out for {found['id']}",
+        )
+    return {"terms": terms} if terms else {}
 
 
 def _description(found: dict[str, Any]) -> list[str]:

@@ -37,6 +37,8 @@ COMMANDS = {
     "goals": ("desires", "what is to be achieved"),
     "tools": ("tools", "list the tools, or call one as an agent"),
     "schedules": ("schedules", "what runs on a clock: create, change, look, run"),
+    "changes": ("changes", "changes to the code: propose, look, test, decide"),
+    "tasks": ("tasks", "what is to be done once, and waits for you"),
     "approvals": ("approvals", "what waits for your decision"),
     "approve": ("approvals", "approve exactly one thing, once; asks for the passphrase"),
     "reject": ("approvals", "reject it, with a reason"),

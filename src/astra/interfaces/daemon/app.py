@@ -11,6 +11,7 @@ from astra import __version__
 from astra.bootstrap import runtime as running
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon import (
+    change_routes,
     desire_routes,
     problems,
     schedule_routes,
@@ -74,6 +75,7 @@ def build(
     tool_routes.add(app, runtime)
     schedule_routes.add(app, runtime)
     desire_routes.add(app, runtime)
+    change_routes.add(app, runtime)
     return app
 
 

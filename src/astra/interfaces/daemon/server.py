@@ -122,6 +122,7 @@ async def serve(
         runtime.shelf.settle()
         runtime.steps.start()
         runtime.scheduler.start()
+        runtime.change_steps.start()
         threading.Thread(target=runtime.sandbox.preflight, name="preflight", daemon=True).start()
         _log.info("serving %s", runtime.root.path)
         _tell(ready, {"ready": os.getpid()})
@@ -160,10 +161,14 @@ def _invite(runtime: Runtime, reception: Reception) -> None:
 
 async def _watch(runtime: Runtime, activity: Activity, leaving: asyncio.Event) -> None:
     limit = runtime.settings.idle_minutes * 60
-    while activity.idle_seconds() < limit or runtime.scheduler.needed():  # noqa: ASYNC110 - idleness is a lack of events
+    while activity.idle_seconds() < limit or _needed(runtime):  # noqa: ASYNC110 - idleness is a lack of events
         await asyncio.sleep(min(_IDLE_CHECK_SECONDS, limit))
     _log.info("nobody came for %s minutes", runtime.settings.idle_minutes)
     leaving.set()
+
+
+def _needed(runtime: Runtime) -> bool:
+    return runtime.scheduler.needed() or runtime.change_steps.busy()
 
 
 class _Server(uvicorn.Server):

@@ -1,0 +1,144 @@
+"""Objects from the agent's own clone, looked at in a throwaway repository and never in the trusted.
+
+The clone is hostile, so git never runs in it on the host: a bundle is made inside the sandbox and
+its pack is indexed here with every object checked. What comes out is the raw difference to a commit
+of the target; the commit of a change is then made anew, from those bytes, by the same path as any
+other. The throwaway repository borrows the trusted one's objects to complete the pack, and is gone
+afterwards.
+"""
+
+import re
+import shutil
+import tempfile
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from astra.adapters.change_repo import read_differences
+from astra.adapters.git_command import GitCommand, GitFailed, run_git
+from astra.changes.ports import Imported
+from astra.kernel.errors import Refused
+
+_SIGNATURE = b"# v2 git bundle\n"
+_REFERENCE = re.compile(rb"([0-9a-f]{40}) (\S+)")
+_NEEDED = re.compile(rb"-([0-9a-f]{40})(?: .*)?")
+_HEADER = re.compile(rb"([0-9a-f]{40}) blob (\d+)")
+_MOST_HEADER_LINES = 1000
+
+
+class ImportRefused(Refused):
+    code = "import_refused"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bundle:
+    tip: str
+    pack: bytes
+
+
+def parse_bundle(raw: bytes) -> Bundle:
+    """Read the head of a bundle ourselves: one reference, and the pack behind an empty line."""
+    if not raw.startswith(_SIGNATURE):
+        _refuse("what the box made is not a bundle")
+    position, tips = len(_SIGNATURE), list[str]()
+    for _ in range(_MOST_HEADER_LINES):
+        end = raw.find(b"\n", position)
+        if end < 0:
+            break
+        line, position = raw[position:end], end + 1
+        if not line:
+            if len(tips) != 1:
+                _refuse(f"the bundle names {len(tips)} tips, not one")
+            return Bundle(tip=tips[0], pack=raw[position:])
+        if found := _REFERENCE.fullmatch(line):
+            tips.append(found[1].decode())
+        elif not _NEEDED.fullmatch(line):
+            _refuse("the bundle has a head that is not understood")
+    return _refuse("the bundle's head does not end")
+
+
+@dataclass(frozen=True)
+class Quarantine:
+    trusted: Path
+
+    def read(self, raw: bytes, *, head: str, most_files: int, most_bytes: int) -> Imported:
+        """Check every object of a bundle, and give what its tip differs in from the target."""
+        bundle = parse_bundle(raw)
+        with self._repository() as repository:
+            options = ("--stdin", "--fix-thin", "--strict", f"--max-input-size={len(raw) + 1}")
+            try:
+                _git(repository, "index-pack", *options, input=bundle.pack)
+                base = _git(repository, "merge-base", bundle.tip, head).decode().split()[0]
+            except (GitFailed, IndexError) as error:
+                words = error.detail if isinstance(error, GitFailed) else "it shares no history"
+                _refuse(f"the objects do not pass git's own checks: {words[:300]}")
+            options = ("-r", "-z", "--raw", "--no-renames", "--no-abbrev")
+            raw_differences = _git(repository, "diff-tree", *options, base, bundle.tip)
+            _check_count(raw_differences, most_files)
+            reader = _Blobs(repository, most_bytes)
+            files = read_differences(raw_differences, reader)
+        return Imported(tip=bundle.tip, base=base, files=files)
+
+    @contextmanager
+    def _repository(self) -> Generator[Path]:
+        folder = Path(tempfile.mkdtemp(prefix="quarantine-", dir=self.trusted.parent))
+        try:
+            for name in ("objects/info", "objects/pack", "refs/heads"):
+                (folder / name).mkdir(parents=True)
+            (folder / "HEAD").write_text("ref: refs/heads/none\n")
+            (folder / "config").write_text("[core]\n\trepositoryformatversion = 0\n\tbare = true\n")
+            (folder / "objects/info/alternates").write_text(f"{self.trusted / 'objects'}\n")
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@dataclass(frozen=True)
+class _Blobs:
+    repository: Path
+    most_bytes: int
+
+    def __call__(self, oids: Sequence[str]) -> list[bytes]:
+        if not oids:
+            return []
+        self._check_sizes(oids)
+        output = _git(self.repository, "cat-file", "--batch", input=_lines(oids))
+        found: list[bytes] = []
+        position = 0
+        for _ in oids:
+            end = output.index(b"\n", position)
+            size = int(output[position:end].split(b" ")[2])
+            found.append(output[end + 1 : end + 1 + size])
+            position = end + size + 2
+        return found
+
+    def _check_sizes(self, oids: Sequence[str]) -> None:
+        output = _git(self.repository, "cat-file", "--batch-check", input=_lines(oids))
+        heads = [_HEADER.fullmatch(line) for line in output.splitlines()]
+        if not all(heads) or sum(int(head[2]) for head in heads if head) > self.most_bytes:
+            _refuse(f"its files have more than {self.most_bytes} bytes together")
+
+
+def _lines(oids: Sequence[str]) -> bytes:
+    return "".join(f"{oid}\n" for oid in oids).encode()
+
+
+def _check_count(raw: bytes, most: int) -> None:
+    count = raw.count(b"\0") // 2
+    if count > most:
+        _refuse(f"it touches {count} files, more than {most} (astra.toml: target.max_files)")
+
+
+def _git(repository: Path, *arguments: str, input: bytes = b"") -> bytes:  # noqa: A002 - as GitCommand names it
+    return run_git(
+        GitCommand(repository=repository, arguments=arguments, input=input, timeout=60)
+    ).output
+
+
+def _refuse(why: str) -> NoReturn:
+    raise ImportRefused(
+        f"the branch of your clone cannot be read: {why}",
+        next_step="commit plain files on a branch that starts at the target's, then try again",
+    )

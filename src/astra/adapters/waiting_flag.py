@@ -1,0 +1,29 @@
+"""`deployments/human_approval_required.flag`: the changes to tests that wait for a person.
+
+An export of the ledger, for people and scripts that look at files; deleting or editing it decides
+nothing, and the next step of any change writes it anew.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from astra.adapters.data_root import write_private
+
+NAME = "human_approval_required.flag"
+
+
+@dataclass(frozen=True)
+class WaitingFlagFile:
+    folder: Path
+
+    @property
+    def path(self) -> Path:
+        return self.folder / NAME
+
+    def write(self, change_ids: Sequence[str]) -> None:
+        if not change_ids:
+            self.path.unlink(missing_ok=True)
+            return
+        write_private(self.path, "".join(f"{name}\n" for name in change_ids).encode())
+        self.path.chmod(0o644)

@@ -1,0 +1,166 @@
+"""Gathering evidence on a change's own branch, before anybody decides: findings, then tests.
+
+Each step looks at what is recorded and does what is missing. A test run that a crash cut off is
+run again under the next attempt, which is recorded too. Where nothing can run (no sandbox, no test
+command) the record says so, and so does the review.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from astra.changes import events
+from astra.changes.evidence import Finding, Severity, TestReport, TestVerdict
+from astra.changes.model import Change, State
+from astra.changes.workbench import Workbench
+from astra.kernel.errors import AstraError, Refused
+from astra.kernel.text import printable
+
+MOST_ATTEMPTS = 3
+CHANGE, BASE_TESTS, OLD_CODE = "change", "base tests, new code", "new tests, base code"
+_MOST_FINDINGS = 500
+_LONGEST_TEXT = 4000
+_LONGEST_OUTPUT = 20_000
+_MOST_FAILURES = 50
+_BLOCKING = frozenset({"flag_off", "stopped"})
+
+
+def _silently(_chunk: bytes) -> None:
+    return
+
+
+@dataclass(frozen=True)
+class Gathering:
+    bench: Workbench
+    show: Callable[[str, bytes], None] | None = None
+    """Gets a change's id and what its tests print, as it comes."""
+
+    def scan(self, identifier: str) -> None:
+        """Look at the text of a change; nothing of it runs on the host."""
+        change = self.bench.book.get(identifier)
+        if change.state is not State.GATHERING or change.findings is not None:
+            return
+        self.bench.require_open()
+        self.bench.repo.place(change.id, change.commit)
+        files = self.bench.repo.differences(change.base, change.commit)
+        try:
+            found = self.bench.scanner.scan(
+                files,
+                test_paths=self.bench.configuration().target.test_paths,
+                actor=change.actor,
+                correlation=change.correlation,
+            )
+        except AstraError as error:
+            _pass_on(error)
+            found = (_not_scanned(error),)
+        clean = [_clean(finding.as_dict()) for finding in found[:_MOST_FINDINGS]]
+        self.bench.append(change, events.scanned(change, clean))
+
+    def test(self, identifier: str) -> None:
+        """Run the target's tests on the change, and side by side where it touches tests."""
+        change = self.bench.book.get(identifier)
+        if change.state is not State.GATHERING or change.tests is not None:
+            return
+        for run in planned(change):
+            self._run(identifier, run)
+        change = self.bench.book.get(identifier)
+        verdict, words = judged(change)
+        self.bench.append(change, events.tests_completed(change, verdict, words))
+
+    def _run(self, identifier: str, run: dict[str, str]) -> None:
+        change = self.bench.book.get(identifier)
+        before = change.runs.get(run["label"])
+        if before is not None and before.report is not None:
+            return
+        attempt = before.attempts + 1 if before else 1
+        if attempt > MOST_ATTEMPTS:
+            report = _never_ran(run, f"it was cut off {MOST_ATTEMPTS} times")
+        else:
+            self.bench.append(change, events.tests_started(change, run, attempt=attempt))
+            report = self._report(change, run)
+        change = self.bench.book.get(identifier)
+        self.bench.append(change, events.tests_ended(change, run, _cut(report)))
+
+    def _report(self, change: Change, run: dict[str, str]) -> TestReport:
+        show = self.show
+        try:
+            return self.bench.tests.run(
+                commit=run["code"],
+                tests_from=run["tests"] if run["tests"] != run["code"] else None,
+                actor=change.actor,
+                correlation=change.correlation,
+                show=_silently if show is None else lambda chunk: show(change.id, chunk),
+            )
+        except AstraError as error:
+            _pass_on(error)
+            return _never_ran(run, f"{error.detail} (next: {error.next_step})")
+
+
+def planned(change: Change) -> list[dict[str, str]]:
+    """Say which runs a change needs: with touched tests, old and new are put against each other."""
+    runs = [{"label": CHANGE, "code": change.commit, "tests": change.commit}]
+    if change.facts["tests"]:
+        runs += [
+            {"label": BASE_TESTS, "code": change.commit, "tests": change.base},
+            {"label": OLD_CODE, "code": change.base, "tests": change.commit},
+        ]
+    return runs
+
+
+def judged(change: Change) -> tuple[str, str]:
+    """Sum the runs up: the verdict on the change, and what a reviewer should read into it."""
+    reports = {label: run.report or {} for label, run in change.runs.items()}
+    verdict = str(reports.get(CHANGE, {}).get("verdict", TestVerdict.UNKNOWN))
+    words = [f"tests {verdict.replace('_', ' ')}"]
+    if BASE_TESTS in reports:
+        on_base = reports[BASE_TESTS]["verdict"]
+        words.append(f"the tests as they were: {on_base.replace('_', ' ')} on the new code")
+        if on_base != TestVerdict.PASSED and verdict == TestVerdict.PASSED:
+            verdict = str(TestVerdict.FAILED)
+            words.append("the change passes only with the tests it changed")
+    if OLD_CODE in reports and reports[OLD_CODE]["verdict"] == TestVerdict.PASSED:
+        words.append("the new tests pass on the old code too, so they prove nothing new")
+    return verdict, "; ".join(words)
+
+
+def _pass_on(error: AstraError) -> None:
+    """Let the step end without a record where the work was closed, not the evidence bad."""
+    if isinstance(error, Refused) and error.reason in _BLOCKING:
+        raise error
+
+
+def _not_scanned(error: AstraError) -> Finding:
+    return Finding(
+        rule="not-scanned",
+        severity=Severity.DANGER,
+        path="",
+        message=f"the change was not scanned: {error.detail}",
+    )
+
+
+def _never_ran(run: dict[str, str], reason: str) -> TestReport:
+    return TestReport(
+        verdict=TestVerdict.NEVER_RAN,
+        reason=reason,
+        command="",
+        code_commit=run["code"],
+        tests_commit=run["tests"],
+    )
+
+
+def _cut(report: TestReport) -> dict[str, Any]:
+    """Keep of a report what a reviewer reads: what the code under test says can be endless."""
+    said = report.as_dict()
+    tail = str(said.pop("output_tail"))[-_LONGEST_OUTPUT:]
+    said["failures"] = said["failures"][:_MOST_FAILURES]
+    return {**_clean(said), "output_tail": printable(tail)}
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, str):
+        return printable(value)[:_LONGEST_TEXT]
+    if isinstance(value, dict):
+        return {str(name): _clean(item) for name, item in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    if isinstance(value, list | tuple):
+        return [_clean(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+    return value

@@ -1,0 +1,199 @@
+"""Proposing a change: edits become a commit on a branch of its own, and nothing else moves.
+
+The commit is made first (objects that nothing names), then the change and its task are recorded,
+then its branch is placed. A crash before the record leaves nothing but unused objects; a crash
+after it leaves a branch that the next step places.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from astra.changes import edits, events, model, rebase
+from astra.changes.edits import Edit, FileState, Patch, Result
+from astra.changes.files import ChangedFile
+from astra.changes.model import Change
+from astra.changes.ports import Imported
+from astra.changes.workbench import Workbench, facts
+from astra.goals.book import Goals
+from astra.kernel.errors import BadInput, Conflict
+from astra.kernel.ids import random_id
+from astra.kernel.text import one_line, printable
+from astra.ledger.record import Event
+from astra.policy import flags
+from astra.tasks import book as tasks
+
+_LONGEST_REASON = 4000
+_LONGEST_SUBJECT = 72
+MOST_OPEN = 50
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proposal:
+    """What somebody wants changed, and why; either edits, or a branch of the agent's clone."""
+
+    reason: str
+    edits: Sequence[Edit] = ()
+    from_branch: str = ""
+    goal: str = ""
+    research: str = ""
+    supersedes: str = ""
+
+
+@dataclass(frozen=True)
+class Proposals:
+    bench: Workbench
+
+    def propose(self, proposal: Proposal, *, actor: str, correlation: str) -> Change:
+        """Admit a change, commit it on its own branch and record it; or refuse, and do nothing."""
+        bench = self.bench
+        _check(proposal)
+        replaced = self._replaced(proposal)
+        story = self._story(proposal, replaced, correlation)
+        flags_version = flags.version(bench.ledger)
+        bench.require_open()
+        base = bench.repo.head()
+        result, source = self._result(proposal, base, actor=actor, correlation=story)
+        identifier = random_id("chg")
+        files = _files(result, bench.repo.files(base, list(result)))
+        admitted = bench.admitted(files, base)
+        commit = bench.repo.commit(
+            base=base,
+            result=result,
+            message=message(proposal.reason, identifier),
+            when=bench.clock.now(),
+        )
+        found = facts(
+            bench, identifier=identifier, base=base, commit=commit, files=files, admitted=admitted
+        )
+        task = random_id("tsk")
+        data = {"facts": found, "about": _about(proposal, source), "task": task}
+        happened = [
+            events.scheduled(identifier, data, actor=actor, story=story),
+            tasks.created(task, subject_id=identifier, actor=actor, correlation=story),
+        ]
+        expect = {flags.SUBJECT: flags_version, identifier: 0}
+        if replaced is not None:
+            happened += _superseding(replaced, identifier)
+            expect[replaced.id] = bench.book.version(replaced.id)
+        bench.ledger.append(happened, expect=expect)
+        bench.repo.place(identifier, commit.id)
+        if replaced is not None and replaced.approval:
+            bench.desk.go_stale(replaced.approval, f"{replaced.id} was replaced by {identifier}")
+        bench.show_waiting()
+        return bench.book.get(identifier)
+
+    def _result(
+        self, proposal: Proposal, base: str, *, actor: str, correlation: str
+    ) -> tuple[Result, dict[str, Any]]:
+        if not proposal.from_branch:
+            found = self.bench.repo.files(base, _named(proposal.edits))
+            return edits.apply(proposal.edits, found.get), {}
+        imported = self.bench.imports.read(
+            proposal.from_branch,
+            most_files=self.bench.configuration().target.max_files,
+            actor=actor,
+            correlation=correlation,
+        )
+        source = {"branch": proposal.from_branch, "tip": imported.tip, "base": imported.base}
+        return self._carried(imported, base), source
+
+    def _carried(self, imported: Imported, base: str) -> Result:
+        carried = rebase.carry_over(
+            self.bench.repo, change=imported.files, old=imported.base, new=base
+        )
+        if carried.conflicts:
+            raise Conflict(
+                f"the branch conflicts with {self.bench.repo.branch} in"
+                f" {', '.join(ascii(path) for path in carried.conflicts[:10])}",
+                code="merge_conflict",
+                next_step=f"rebase it onto {base} in your clone, then propose it again",
+                paths=[ascii(path) for path in carried.conflicts],
+                base=base,
+            )
+        return carried.result
+
+    def _replaced(self, proposal: Proposal) -> Change | None:
+        if not proposal.supersedes:
+            return None
+        change = self.bench.book.get(proposal.supersedes)
+        model.require(change, model.SUPERSEDED)
+        return change
+
+    def _story(self, proposal: Proposal, replaced: Change | None, correlation: str) -> str:
+        """Tell the change in the story it comes from: its goal's, or that of what it replaces."""
+        if proposal.goal:
+            return Goals(self.bench.ledger).get(proposal.goal).correlation
+        return replaced.correlation if replaced else correlation
+
+
+def message(reason: str, identifier: str) -> str:
+    """Write the commit's message; what the agent says stays one clean text."""
+    clean = printable(reason).strip()
+    subject = one_line(clean.split("\n", 1)[0], _LONGEST_SUBJECT)
+    return f"Agent modification: {subject}\n\n{clean}\n\nAstra-Change: {identifier}\n"
+
+
+def _check(proposal: Proposal) -> None:
+    if not proposal.reason.strip() or len(proposal.reason) > _LONGEST_REASON:
+        raise BadInput(
+            f"a change needs a reason of at most {_LONGEST_REASON} characters",
+            next_step="say in a few sentences why the code should change",
+            field="reason",
+        )
+    if bool(proposal.edits) == bool(proposal.from_branch):
+        raise BadInput(
+            "a change is either edits or a branch of your clone",
+            next_step="give edits, a patch, or from_branch",
+        )
+
+
+def _named(given: Sequence[Edit]) -> list[str]:
+    from astra.changes import patches
+
+    named: list[str] = []
+    for edit in given:
+        if isinstance(edit, Patch):
+            parts = patches.parse(edit.text)
+            named += [path for part in parts for path in (part.old_path, part.new_path) if path]
+        else:
+            named.append(edit.path)
+    return named
+
+
+def _files(result: Result, base: Any) -> tuple[ChangedFile, ...]:
+    """List what really differs, in order of the paths."""
+    return tuple(
+        changed
+        for path in sorted(result)
+        if (changed := _changed(path, base.get(path), result[path])) is not None
+    )
+
+
+def _changed(path: str, old: FileState | None, new: FileState | None) -> ChangedFile | None:
+    if old == new:
+        return None
+    return ChangedFile(
+        path=path,
+        old_mode=old.mode if old else None,
+        new_mode=new.mode if new else None,
+        old=old.content if old else None,
+        new=new.content if new else None,
+    )
+
+
+def _about(proposal: Proposal, source: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "reason": printable(proposal.reason),
+        "goal": proposal.goal or None,
+        "research": proposal.research or None,
+        "supersedes": proposal.supersedes or None,
+        "source": source or None,
+    }
+
+
+def _superseding(replaced: Change, by: str) -> list[Event]:
+    return [
+        events.superseded(replaced, by),
+        tasks.finished(replaced.task, outcome="superseded", correlation=replaced.correlation),
+    ]

@@ -1,0 +1,127 @@
+"""Changes as the doors see them: the verbs in one place, and one document for each change."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from astra.changes.gathering import Gathering, planned
+from astra.changes.merging import Merges
+from astra.changes.model import Change, State
+from astra.changes.proposing import Proposals
+from astra.changes.reviewing import Reviews
+from astra.changes.views import Book
+from astra.changes.workbench import Workbench
+from astra.goals.book import Goals
+from astra.kernel.errors import NotFound
+
+_NEXT = {
+    State.GATHERING: "evidence is gathered on its branch; look again in a moment",
+    State.AWAITING: "an operator decides: astra changes approve {id}",
+    State.GRANTED: "the operator approved it; it is being merged",
+    State.APPROVED: "the operator approved it; it is being merged",
+    State.REVISE: "read the comments and propose a revision with supersedes={id}",
+    State.CONFLICT: "propose it again on the new base, with supersedes={id}",
+    State.REJECTED: "read the reason; propose something else, or leave it",
+}
+
+
+@dataclass(frozen=True)
+class Changes:
+    bench: Workbench
+    gathering: Gathering
+
+    @property
+    def book(self) -> Book:
+        return self.bench.book
+
+    @property
+    def proposals(self) -> Proposals:
+        return Proposals(self.bench)
+
+    @property
+    def reviews(self) -> Reviews:
+        return Reviews(self.bench)
+
+    @property
+    def merges(self) -> Merges:
+        return Merges(self.bench)
+
+    def diff(self, identifier: str) -> bytes:
+        """Give the diff of a change's newest round, every byte of it, as text."""
+        change = self.book.get(identifier)
+        return self.bench.repo.diff(change.base, change.commit)
+
+    def shown(self, identifier: str) -> dict[str, Any]:
+        """Give everything there is to know about a change, in one document."""
+        change = self.book.get(identifier)
+        blocked = self.bench.closed() if change.is_open else ""
+        return {**document(change), **self._origin(change), "blocked": blocked or None}
+
+    def _origin(self, change: Change) -> dict[str, Any]:
+        """Say where a change comes from: its goal, and the desire behind that."""
+        goal = change.about["goal"]
+        try:
+            found = Goals(self.bench.ledger).get(goal) if goal else None
+        except NotFound:
+            found = None
+        return {
+            "goal": goal,
+            "goal_text": found.text if found else None,
+            "desire": found.desire_id if found else None,
+        }
+
+
+def brief(change: Change) -> dict[str, Any]:
+    """Give a change as lists show it."""
+    return {
+        "id": change.id,
+        "state": str(change.state),
+        "branch": change.facts["branch"],
+        "commit": change.commit,
+        "reason": change.about["reason"],
+        "created_at": change.created_at,
+        "proposed_by": change.actor,
+        "files": len(change.facts["files"]),
+        "tests": change.tests["verdict"] if change.tests else None,
+        "approval_id": change.approval,
+    }
+
+
+def document(change: Change) -> dict[str, Any]:
+    about, facts = change.about, change.facts
+    return {
+        **brief(change),
+        "round": change.round,
+        "base": change.base,
+        "target_branch": facts["target_branch"],
+        "tree": facts["tree"],
+        "files": facts["files"],
+        "diff": facts["diff"],
+        "protected": facts["protected"],
+        "tests_touched": facts["tests"],
+        "dependencies": facts["dependencies"],
+        "research": about["research"],
+        "supersedes": about["supersedes"],
+        "source": about["source"],
+        "superseded_by": change.superseded_by,
+        "task_id": change.task,
+        "correlation": change.correlation,
+        "findings": None if change.findings is None else list(change.findings),
+        "evidence": evidence(change),
+        "comments": list(change.comments),
+        "decision": {"reason": change.reason, "terms": change.terms},
+        "conflict": change.conflict,
+        "next": _NEXT.get(change.state, "nothing: it is over").format(id=change.id),
+    }
+
+
+def evidence(change: Change) -> dict[str, Any]:
+    done = change.tests or {"verdict": None, "words": "not complete yet"}
+    return {
+        **done,
+        "complete": change.tests is not None,
+        "runs": [
+            {**run, "attempts": found.attempts if found else 0, "report": found and found.report}
+            for run in planned(change)
+            for found in [change.runs.get(run["label"])]
+        ],
+    }

@@ -1,0 +1,171 @@
+"""Reading changes back: each is the fold of its own records; lists come from their states.
+
+Also counts what happened to code so far, and notices what should not have: a record of the code
+family that came while code writing was off.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from astra.approvals import desk
+from astra.changes import events, model
+from astra.changes.model import Change, State
+from astra.kernel.errors import BadInput, NotFound
+from astra.kernel.ids import is_id
+from astra.ledger import chain
+from astra.ledger.ports import Ledger
+from astra.ledger.projection import Projection, Statement
+from astra.ledger.record import Record
+from astra.policy import flags
+
+LARGEST_PAGE = 200
+CODE_WRITE = "ASTRA_CODE_WRITE_ENABLED"
+_DECIDED = frozenset({desk.GRANTED, desk.REJECTED, desk.EXPIRED, desk.STALE, desk.USED})
+_COUNTED = {
+    model.SCHEDULED: "scheduled_modifications",
+    model.APPROVED: "approvals",
+    model.REJECTED: "rejections",
+    model.EXECUTED: "executed_modifications",
+    model.TESTS_FAILED: "failed_tests",
+    model.TESTS_PASSED: "passed_tests",
+    model.ROLLED_BACK: "rollbacks",
+}
+
+
+@dataclass(frozen=True)
+class Book:
+    ledger: Ledger
+
+    def get(self, identifier: str) -> Change:
+        rows = self.ledger.query(
+            "SELECT line FROM change_record JOIN record USING (sequence) WHERE change = ?"
+            " ORDER BY sequence",
+            [identifier],
+        )
+        found = model.replay(chain.parse(line) for (line,) in rows)
+        if found is None:
+            named = identifier if is_id(identifier) else "with that id"
+            raise NotFound(f"there is no change {named}", next_step="astra changes list")
+        return found
+
+    def of_approval(self, approval: str) -> Change:
+        rows = self.ledger.query(
+            "SELECT change FROM change_approval WHERE approval = ?", [approval]
+        )
+        if not rows:
+            raise NotFound(f"{approval} is not about a change", next_step="astra approvals")
+        return self.get(rows[0][0])
+
+    def version(self, identifier: str) -> int:
+        rows = self.ledger.query("SELECT version FROM subject WHERE id = ?", [identifier])
+        return rows[0][0] if rows else 0
+
+    def listed(
+        self, *, state: str | None = None, limit: int = 50, cursor: str | None = None
+    ) -> tuple[list[Change], str | None]:
+        """Give changes, newest first, and where the next page starts."""
+        if state is not None and state not in set(State):
+            raise BadInput(f"there is no state {state[:40]!r}", next_step=", ".join(State))
+        if not 1 <= limit <= LARGEST_PAGE or not (cursor or "0").isdigit():
+            raise BadInput(f"limit is 1 to {LARGEST_PAGE}", next_step="ask for a page at a time")
+        rows = self.ledger.query(
+            "SELECT id, sequence FROM change WHERE sequence < ? ORDER BY sequence DESC LIMIT ?",
+            [int(cursor or 1 << 62), limit + 1],
+        )
+        if state is not None:
+            return self._in_state(State(state), limit), None
+        found = [self.get(identifier) for identifier, _ in rows[:limit]]
+        return found, str(rows[limit - 1][1]) if len(rows) > limit else None
+
+    def test_changes_waiting(self) -> list[str]:
+        """Name the changes to tests that nobody has decided on yet, oldest first."""
+        rows = self.ledger.query("SELECT id FROM change WHERE tests = 1 ORDER BY sequence")
+        changes = [self.get(identifier) for (identifier,) in rows]
+        return [change.id for change in changes if change.is_open]
+
+    def counters(self) -> dict[str, int]:
+        rows = dict(self.ledger.query("SELECT name, value FROM change_counter"))
+        return {name: int(rows.get(name, 0)) for name in sorted(set(_COUNTED.values()))}
+
+    def alerts(self) -> list[dict[str, Any]]:
+        rows = self.ledger.query(
+            "SELECT sequence, type, subject FROM change_alert ORDER BY sequence"
+        )
+        return [{"sequence": row[0], "type": row[1], "change": row[2]} for row in rows]
+
+    def _in_state(self, state: State, limit: int) -> list[Change]:
+        rows = self.ledger.query("SELECT id FROM change ORDER BY sequence DESC")
+        found = (self.get(identifier) for (identifier,) in rows)
+        return [change for change in found if change.state == state][:limit]
+
+
+def _apply(record: Record) -> Iterator[Statement]:
+    if record.type == flags.FLAG_SET:
+        yield from _flag(record)
+    elif record.type == desk.REQUESTED:
+        yield from _requested(record)
+    elif record.type in _DECIDED:
+        yield (
+            "INSERT INTO change_record SELECT change, ? FROM change_approval WHERE approval = ?",
+            (record.sequence, record.subject),
+        )
+    else:
+        yield from _of_change(record)
+
+
+def _of_change(record: Record) -> Iterator[Statement]:
+    if record.type == model.SCHEDULED:
+        tests = int(bool(record.data["facts"]["tests"]))
+        row = (record.subject, tests, record.sequence)
+        yield "INSERT INTO change VALUES (?, ?, ?)", row
+    yield "INSERT INTO change_record VALUES (?, ?)", (record.subject, record.sequence)
+    if name := _COUNTED.get(record.type):
+        yield (
+            (
+                "INSERT INTO change_counter VALUES (?, 1)"
+                " ON CONFLICT (name) DO UPDATE SET value = value + 1"
+            ),
+            (name,),
+        )
+    if record.type in events.CODE_MODIFICATION_EVENTS:
+        yield (
+            (
+                "INSERT INTO change_alert SELECT ?, ?, ?"
+                " WHERE NOT EXISTS (SELECT 1 FROM change_flag WHERE is_on = 1)"
+            ),
+            (record.sequence, record.type, record.subject),
+        )
+
+
+def _requested(record: Record) -> Iterator[Statement]:
+    if record.data["kind"] == model.KIND:
+        change = record.data["subject_id"]
+        yield "INSERT INTO change_approval VALUES (?, ?)", (record.subject, change)
+        yield "INSERT INTO change_record VALUES (?, ?)", (change, record.sequence)
+
+
+def _flag(record: Record) -> Iterator[Statement]:
+    if record.data["flag"] == CODE_WRITE:
+        yield "DELETE FROM change_flag", ()
+        yield "INSERT INTO change_flag VALUES (?)", (int(record.data["on"]),)
+
+
+PROJECTION = Projection(
+    "changes",
+    (
+        """CREATE TABLE change (
+            id TEXT PRIMARY KEY, tests INTEGER, sequence INTEGER
+        ) WITHOUT ROWID""",
+        "CREATE INDEX change_order ON change (sequence)",
+        """CREATE TABLE change_record (
+            change TEXT, sequence INTEGER, PRIMARY KEY (change, sequence)
+        ) WITHOUT ROWID""",
+        "CREATE TABLE change_approval (approval TEXT PRIMARY KEY, change TEXT) WITHOUT ROWID",
+        "CREATE TABLE change_counter (name TEXT PRIMARY KEY, value INTEGER) WITHOUT ROWID",
+        "CREATE TABLE change_flag (is_on INTEGER)",
+        "CREATE TABLE change_alert (sequence INTEGER PRIMARY KEY, type TEXT, subject TEXT)",
+    ),
+    _apply,
+    types=_DECIDED | {flags.FLAG_SET, desk.REQUESTED, model.SCHEDULED} | set(model.TRANSITIONS),
+)

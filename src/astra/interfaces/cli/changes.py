@@ -1,0 +1,201 @@
+"""`astra changes propose|list|show|diff|test|approve|reject|comment|request-changes`."""
+
+import argparse
+import base64
+from pathlib import Path
+from typing import Any
+
+from astra.interfaces.cli import approvals
+from astra.interfaces.cli.main import Context
+from astra.interfaces.cli.review import screen
+from astra.kernel.errors import BadInput, NeedsApproval, Refused
+from astra.kernel.text import one_line, printable
+
+_UNDER_WAY = frozenset({"gathering_evidence", "granted", "approved"})
+_STEP = 20
+
+
+def configure(parser: argparse.ArgumentParser, _command: str) -> None:
+    actions = parser.add_subparsers(metavar="ACTION", required=True)
+    _proposing(actions.add_parser("propose", help="propose a change, as the agent would"))
+    listing = actions.add_parser("list", help="the changes, newest first")
+    listing.add_argument("--state")
+    listing.add_argument("--limit", type=int, default=50)
+    listing.add_argument("--cursor", help="`next` of the page before")
+    listing.set_defaults(run=list_changes)
+    for name, about, run in (
+        ("show", "all a reviewer needs, on one screen", show),
+        ("diff", "the diff, every byte of it", diff),
+        ("test", "gather the evidence again", test),
+        ("approve", "approve it, which merges it; asks for the passphrase", approvals.approve),
+        ("reject", "turn it down, with a reason", reject),
+        ("comment", "say something the agent gets to read", comment),
+        ("request-changes", "send it back to the agent, saying why", request_changes),
+    ):
+        action = actions.add_parser(name, help=about)
+        action.add_argument("id", metavar="ID", help="a change (chg_…)")
+        action.set_defaults(run=run)
+    approvals.add_terms(actions.choices["approve"])
+    actions.choices["reject"].add_argument("--reason", required=True)
+    actions.choices["test"].add_argument("--no-wait", action="store_true")
+    for name in ("comment", "request-changes"):
+        actions.choices[name].add_argument("text", metavar="TEXT")
+
+
+def _proposing(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--edit",
+        action="append",
+        default=[],
+        metavar="REPO_PATH=LOCAL_FILE",
+        help="the file as it shall be",
+    )
+    parser.add_argument("--delete", action="append", default=[], metavar="REPO_PATH")
+    parser.add_argument("--patch", metavar="FILE", help="a unified diff")
+    parser.add_argument("--from-branch", metavar="BRANCH", help="a branch of the agent's clone")
+    parser.add_argument("--reason", required=True, help="why the code should change")
+    parser.add_argument("--goal", metavar="ID", help="the goal it serves")
+    parser.add_argument("--research", metavar="ID", help="the research it comes from")
+    parser.add_argument("--supersedes", metavar="ID", help="the change this is a revision of")
+    parser.add_argument("--no-wait", action="store_true", help="do not wait for the evidence")
+    parser.set_defaults(run=propose)
+
+
+def propose(context: Context) -> None:
+    made = context.client().post("/api/changes", _proposal(context))
+    if not context.arguments.no_wait:
+        context.console.note(f"{made['id']}: gathering evidence on {made['branch']} …")
+        made = settled(context, made["id"])
+    lines = [f"{made['id']}  {made['state']}  {made['commit'][:12]} on {made['branch']}"]
+    context.console.result(made, *lines, f"  next: {printable(made['next'])}")
+
+
+def list_changes(context: Context) -> None:
+    given = context.arguments
+    listed = context.client().get(
+        "/api/changes", state=given.state, limit=given.limit, cursor=given.cursor
+    )
+    lines = [
+        f"{item['id']}  {item['state']:18} {item['created_at'][:16]}Z  "
+        f"{(item['tests'] or '-'):9} {one_line(item['reason'], 70)}"
+        for item in listed["items"]
+    ]
+    context.console.result(listed, *(lines or ["nothing was proposed yet"]))
+
+
+def show(context: Context) -> None:
+    found = context.client().get(_path(context))
+    context.console.result(found, *screen(found, context.console.paint))
+
+
+def diff(context: Context) -> None:
+    found = context.client().get(f"{_path(context)}/diff")
+    context.console.result(found, *_painted(context, found["diff"]))
+
+
+def test(context: Context) -> int:
+    found = context.client().post(f"{_path(context)}/test")
+    if context.arguments.no_wait:
+        context.console.result(found, f"{found['id']}: {found['state']}")
+        return 0
+    found = settled(context, found["id"])
+    context.console.result(found, *screen(found, context.console.paint))
+    return 0 if found["evidence"]["verdict"] == "passed" else 1
+
+
+def reject(context: Context) -> None:
+    body = {"reason": context.arguments.reason}
+    done = context.client().post(f"{_path(context)}/reject", body)
+    context.console.result(done, f"rejected {done['id']}")
+
+
+def comment(context: Context) -> None:
+    done = context.client().post(f"{_path(context)}/comments", {"text": context.arguments.text})
+    context.console.result(done, f"noted on {done['id']}")
+
+
+def request_changes(context: Context) -> None:
+    body = {"text": context.arguments.text, "request_changes": True}
+    done = context.client().post(f"{_path(context)}/comments", body)
+    context.console.result(done, f"sent {done['id']} back; the agent can propose a revision")
+
+
+def settled(context: Context, identifier: str) -> dict[str, Any]:
+    """Wait until nothing of a change is under way."""
+    while True:
+        found = context.client().get(f"/api/changes/{identifier}", wait=_STEP)
+        if found["state"] not in _UNDER_WAY:
+            return found
+        if found["blocked"]:
+            raise Refused(
+                f"{identifier} is {found['state']} and rests: {found['blocked']}",
+                code=found["blocked"],
+                next_step="it goes on once that is over: astra status",
+            )
+
+
+def wait_for_merge(context: Context, identifier: str) -> None:
+    """Follow an approved change to its end: merged, or back for another decision."""
+    found = settled(context, identifier)
+    if found["state"] == "awaiting_approval":
+        raise NeedsApproval(
+            f"the approval did not hold: {found['decision']['reason']}",
+            next_step=f"look at it again, then: astra changes approve {identifier}",
+            approval_id=found["approval_id"],
+        )
+    if found["state"] != "executed":
+        raise Refused(
+            f"{identifier} is {found['state']}: {found['decision']['reason']}",
+            code=found["state"],
+            next_step=f"astra changes show {identifier}",
+        )
+    where = f"{found['target_branch']} is at {found['commit'][:12]}"
+    context.console.result(found, f"approved and merged {identifier}: {where}")
+
+
+def _proposal(context: Context) -> dict[str, Any]:
+    given = context.arguments
+    edits: list[dict[str, Any]] = [_edit(text) for text in given.edit]
+    edits += [{"path": path, "delete": True} for path in given.delete]
+    named = {
+        "reason": given.reason,
+        "edits": edits,
+        "patch_base64": _read(given.patch) if given.patch else None,
+        "from_branch": given.from_branch,
+        "goal": given.goal,
+        "research": given.research,
+        "supersedes": given.supersedes,
+    }
+    return {name: value for name, value in named.items() if value}
+
+
+def _edit(text: str) -> dict[str, Any]:
+    path, equals, local = text.partition("=")
+    if not (path and equals and local):
+        raise BadInput(
+            f"--edit {text!r} is not REPO_PATH=LOCAL_FILE",
+            code="bad_usage",
+            next_step="write it like --edit src/app.py=/tmp/app.py",
+        )
+    return {"path": path, "content_base64": _read(local)}
+
+
+def _read(name: str) -> str:
+    try:
+        return base64.b64encode(Path(name).read_bytes()).decode()
+    except OSError as error:
+        raise BadInput(
+            f"{name} cannot be read: {error.strerror}", next_step="name a file that exists"
+        ) from None
+
+
+def _painted(context: Context, text: str) -> list[str]:
+    colours = {"+": "green", "-": "red", "@": "dim"}
+    return [
+        context.console.paint(line, colours[line[0]]) if line[:1] in colours else printable(line)
+        for line in text.split("\n")
+    ]
+
+
+def _path(context: Context) -> str:
+    return f"/api/changes/{context.arguments.id}"

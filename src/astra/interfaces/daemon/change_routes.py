@@ -1,0 +1,143 @@
+"""Changes and their tasks over HTTP. Proposing is a tool call; deciding needs a signature."""
+
+from typing import Annotated, Any
+
+from fastapi import Body, FastAPI, Query, Request
+
+from astra.bootstrap.runtime import Runtime
+from astra.changes import reviewing
+from astra.changes.model import State
+from astra.changes.service import brief
+from astra.changes.views import LARGEST_PAGE
+from astra.interfaces.daemon.change_models import (
+    ChangeBrief,
+    ChangeEvidence,
+    ChangeShown,
+    DiffShown,
+)
+from astra.interfaces.daemon.models import ApprovalDetails, Page
+from astra.interfaces.daemon.requests import Off, caller
+from astra.interfaces.daemon.tool_routes import called
+from astra.policy.authority import Signed
+from astra.tasks.book import Tasks
+
+Document = dict[str, Any]
+_LONGEST_WAIT = 25.0
+
+
+def add(app: FastAPI, runtime: Runtime) -> None:
+    _reading(app, runtime)
+    _proposing(app, runtime)
+    _deciding(app, runtime)
+    _tasks(app, runtime)
+
+
+def _reading(app: FastAPI, runtime: Runtime) -> None:
+    @app.get("/api/changes", response_model=Page[ChangeBrief])
+    def list_changes(
+        state: Annotated[str | None, Query()] = None,
+        limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 50,
+        cursor: Annotated[str | None, Query()] = None,
+    ) -> Document:
+        found, following = runtime.changes.book.listed(state=state, limit=limit, cursor=cursor)
+        return {"items": [brief(change) for change in found], "next": following}
+
+    @app.get("/api/changes/{identifier}", response_model=ChangeShown)
+    def show_change(
+        identifier: str, wait: Annotated[float, Query(ge=0, le=_LONGEST_WAIT)] = 0
+    ) -> Document:
+        return _settled(runtime, identifier, wait)
+
+    @app.get("/api/changes/{identifier}/diff", response_model=DiffShown)
+    def show_diff(identifier: str) -> Document:
+        change = runtime.changes.book.get(identifier)
+        text = runtime.changes.diff(identifier).decode(errors="backslashreplace")
+        where = {"id": change.id, "commit": change.commit, "base": change.base}
+        return {**where, **change.facts["diff"], "diff": text}
+
+    @app.get("/api/changes/{identifier}/evidence", response_model=ChangeEvidence)
+    def show_evidence(identifier: str) -> Document:
+        shown = runtime.changes.shown(identifier)
+        return {name: shown[name] for name in ("id", "commit", "findings", "evidence")}
+
+
+def _proposing(app: FastAPI, runtime: Runtime) -> None:
+    @app.post("/api/changes")
+    def propose_change(
+        request: Request, proposal: Annotated[Document, Body()], astra_off: Off = ""
+    ) -> Document:
+        return called(runtime, request, "schedule_code_modification", proposal, off=astra_off)
+
+    @app.post("/api/changes/{identifier}/test", response_model=ChangeShown)
+    def test_change(request: Request, identifier: str) -> Document:
+        runtime.changes.reviews.renew(identifier, actor=caller(request))
+        return runtime.changes.shown(identifier)
+
+    @app.post("/api/changes/{identifier}/comments", response_model=ChangeShown)
+    def comment_on_change(
+        request: Request,
+        identifier: str,
+        text: Annotated[str, Body()],
+        request_changes: Annotated[bool, Body()] = False,  # noqa: FBT002 - a member of the body
+    ) -> Document:
+        reviews = runtime.changes.reviews
+        say = reviews.request_changes if request_changes else reviews.comment
+        say(identifier, text, actor=caller(request))
+        return runtime.changes.shown(identifier)
+
+
+def _deciding(app: FastAPI, runtime: Runtime) -> None:
+    @app.post("/api/changes/{identifier}/approval", response_model=ApprovalDetails)
+    def request_approval(request: Request, identifier: str) -> Document:
+        """Give the approval that waits for exactly this change; ask again where it expired."""
+        change = runtime.changes.book.get(identifier)
+        if change.state is State.AWAITING and change.approval is None:
+            runtime.changes.reviews.ask(identifier, actor=caller(request))
+            change = runtime.changes.book.get(identifier)
+        return runtime.desk.details(reviewing.approval_of(change))
+
+    @app.post("/api/changes/{identifier}/approve", response_model=ChangeShown)
+    def approve_change(
+        identifier: str, authority: Annotated[Document, Body(embed=True)]
+    ) -> Document:
+        approval = reviewing.approval_of(runtime.changes.book.get(identifier))
+        runtime.desk.grant(approval, Signed.read(authority))
+        return runtime.changes.shown(identifier)
+
+    @app.post("/api/changes/{identifier}/reject", response_model=ChangeShown)
+    def reject_change(
+        request: Request, identifier: str, reason: Annotated[str, Body(embed=True)]
+    ) -> Document:
+        runtime.changes.reviews.reject(identifier, reason, actor=caller(request))
+        return runtime.changes.shown(identifier)
+
+
+def _tasks(app: FastAPI, runtime: Runtime) -> None:
+    @app.get("/api/tasks")
+    def list_tasks(
+        state: Annotated[str | None, Query()] = None,
+        limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 50,
+        cursor: Annotated[str | None, Query()] = None,
+    ) -> Document:
+        found, following = Tasks(runtime.ledger).listed(state=state, limit=limit, cursor=cursor)
+        return {"items": [task.as_dict() for task in found], "next": following}
+
+    @app.get("/api/tasks/{identifier}")
+    def show_task(identifier: str) -> Document:
+        return Tasks(runtime.ledger).get(identifier).as_dict()
+
+
+def _settled(runtime: Runtime, identifier: str, seconds: float) -> Document:
+    """Show a change once nothing of it is under way, or after so many seconds as it is."""
+    clock = runtime.clock
+    deadline = clock.now().timestamp() + seconds
+    while True:
+        head = runtime.ledger.head().sequence
+        shown = runtime.changes.shown(identifier)
+        left = deadline - clock.now().timestamp()
+        if shown["state"] not in _UNDER_WAY or left <= 0:
+            return shown
+        runtime.ledger.wait(head, min(left, 1.0))
+
+
+_UNDER_WAY = frozenset({State.GATHERING, State.GRANTED, State.APPROVED})

@@ -1,0 +1,243 @@
+"""Changing code: propose it, see what became of it. A person decides; no tool approves."""
+
+import base64
+import binascii
+from typing import Any, Literal
+
+from pydantic import Field
+
+from astra.changes.edits import Delete, Edit, Patch, Replace, WholeFile
+from astra.changes.model import State
+from astra.changes.proposing import Proposal
+from astra.changes.service import brief
+from astra.changes.views import LARGEST_PAGE
+from astra.kernel.errors import BadInput
+from astra.policy.call import Tier
+from astra.tools.registry import Answer, AnyTool, Arguments, Hints, Tool
+from astra.tools.services import Services
+from astra.tools.source import PERSONA
+
+WRITE = (*PERSONA, "ASTRA_CODE_WRITE_ENABLED")
+_LONGEST = 8_000_000
+_MOST_SHOWN_DIFF = 200_000
+
+
+class EditArguments(Arguments):
+    """One file: its whole content, a search to replace, or its deletion."""
+
+    path: str = Field(max_length=4096, description="from the top of the target")
+    content: str | None = Field(default=None, max_length=_LONGEST, description="the whole file")
+    content_base64: str | None = Field(
+        default=None, max_length=_LONGEST, description="the whole file, where it is not UTF-8"
+    )
+    executable: bool | None = Field(default=None, description="left out: as it is")
+    search: str | None = Field(
+        default=None, max_length=_LONGEST, description="text that is in the file exactly once"
+    )
+    replace: str | None = Field(default=None, max_length=_LONGEST, description="what it becomes")
+    every: bool = Field(default=False, description="replace every place it is in")
+    delete: Literal[True] | None = Field(default=None, description="delete the file")
+
+
+class ProposeArguments(Arguments):
+    reason: str = Field(min_length=1, max_length=4000, description="why the code should change")
+    edits: list[EditArguments] = Field(default_factory=list[EditArguments], max_length=1000)
+    patch: str | None = Field(default=None, max_length=_LONGEST, description="a unified diff")
+    patch_base64: str | None = Field(
+        default=None, max_length=_LONGEST, description="a unified diff that is not UTF-8"
+    )
+    from_branch: str = Field(
+        default="", max_length=200, description="a branch of your clone, instead of edits"
+    )
+    goal: str = Field(default="", max_length=100, description="the goal it serves (goal_…)")
+    research: str = Field(default="", max_length=100, description="the research it comes from")
+    supersedes: str = Field(
+        default="", max_length=100, description="the change this is a revision of (chg_…)"
+    )
+
+
+class Proposed(Answer):
+    id: str
+    state: str
+    branch: str
+    commit: str
+    task_id: str
+    next: str
+
+
+class ListArguments(Arguments):
+    state: str | None = Field(default=None, description=", ".join(State))
+    limit: int = Field(default=50, ge=1, le=LARGEST_PAGE)
+    cursor: str | None = None
+
+
+class Brief(Answer):
+    id: str
+    state: str
+    branch: str
+    commit: str
+    reason: str
+    created_at: str
+    proposed_by: str
+    files: int
+    tests: str | None
+    approval_id: str | None
+
+
+class Listed(Answer):
+    items: list[Brief]
+    next: str | None = None
+
+
+class GetArguments(Arguments):
+    id: str = Field(max_length=100)
+    diff: bool = Field(default=False, description="with the diff")
+
+
+class Shown(Answer):
+    change: dict[str, Any]
+    diff: str | None = None
+    diff_cut: bool = False
+
+
+class RunArguments(Arguments):
+    id: str = Field(max_length=100)
+
+
+class RunAnswer(Answer):
+    id: str
+    state: str
+    approval_id: str | None
+    link: str | None
+    how: str
+
+
+def _propose(arguments: ProposeArguments, services: Services) -> Proposed:
+    proposal = Proposal(
+        reason=arguments.reason,
+        edits=_edits(arguments),
+        from_branch=arguments.from_branch,
+        goal=arguments.goal,
+        research=arguments.research,
+        supersedes=arguments.supersedes,
+    )
+    change = services.changes.proposals.propose(
+        proposal, actor=services.actor, correlation=services.correlation
+    )
+    return Proposed.model_validate(services.changes.shown(change.id))
+
+
+def _list(arguments: ListArguments, services: Services) -> Listed:
+    found, cursor = services.changes.book.listed(
+        state=arguments.state, limit=arguments.limit, cursor=arguments.cursor
+    )
+    items = [Brief.model_validate(brief(change)) for change in found]
+    return Listed(items=items, next=cursor)
+
+
+def _get(arguments: GetArguments, services: Services) -> Shown:
+    change = services.changes.shown(arguments.id)
+    if not arguments.diff:
+        return Shown(change=change)
+    text = services.changes.diff(arguments.id).decode(errors="replace")
+    return Shown(change=change, diff=text[:_MOST_SHOWN_DIFF], diff_cut=len(text) > _MOST_SHOWN_DIFF)
+
+
+def _run(arguments: RunArguments, services: Services) -> RunAnswer:
+    """Say how a person runs a change: it runs once they signed, and not before."""
+    change = services.changes.book.get(arguments.id)
+    waiting = change.approval if change.state is State.AWAITING else None
+    how = services.changes.shown(change.id)["next"]
+    return RunAnswer(
+        id=change.id,
+        state=str(change.state),
+        approval_id=waiting,
+        link=services.approval_link(waiting) if waiting else None,
+        how=f"a person signs there, or with `astra changes approve {change.id}`"
+        if waiting
+        else how,
+    )
+
+
+def _edits(arguments: ProposeArguments) -> list[Edit]:
+    found = [_edit(edit, number) for number, edit in enumerate(arguments.edits)]
+    if arguments.patch is not None:
+        found.append(Patch(text=arguments.patch.encode(errors="replace")))
+    if arguments.patch_base64 is not None:
+        found.append(Patch(text=_decoded(arguments.patch_base64, "patch_base64")))
+    return found
+
+
+def _edit(edit: EditArguments, number: int) -> Edit:
+    ways = ("content", "content_base64", "search", "delete")
+    given = [name for name in ways if getattr(edit, name) is not None]
+    if len(given) != 1 or (edit.replace is None) != (edit.search is None):
+        raise BadInput(
+            f"edits.{number}: give content, content_base64, search with replace, or delete",
+            next_step="one of them, and only one, for each edit",
+            field=f"edits.{number}",
+        )
+    if edit.delete:
+        return Delete(path=edit.path)
+    if edit.search is not None and edit.replace is not None:
+        search, replace = edit.search.encode(), edit.replace.encode()
+        return Replace(path=edit.path, search=search, replace=replace, every=edit.every)
+    content = (edit.content or "").encode()
+    if edit.content_base64 is not None:
+        content = _decoded(edit.content_base64, f"edits.{number}.content_base64")
+    return WholeFile(path=edit.path, content=content, executable=edit.executable)
+
+
+def _decoded(text: str, field: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except binascii.Error:
+        raise BadInput(f"{field} is not base64", next_step="encode it", field=field) from None
+
+
+TOOLS: tuple[AnyTool, ...] = (
+    Tool(
+        name="schedule_code_modification",
+        title="Propose a change to the code",
+        description="Proposes a change to the target: whole files, search and replace, a unified"
+        " diff, or a branch of your clone. It gets a branch of its own, is scanned and tested in"
+        " the sandbox, and waits until a person approves it; you cannot.",
+        input=ProposeArguments,
+        output=Proposed,
+        tier=Tier.LOCAL_WRITE,
+        flags=WRITE,
+        slow=True,
+        hints=Hints(idempotent=False),
+        handler=_propose,
+    ),
+    Tool(
+        name="astra.changes.list",
+        title="List changes",
+        description="Lists proposed changes, newest first, with their states.",
+        input=ListArguments,
+        output=Listed,
+        tier=Tier.READ,
+        flags=PERSONA,
+        handler=_list,
+    ),
+    Tool(
+        name="astra.changes.get",
+        title="Show a change",
+        description="Shows a change: findings, test evidence, comments, what waits, the diff.",
+        input=GetArguments,
+        output=Shown,
+        tier=Tier.READ,
+        flags=PERSONA,
+        handler=_get,
+    ),
+    Tool(
+        name="astra.changes.run",
+        title="Run a change",
+        description="Gives the link where a person approves a change, which runs it.",
+        input=RunArguments,
+        output=RunAnswer,
+        tier=Tier.READ,
+        operator_only=True,
+        handler=_run,
+    ),
+)
