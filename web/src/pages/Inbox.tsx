@@ -10,7 +10,7 @@ import { Answer, Empty } from "../parts/states";
 import { useNow } from "../parts/Time";
 import { Untrusted } from "../parts/Untrusted";
 import { useKeys } from "../shell/keys";
-import { ageing, byUrgency, kindInWords } from "./waiting";
+import { ageing, byUrgency, kindInWords, placeOf } from "./waiting";
 
 export function Inbox() {
   const waiting = useQuery(approvalsQuery("pending"));
@@ -40,7 +40,7 @@ function Waiting({ items }: { items: Approval[] }) {
   const at = Math.min(chosen, items.length - 1);
   const open = () => {
     const item = items[at];
-    if (item) void navigate({ to: "/approvals/$id", params: { id: item.id } });
+    if (item) void navigate({ to: placeOf(item) });
   };
   useKeys([
     { keys: "j", does: "next", run: () => setChosen(Math.min(at + 1, items.length - 1)) },
@@ -69,15 +69,11 @@ function Item({ item, chosen }: { item: Approval; chosen: boolean }) {
             <Badge tone={age.urgent ? "bad" : "accent"}>{kindInWords(item.kind)}</Badge>
             {age.urgent && <Badge tone="bad">ends soon</Badge>}
           </div>
-          <Link
-            to="/approvals/$id"
-            params={{ id: item.id }}
-            className="font-medium after:absolute after:inset-0"
-          >
+          <Link to={placeOf(item)} className="font-medium after:absolute after:inset-0">
             <Untrusted text={item.summary} max={220} />
           </Link>
         </div>
-        <div className="shrink-0 text-sm text-soft sm:w-48">
+        <div className="shrink-0 text-sm text-soft sm:w-60">
           <p>
             waiting {age.waited} ·{" "}
             <span className={age.urgent ? "text-bad" : ""}>{age.left} left</span>

@@ -30,6 +30,12 @@ export function byUrgency(approvals: Approval[]): Approval[] {
   return approvals.toSorted((a, b) => a.expires_at.localeCompare(b.expires_at));
 }
 
+/** Where a request is decided: a change has a page of its own, with its diff. */
+export function placeOf(approval: Approval): string {
+  const page = approval.kind === "change" ? "changes" : "approvals";
+  return `/${page}/${approval.kind === "change" ? approval.subject_id : approval.id}`;
+}
+
 const KINDS: Record<string, string> = {
   tool_call: "one call",
   goal: "a goal",

@@ -29,7 +29,7 @@ export function Card({
 /** Names and values, in two columns where there is room. */
 export function Facts({ children }: { children: ReactNode }) {
   return (
-    <dl className="grid grid-cols-1 gap-x-6 gap-y-2 sm:grid-cols-[minmax(8rem,auto)_1fr]">
+    <dl className="grid grid-cols-[6.5rem_1fr] items-baseline gap-x-4 gap-y-2 sm:grid-cols-[minmax(8rem,auto)_1fr] sm:gap-x-6">
       {children}
     </dl>
   );
@@ -38,7 +38,7 @@ export function Facts({ children }: { children: ReactNode }) {
 export function Fact({ name, children }: { name: string; children: ReactNode }) {
   return (
     <>
-      <dt className="text-sm text-soft max-sm:mt-1">{name}</dt>
+      <dt className="text-sm text-soft [overflow-wrap:anywhere]">{name}</dt>
       <dd className="min-w-0 [overflow-wrap:anywhere]">{children}</dd>
     </>
   );

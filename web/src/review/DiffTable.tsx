@@ -48,6 +48,12 @@ export const DiffTable = memo(function DiffTable({
           aria-label={`Lines of the diff, part ${index + 1}`}
           className={mode}
         >
+          <colgroup>
+            <col className="number" />
+            <col className={mode === "split" ? "" : "number"} />
+            <col className={mode === "split" ? "number" : ""} />
+            {mode === "split" && <col />}
+          </colgroup>
           <tbody>
             {chunk.map((row) => (
               <RowView
@@ -152,7 +158,7 @@ const RowView = memo(function RowView({
         <tr>
           <LineNumber line={left} side="old" onLine={onLine} />
           <LineNumber line={right} side="new" onLine={onLine} />
-          <Code line={right ?? left} colours={colours} wide />
+          <Code line={right ?? left} colours={colours} />
         </tr>
       )}
       {under.map((node, index) => (
@@ -192,19 +198,11 @@ function LineNumber({
   );
 }
 
-function Code({
-  line,
-  colours,
-  wide = false,
-}: {
-  line: Line | null;
-  colours: Colours;
-  wide?: boolean;
-}) {
-  if (!line) return <td className="empty" {...(wide ? { colSpan: 2 } : {})} />;
+function Code({ line, colours }: { line: Line | null; colours: Colours }) {
+  if (!line) return <td className="empty" />;
   const runs = colours.get(line);
   return (
-    <td className="code" data-kind={line.kind} {...(wide ? { colSpan: 2 } : {})}>
+    <td className="code" data-kind={line.kind}>
       <span className="sign">{line.kind === "+" || line.kind === "-" ? line.kind : " "}</span>
       {runs
         ? runs.map((run, index) => (

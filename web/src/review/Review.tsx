@@ -9,6 +9,7 @@ import { PageHeader } from "../parts/PageHeader";
 import { Answer } from "../parts/states";
 import { Time } from "../parts/Time";
 import { Untrusted } from "../parts/Untrusted";
+import { oneLine } from "../parts/visible";
 import { useKeys } from "../shell/keys";
 import { About } from "./About";
 import { Decide } from "./Decide";
@@ -30,7 +31,7 @@ function Review({ change }: { change: Change }) {
   return (
     <>
       <PageHeader
-        title={`Change ${change.id}`}
+        title={titled(change)}
         about={
           <>
             Would become part of <Untrusted text={change.target_branch} /> and, once deployed, of
@@ -45,6 +46,13 @@ function Review({ change }: { change: Change }) {
       <Decide change={change} />
     </>
   );
+}
+
+function titled(change: Change): string {
+  const [first] = change.files;
+  const more = change.files.length - 1;
+  if (!first) return "A change of nothing";
+  return `Change ${oneLine(first.path, 80)}${more ? ` and ${more} more` : ""}`;
 }
 
 const WIDE = "(min-width: 1024px)";
