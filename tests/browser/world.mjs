@@ -125,6 +125,29 @@ export class World {
     return page;
   }
 
+  /** Begin to enrol a passkey in a terminal: the link it prints, and how it ends. */
+  async enroll(name) {
+    const command = ["-m", "astra.interfaces.cli.main", "passkeys", "enroll", "--name", name, "--yes", "--json"];
+    const options = { env: this.environment, cwd: this.folder, stdio: ["ignore", "pipe", "pipe"] };
+    const terminal = spawn(PYTHON, command, options);
+    let printed = "";
+    terminal.stdout.on("data", (chunk) => {
+      printed += chunk;
+    });
+    const done = new Promise((ended) => {
+      terminal.once("close", () => ended(readable(printed)));
+    });
+    const link = await new Promise((found) => {
+      let said = "";
+      terminal.stderr.on("data", (chunk) => {
+        said += chunk;
+        const [url] = /http:\S+/.exec(said) ?? [];
+        if (url) found(url);
+      });
+    });
+    return { link, done };
+  }
+
   async go(page, path) {
     await page.goto(this.url + path);
     await page.locator("h1").waitFor();

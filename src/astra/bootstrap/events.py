@@ -17,7 +17,16 @@ from astra.changes import model as changes
 from astra.desires import idle
 from astra.desires import views as desires
 from astra.goals import book as goals
-from astra.policy import access, authority, budgets, contract, flags, stopping, telemetry
+from astra.policy import (
+    access,
+    authority,
+    budgets,
+    contract,
+    flags,
+    passkeys,
+    stopping,
+    telemetry,
+)
 from astra.schedules import events as schedules
 from astra.schedules import tokens
 from astra.tasks import book as tasks
@@ -34,6 +43,8 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         access.SESSION_CLOSED: "that session was ended before its time",
         access.TOKEN_CREATED: "the operator made a token for a program, with a role, and signed it",
         access.TOKEN_REVOKED: "a token was taken back",
+        passkeys.ENROLLED: "a passkey may decide in the operator's name, whose key signed it",
+        passkeys.REVOKED: "a passkey was silenced; what it decided before stays",
         budgets.BUDGET_SPENT: "a start was counted against a budget of its day",
         telemetry.TOOL_CALLED: "a tool that only reads was called; how it went",
         telemetry.TOOL_REFUSED: "a call was refused or has to wait; with the reason",

@@ -6,8 +6,13 @@ whoever relies on the record later: that a record is there, or says `operator`, 
 
 The operator's public key stands in the first record of the ledger. A new key is introduced by a
 statement of the old one, or of the recovery key that `astra init` printed once.
+
+A passkey that the operator's key has enrolled may sign too: its challenge is the hash of the
+statement. It speaks from its enrolment to its revocation, and never about keys, passkeys, tokens or
+the configuration.
 """
 
+import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -21,8 +26,12 @@ from astra.kernel.ids import random_id
 from astra.ledger import views
 from astra.ledger.ports import Ledger
 from astra.ledger.record import Event, Head, Record
+from astra.policy import passkeys
+from astra.policy.assertions import Assertion
 
 ROOT_CREATED, KEY_ROTATED = "data_root_created", "operator_key_rotated"
+KEY_ONLY = frozenset({KEY_ROTATED, passkeys.ENROLLED, "token_created", "config_signed"})
+"""What a passkey cannot sign: it would make itself, or somebody else, more than it is."""
 LIFETIME = timedelta(minutes=10)
 _PUBLIC_KEY = re.compile(r"[0-9a-f]{64}")
 _MEMBERS = frozenset({"action", "content", "data_root", "head", "nonce", "expires_at"})
@@ -30,14 +39,19 @@ _MEMBERS = frozenset({"action", "content", "data_root", "head", "nonce", "expire
 
 @dataclass(frozen=True, kw_only=True)
 class Signed:
-    """A statement and the signature under it, as they travel and as they are recorded."""
+    """A statement and what is under it, as they travel and as they are recorded.
+
+    `key` is a public key, with its signature in hex; or the id of a passkey, with its assertion.
+    """
 
     statement: dict[str, Any]
     signature: str
     key: str
+    assertion: Assertion | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        return {"statement": self.statement, "signature": self.signature, "key": self.key}
+        said = {"statement": self.statement, "signature": self.signature, "key": self.key}
+        return {**said, **self.assertion.as_dict()} if self.assertion else said
 
     @staticmethod
     def read(value: Any) -> "Signed":
@@ -46,6 +60,7 @@ class Signed:
                 statement=dict(value["statement"]),
                 signature=str(value["signature"]),
                 key=str(value["key"]),
+                assertion=Assertion.read(value) if "client_data" in value else None,
             )
         except (TypeError, KeyError, ValueError):
             raise _rejected("there is no signature") from None
@@ -175,12 +190,50 @@ def _check(
         raise _rejected("it was signed for something else")
     if str(said["expires_at"]) < time:
         raise _rejected("it has expired")
+    _check_signature(ledger, signed, keys, before, allow_recovery=allow_recovery)
+    if not _knows_head(ledger, said["head"], before):
+        raise _rejected("it was signed for another state of the ledger")
+
+
+def _check_signature(
+    ledger: Ledger, signed: Signed, keys: Keys, before: int, *, allow_recovery: bool
+) -> None:
+    if signed.assertion:
+        _check_passkey(ledger, signed, signed.assertion, before)
+        return
     if signed.key not in ((keys.operator, keys.recovery) if allow_recovery else (keys.operator,)):
         raise _rejected("it was not signed with the operator's key")
     if not _signature_holds(signed):
         raise _rejected("the signature does not fit the statement")
-    if not _knows_head(ledger, said["head"], before):
-        raise _rejected("it was signed for another state of the ledger")
+
+
+def challenge(statement: dict[str, Any]) -> bytes:
+    """Give what a passkey is asked to sign for a statement."""
+    return hashlib.sha256(signatures.statement_bytes(statement)).digest()
+
+
+def passkey_objection(
+    ledger: Ledger, identifier: str, assertion: Assertion, challenge: bytes, *, before: int
+) -> str:
+    """Say why a passkey's answer does not count at a place in the chain, or nothing if it does."""
+    return passkeys.objection(
+        ledger,
+        identifier,
+        assertion,
+        challenge,
+        before=before,
+        holds=lambda record: holds(ledger, record),
+    )
+
+
+def _check_passkey(ledger: Ledger, signed: Signed, assertion: Assertion, before: int) -> None:
+    if signed.statement["action"] in KEY_ONLY:
+        raise _rejected("a passkey cannot decide this; it takes the operator's key")
+    wrong = passkey_objection(
+        ledger, signed.key, assertion, challenge(signed.statement), before=before
+    )
+    if wrong:
+        raise _rejected(wrong)
 
 
 def _same(left: Any, right: Mapping[str, Any]) -> bool:

@@ -45,4 +45,12 @@ def test_a_viewer_only_reads() -> None:
 
 def test_strangers_get_in_and_nothing_else() -> None:
     public = {route for route, rule in RULES.items() if rule.public}
-    assert public == {"GET /healthz", "GET /openapi.json", "POST /api/session"}
+    assert public == {
+        "GET /healthz",
+        "GET /openapi.json",
+        "POST /api/session",
+        "POST /api/session/challenge",
+        "POST /api/session/passkey",
+        "POST /api/passkeys/enrolments/options",
+        "POST /api/passkeys/enrolments/made",
+    }

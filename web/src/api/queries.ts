@@ -105,6 +105,10 @@ export const diffQuery = (identifier: string, commit: string) =>
     queryFn: () => answer(api.GET("/api/changes/{identifier}/diff", one(identifier))),
     staleTime: Number.POSITIVE_INFINITY,
   });
+export const passkeysQuery = queryOptions({
+  queryKey: ["passkeys"],
+  queryFn: () => answer(api.GET("/api/passkeys")),
+});
 export const flagsQuery = queryOptions({
   queryKey: ["flags"],
   queryFn: () => answer(api.GET("/api/flags")),
@@ -147,6 +151,7 @@ const TOUCHED: [prefix: string, keys: string[]][] = [
   ["approval_", ["approvals", "status"]],
   ["schedule_", ["schedules", "status"]],
   ["desire", ["desires"]],
+  ["passkey_", ["passkeys"]],
   ["goal_", ["goals"]],
   ["flag_", ["flags", "status", "tools"]],
   ["config_", ["config", "status"]],

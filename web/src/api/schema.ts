@@ -71,6 +71,163 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/passkeys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Passkeys */
+        get: operations["list_passkeys_api_passkeys_get"];
+        put?: never;
+        /** Enroll Passkey */
+        post: operations["enroll_passkey_api_passkeys_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/passkeys/{identifier}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Revoke Passkey */
+        post: operations["revoke_passkey_api_passkeys__identifier__revoke_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/passkeys/enrolments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Start Enrolment */
+        post: operations["start_enrolment_api_passkeys_enrolments_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/passkeys/enrolments/candidate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Show Candidate */
+        post: operations["show_candidate_api_passkeys_enrolments_candidate_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/passkeys/enrolments/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Creation Options */
+        post: operations["creation_options_api_passkeys_enrolments_options_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/passkeys/enrolments/made": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Keep Made Passkey */
+        post: operations["keep_made_passkey_api_passkeys_enrolments_made_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/session/challenge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Login Challenge */
+        post: operations["login_challenge_api_session_challenge_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/session/passkey": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Open Session With Passkey */
+        post: operations["open_session_with_passkey_api_session_passkey_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/statements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Draft Statement
+         * @description Write the statement of a decision, for a passkey to sign: its challenge is its hash.
+         */
+        post: operations["draft_statement_api_statements_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -1017,6 +1174,13 @@ export interface components {
             /** Reason */
             reason: string;
         };
+        /** AuthenticatorSelection */
+        AuthenticatorSelection: {
+            /** Residentkey */
+            residentKey: string;
+            /** Userverification */
+            userVerification: string;
+        };
         /** Body_approve_api_approvals__identifier__approve_post */
         Body_approve_api_approvals__identifier__approve_post: {
             /** Authority */
@@ -1051,6 +1215,40 @@ export interface components {
             authority: {
                 [key: string]: unknown;
             };
+        };
+        /** Body_creation_options_api_passkeys_enrolments_options_post */
+        Body_creation_options_api_passkeys_enrolments_options_post: {
+            /** Code */
+            code: string;
+        };
+        /** Body_draft_statement_api_statements_post */
+        Body_draft_statement_api_statements_post: {
+            /** Action */
+            action: string;
+            /** Content */
+            content: {
+                [key: string]: unknown;
+            };
+        };
+        /** Body_enroll_passkey_api_passkeys_post */
+        Body_enroll_passkey_api_passkeys_post: {
+            /** Content */
+            content: {
+                [key: string]: unknown;
+            };
+            /** Authority */
+            authority: {
+                [key: string]: unknown;
+            };
+        };
+        /** Body_keep_made_passkey_api_passkeys_enrolments_made_post */
+        Body_keep_made_passkey_api_passkeys_enrolments_made_post: {
+            /** Code */
+            code: string;
+            /** Client Data */
+            client_data: string;
+            /** Attestation */
+            attestation: string;
         };
         /** Body_open_session_api_session_post */
         Body_open_session_api_session_post: {
@@ -1099,6 +1297,13 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
+        /** Body_show_candidate_api_passkeys_enrolments_candidate_post */
+        Body_show_candidate_api_passkeys_enrolments_candidate_post: {
+            /** Code */
+            code: string;
+            /** Name */
+            name: string;
+        };
         /** Body_sign_configuration_api_config_post */
         Body_sign_configuration_api_config_post: {
             /** Text */
@@ -1137,6 +1342,21 @@ export interface components {
             used: number;
             /** Limit */
             limit: number;
+        };
+        /** Candidate */
+        Candidate: {
+            /**
+             * Content
+             * @description what the operator signs, once it is made
+             */
+            content: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Check
+             * @description six digits that the page shows too
+             */
+            check: string | null;
         };
         /** ChangeBrief */
         ChangeBrief: {
@@ -1337,6 +1557,35 @@ export interface components {
             /** Created */
             created: boolean;
         };
+        /**
+         * CreationOptions
+         * @description For `PublicKeyCredential.parseCreationOptionsFromJSON`.
+         */
+        CreationOptions: {
+            /** Challenge */
+            challenge: string;
+            rp: components["schemas"]["RelyingParty"];
+            user: components["schemas"]["PasskeyUser"];
+            /** Pubkeycredparams */
+            pubKeyCredParams: components["schemas"]["KeyKind"][];
+            /** Excludecredentials */
+            excludeCredentials: components["schemas"]["CredentialNamed"][];
+            authenticatorSelection: components["schemas"]["AuthenticatorSelection"];
+            /** Attestation */
+            attestation: string;
+            /** Timeout */
+            timeout: number;
+        };
+        /** CredentialNamed */
+        CredentialNamed: {
+            /**
+             * Type
+             * @constant
+             */
+            type: "public-key";
+            /** Id */
+            id: string;
+        };
         /** DaemonShown */
         DaemonShown: {
             /** Pid */
@@ -1415,6 +1664,36 @@ export interface components {
             added: number;
             /** Removed */
             removed: number;
+        };
+        /**
+         * Drafted
+         * @description A decision to be signed with a passkey.
+         *
+         *     Send it back as `authority`: the statement, `key` (the passkey's id), and of the browser's
+         *     answer `signature`, `authenticator_data` and `client_data`, each in base64url.
+         */
+        Drafted: {
+            /** Statement */
+            statement: {
+                [key: string]: unknown;
+            };
+            options: components["schemas"]["RequestOptions"];
+            /**
+             * Passkeys
+             * @description the passkey's id, by its credential
+             */
+            passkeys: {
+                [key: string]: string;
+            };
+        };
+        /** EnrolmentLink */
+        EnrolmentLink: {
+            /** Url */
+            url: string;
+            /** Code */
+            code: string;
+            /** Expires At */
+            expires_at: string;
         };
         /** Evidence */
         Evidence: {
@@ -1555,6 +1834,16 @@ export interface components {
              */
             status: "ok";
         };
+        /** KeyKind */
+        KeyKind: {
+            /**
+             * Type
+             * @constant
+             */
+            type: "public-key";
+            /** Alg */
+            alg: number;
+        };
         /** Leaving */
         Leaving: {
             /** Leaving */
@@ -1661,6 +1950,13 @@ export interface components {
             /** Next */
             next?: number | string | null;
         };
+        /** Page[PasskeyShown] */
+        Page_PasskeyShown_: {
+            /** Items */
+            items: components["schemas"]["PasskeyShown"][];
+            /** Next */
+            next?: number | string | null;
+        };
         /** Page[RecordShown] */
         Page_RecordShown_: {
             /** Items */
@@ -1688,6 +1984,79 @@ export interface components {
             items: components["schemas"]["ToolShown"][];
             /** Next */
             next?: number | string | null;
+        };
+        /** PasskeyEnrolled */
+        PasskeyEnrolled: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Credential */
+            credential: string;
+            /** Site */
+            site: string;
+            /** Origin */
+            origin: string;
+            /** Enrolled At */
+            enrolled_at: string;
+            /**
+             * Revoked At
+             * @description or empty
+             */
+            revoked_at: string;
+            /** Sequence */
+            sequence: number;
+        };
+        /**
+         * PasskeyLogin
+         * @description A browser's answer to a login's challenge, each part in base64url.
+         */
+        PasskeyLogin: {
+            /** Credential */
+            credential: string;
+            /** Authenticator Data */
+            authenticator_data: string;
+            /** Client Data */
+            client_data: string;
+            /** Signature */
+            signature: string;
+        };
+        /** PasskeyMade */
+        PasskeyMade: {
+            /**
+             * Check
+             * @description six digits that the terminal shows too
+             */
+            check: string;
+        };
+        /** PasskeyShown */
+        PasskeyShown: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Credential */
+            credential: string;
+            /** Site */
+            site: string;
+            /** Origin */
+            origin: string;
+            /** Enrolled At */
+            enrolled_at: string;
+            /**
+             * Revoked At
+             * @description or empty
+             */
+            revoked_at: string;
+        };
+        /** PasskeyUser */
+        PasskeyUser: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Displayname */
+            displayName: string;
         };
         /** Pruned */
         Pruned: {
@@ -1736,6 +2105,29 @@ export interface components {
         Recorded: {
             /** Recorded */
             recorded: boolean;
+        };
+        /** RelyingParty */
+        RelyingParty: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+        };
+        /**
+         * RequestOptions
+         * @description For `PublicKeyCredential.parseRequestOptionsFromJSON`.
+         */
+        RequestOptions: {
+            /** Challenge */
+            challenge: string;
+            /** Rpid */
+            rpId: string;
+            /** Allowcredentials */
+            allowCredentials: components["schemas"]["CredentialNamed"][];
+            /** Userverification */
+            userVerification: string;
+            /** Timeout */
+            timeout: number;
         };
         /**
          * Role
@@ -2326,6 +2718,412 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TokenShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_passkeys_api_passkeys_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_PasskeyShown_"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    enroll_passkey_api_passkeys_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_enroll_passkey_api_passkeys_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyEnrolled"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    revoke_passkey_api_passkeys__identifier__revoke_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    start_enrolment_api_passkeys_enrolments_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EnrolmentLink"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_candidate_api_passkeys_enrolments_candidate_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_show_candidate_api_passkeys_enrolments_candidate_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Candidate"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    creation_options_api_passkeys_enrolments_options_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_creation_options_api_passkeys_enrolments_options_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreationOptions"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    keep_made_passkey_api_passkeys_enrolments_made_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_keep_made_passkey_api_passkeys_enrolments_made_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyMade"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    login_challenge_api_session_challenge_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestOptions"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    open_session_with_passkey_api_session_passkey_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasskeyLogin"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Opened"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    draft_statement_api_statements_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_draft_statement_api_statements_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Drafted"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */

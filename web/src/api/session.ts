@@ -51,9 +51,9 @@ export function leave(): void {
   channel?.postMessage({ kind: "left" });
 }
 
-/** Take the one-time code out of the address, so that it stays in no history. */
-export function takeLoginCode(): string | null {
-  if (location.pathname !== "/login") return null;
+/** Take a one-time code out of the address, so that it stays in no history. */
+export function takeCode(path: "/login" | "/enroll"): string | null {
+  if (location.pathname !== path) return null;
   const code = location.hash.slice(1);
   history.replaceState(null, "", "/");
   return code || null;

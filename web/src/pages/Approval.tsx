@@ -7,11 +7,11 @@ import { approvalQuery } from "../api/queries";
 import { Badge, StateBadge } from "../parts/Badge";
 import { Button } from "../parts/Button";
 import { Card, Fact, Facts } from "../parts/Card";
-import { Command } from "../parts/Command";
 import { Digest, StoryLink } from "../parts/Id";
 import { Json } from "../parts/Json";
 import { Meter } from "../parts/Meter";
 import { PageHeader } from "../parts/PageHeader";
+import { Sign } from "../parts/Sign";
 import { Answer, Trouble } from "../parts/states";
 import { Time, useNow } from "../parts/Time";
 import { Untrusted } from "../parts/Untrusted";
@@ -20,7 +20,11 @@ import { ageing, kindInWords } from "./waiting";
 
 export function Approval() {
   const { id } = useParams({ from: "/approvals/$id" });
-  return <Answer query={useQuery(approvalQuery(id))}>{(found) => <Review found={found} />}</Answer>;
+  return (
+    <Answer whole query={useQuery(approvalQuery(id))}>
+      {(found) => <Review found={found} />}
+    </Answer>
+  );
 }
 
 function Review({ found }: { found: ApprovalDetails }) {
@@ -141,15 +145,29 @@ function Decision({ found }: { found: ApprovalDetails }) {
 function Decide({ found }: { found: ApprovalDetails }) {
   return (
     <div className="space-y-4">
-      <div className="space-y-2">
-        <p className="text-sm">
-          <strong className="font-semibold">Approve</strong> in a terminal. It shows the same digest
-          and asks for your passphrase, which is never typed into a page.
-        </p>
-        <Command line={`astra approve ${found.id}`} />
-      </div>
+      <Approve found={found} />
       <Reject id={found.id} />
     </div>
+  );
+}
+
+export function Approve({ found }: { found: ApprovalDetails }) {
+  const client = useQueryClient();
+  return (
+    <Sign
+      action="approval_granted"
+      content={{ approval: found.id, digest: found.digest }}
+      command={`astra approve ${found.id}`}
+      send={async (authority) => {
+        const path = { params: { path: { identifier: found.id } } };
+        await answer(
+          api.POST("/api/approvals/{identifier}/approve", { ...path, body: { authority } }),
+        );
+        await client.invalidateQueries({ queryKey: ["approvals"] });
+      }}
+    >
+      Approve with your passkey
+    </Sign>
   );
 }
 

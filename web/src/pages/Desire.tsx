@@ -19,7 +19,11 @@ import { fading } from "./fading";
 
 export function DesirePage() {
   const { id } = useParams({ from: "/desires/$id" });
-  return <Answer query={useQuery(desireQuery(id))}>{(found) => <Shown desire={found} />}</Answer>;
+  return (
+    <Answer whole query={useQuery(desireQuery(id))}>
+      {(found) => <Shown desire={found} />}
+    </Answer>
+  );
 }
 
 function Shown({ desire }: { desire: Desire }) {

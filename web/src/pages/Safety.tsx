@@ -6,8 +6,8 @@ import { configurationQuery, flagsQuery } from "../api/queries";
 import { Badge } from "../parts/Badge";
 import { Button } from "../parts/Button";
 import { Card } from "../parts/Card";
-import { Command } from "../parts/Command";
 import { PageHeader } from "../parts/PageHeader";
+import { Sign } from "../parts/Sign";
 import { Answer, Trouble } from "../parts/states";
 import { Untrusted } from "../parts/Untrusted";
 
@@ -98,8 +98,19 @@ function Row({ flag }: { flag: Flag }) {
       {off.error && <Trouble error={off.error} />}
       {asking && !flag.on && (
         <div className="mt-3 max-w-xl">
-          <p className="mb-1.5 text-sm text-soft">In a terminal; it asks for your passphrase:</p>
-          <Command line={`astra flags set ${flag.name} on`} />
+          <Sign
+            action="flag_set"
+            content={{ flag: flag.name, on: true }}
+            command={`astra flags set ${flag.name} on`}
+            send={async (authority) => {
+              await answer(
+                api.POST("/api/flags", { body: { name: flag.name, on: true, authority } }),
+              );
+              await client.invalidateQueries({ queryKey: ["flags"] });
+            }}
+          >
+            Turn on with your passkey
+          </Sign>
         </div>
       )}
     </li>

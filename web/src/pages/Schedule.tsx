@@ -19,7 +19,9 @@ import { Strip, usedToday } from "./firings";
 export function SchedulePage() {
   const { id } = useParams({ from: "/schedules/$id" });
   return (
-    <Answer query={useQuery(scheduleQuery(id))}>{(found) => <Shown schedule={found} />}</Answer>
+    <Answer whole query={useQuery(scheduleQuery(id))}>
+      {(found) => <Shown schedule={found} />}
+    </Answer>
   );
 }
 

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { Problem } from "../api/problem";
 import { Button } from "./Button";
+import { PageHeader } from "./PageHeader";
 import { Untrusted } from "./Untrusted";
 
 /** Nothing here, and what would make something appear. */
@@ -62,16 +63,19 @@ export function Trouble({ error, retry }: { error: unknown; retry?: () => void }
 export function Answer<T>({
   query,
   rows,
+  whole = false,
   children,
 }: {
   query: { data?: T | undefined; error: unknown; isPending: boolean; refetch: () => unknown };
   rows?: number;
+  whole?: boolean;
   children: (data: T) => ReactNode;
 }) {
   if (query.data !== undefined) return children(query.data);
   if (query.isPending && !query.error) return <Loading {...(rows ? { rows } : {})} />;
   return (
-    <div className="p-4">
+    <div className={whole ? "" : "p-4"}>
+      {whole && <PageHeader title="This cannot be shown" />}
       <Trouble error={query.error} retry={() => query.refetch()} />
     </div>
   );

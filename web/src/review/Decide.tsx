@@ -1,11 +1,13 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useRef, useState } from "react";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type ReactNode, useRef, useState } from "react";
 import { answer, api } from "../api/client";
 import type { Change } from "../api/model";
+import { approvalQuery } from "../api/queries";
 import { Button } from "../parts/Button";
-import { Command } from "../parts/Command";
 import { Dialog } from "../parts/Dialog";
-import { Trouble } from "../parts/states";
+import { Sign } from "../parts/Sign";
+import { quoted } from "../parts/shell";
+import { Answer, Trouble } from "../parts/states";
 import { Untrusted } from "../parts/Untrusted";
 import { useKeys } from "../shell/keys";
 import { asText, useDrafts } from "./drafts";
@@ -70,19 +72,94 @@ export function Decide({ change }: { change: Change }) {
   );
 }
 
+/** What a signature says besides yes: each protected path by name, and whether to deploy. */
 function Approve({ change, onClose }: { change: Change; onClose: () => void }) {
+  const client = useQueryClient();
+  const found = useQuery(approvalQuery(change.approval_id ?? ""));
+  const [consent, setConsent] = useState<string[]>([]);
+  const [deploy, setDeploy] = useState(false);
+  const terms = {
+    ...(consent.length ? { consent: consent.toSorted() } : {}),
+    ...(deploy ? { deploy: true } : {}),
+  };
+  const words = [
+    `astra approve ${change.approval_id}`,
+    ...consent.toSorted().map((path) => `--consent ${quoted(path)}`),
+    ...(deploy ? ["--deploy"] : []),
+  ];
   return (
     <Dialog title="Approve this change" onClose={onClose}>
       <p className="mb-3 text-sm text-soft">
-        In a terminal. It shows the same digest and asks for your passphrase, which is never typed
-        into a page. What you approve is exactly commit {change.commit.slice(0, 12)} with this
-        evidence; if anything moves, the approval is void.
+        You approve exactly commit {change.commit.slice(0, 12)} with this evidence. If anything
+        moves, the approval is void.
       </p>
-      <Command line={`astra approve ${change.approval_id}`} />
+      <div className="mb-3 space-y-2 text-sm">
+        {change.protected.map((path) => (
+          <Tick
+            key={path}
+            on={consent.includes(path)}
+            onChange={(on) =>
+              setConsent((now) => (on ? [...now, path] : now.filter((each) => each !== path)))
+            }
+          >
+            I looked at <Untrusted text={path} max={200} className="font-mono" />, which is
+            protected
+          </Tick>
+        ))}
+        <Tick on={deploy} onChange={setDeploy}>
+          deploy it as well
+        </Tick>
+      </div>
+      <Answer query={found} rows={1}>
+        {(approval) => (
+          <Sign
+            action="approval_granted"
+            content={{
+              approval: approval.id,
+              digest: approval.digest,
+              ...(Object.keys(terms).length ? { terms } : {}),
+            }}
+            command={words.join(" ")}
+            disabled={consent.length < change.protected.length}
+            send={async (authority) => {
+              const path = { params: { path: { identifier: approval.id } } };
+              await answer(
+                api.POST("/api/approvals/{identifier}/approve", { ...path, body: { authority } }),
+              );
+              await client.invalidateQueries({ queryKey: ["changes"] });
+              onClose();
+            }}
+          >
+            Approve with your passkey
+          </Sign>
+        )}
+      </Answer>
       <div className="mt-4 flex justify-end">
         <Button onClick={onClose}>Done</Button>
       </div>
     </Dialog>
+  );
+}
+
+function Tick({
+  on,
+  onChange,
+  children,
+}: {
+  on: boolean;
+  onChange: (on: boolean) => void;
+  children: ReactNode;
+}) {
+  return (
+    <label className="flex items-baseline gap-2">
+      <input
+        type="checkbox"
+        checked={on}
+        onChange={(event) => onChange(event.target.checked)}
+        className="size-4 shrink-0 translate-y-0.5 accent-accent"
+      />
+      <span>{children}</span>
+    </label>
   );
 }
 

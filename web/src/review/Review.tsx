@@ -22,7 +22,11 @@ import { type FileDiff, parseDiff } from "./parse";
 
 export function ReviewPage() {
   const { id } = useParams({ from: "/changes/$id" });
-  return <Answer query={useQuery(changeQuery(id))}>{(found) => <Review change={found} />}</Answer>;
+  return (
+    <Answer whole query={useQuery(changeQuery(id))}>
+      {(found) => <Review change={found} />}
+    </Answer>
+  );
 }
 
 function Review({ change }: { change: Change }) {

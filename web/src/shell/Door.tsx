@@ -3,10 +3,12 @@ import { answer, api } from "../api/client";
 import { feed } from "../api/events";
 import { Problem } from "../api/problem";
 import { queryClient, touched } from "../api/queries";
-import { askOtherTabs, keep, session, subscribe, takeLoginCode } from "../api/session";
+import { askOtherTabs, keep, session, subscribe, takeCode } from "../api/session";
+import { Enroll } from "./Enroll";
 import { SignIn } from "./SignIn";
 
 const GATHER_MS = 150;
+const enrolment = takeCode("/enroll");
 
 /** Lets a person in by a login link or another tab of theirs, and keeps what they see fresh. */
 export function Door({ children }: { children: ReactNode }) {
@@ -30,6 +32,7 @@ export function Door({ children }: { children: ReactNode }) {
     return undefined;
   }, [known]);
 
+  if (enrolment) return <Enroll code={enrolment} />;
   if (known) return children;
   if (state === "asking") return null;
   return <SignIn ended={state === "ended"} problem={problem} />;
@@ -44,7 +47,7 @@ function enter(): Promise<void> {
 }
 
 async function exchange(): Promise<void> {
-  const code = takeLoginCode();
+  const code = takeCode("/login");
   if (code) {
     const { session: made, secret } = await answer(api.POST("/api/session", { body: { code } }));
     keep({ ...made, secret });

@@ -1,11 +1,11 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { answer, api } from "../api/client";
-import { statusQuery } from "../api/queries";
+import { statusQuery, stopQuery } from "../api/queries";
 import { Button } from "../parts/Button";
-import { Command } from "../parts/Command";
 import { Dialog } from "../parts/Dialog";
 import { Icon } from "../parts/Icon";
+import { Sign } from "../parts/Sign";
 import { Trouble } from "../parts/states";
 import { useKeys } from "./keys";
 
@@ -66,15 +66,28 @@ function StopDialog({ onClose }: { onClose: () => void }) {
 
 /** What every page says while work is stopped. */
 export function StoppedBand() {
+  const client = useQueryClient();
   const { data: status } = useQuery(statusQuery);
+  const { data: stop } = useQuery({ ...stopQuery, enabled: status?.stopped === true });
   if (!status?.stopped) return null;
   return (
     <div role="alert" className="border-b border-bad/40 bg-bad-wash px-4 py-3 text-sm">
       <p className="mb-2 font-medium text-bad">
-        Stopped. Nothing of the agent runs until you start it again, in a terminal:
+        Stopped. Nothing of the agent runs until you start it again.
       </p>
       <div className="max-w-md">
-        <Command line="astra start" />
+        <Sign
+          action="work_started"
+          content={{ stop: stop?.stop ?? "" }}
+          command="astra start"
+          disabled={!stop?.stop}
+          send={async (authority) => {
+            await answer(api.POST("/api/start", { body: { stop: stop?.stop ?? "", authority } }));
+            await client.invalidateQueries();
+          }}
+        >
+          Start again with your passkey
+        </Sign>
       </div>
     </div>
   );

@@ -25,6 +25,7 @@ COMMANDS = {
     "up": ("daemon", "run the daemon in the foreground, with the dashboard"),
     "down": ("daemon", "end the daemon"),
     "login": ("access", "a one-time link into the dashboard"),
+    "passkeys": ("passkeys", "approve from a browser with a passkey: enroll, list, revoke"),
     "tokens": ("access", "let programs in over HTTP: create, list, revoke"),
     "stop": ("stopping", "end everything the agent runs, at once, and prove it"),
     "start": ("stopping", "let work start again after a stop; asks for the passphrase"),

@@ -13,6 +13,7 @@ from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon import (
     change_routes,
     desire_routes,
+    passkey_routes,
     problems,
     schedule_routes,
     session_routes,
@@ -66,7 +67,9 @@ def build(
     app.add_middleware(CountRequests, activity=activity)
     app.state.events = Events(runtime.ledger)
     app.router.routes.append(Route("/mcp", endpoint=mcp, methods=["GET", "POST", "DELETE"]))
-    session_routes.add(app, runtime, reception or Reception(site=None))
+    reception = reception or Reception(site=None)
+    session_routes.add(app, runtime, reception)
+    passkey_routes.add(app, runtime, reception)
     _status_routes(app, runtime, leave)
     stop_routes.add(app, runtime)
     _flag_routes(app, runtime)

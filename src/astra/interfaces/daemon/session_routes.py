@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from fastapi import Body, FastAPI, Request, Response
 
 from astra.bootstrap.runtime import Runtime
+from astra.interfaces.daemon.challenges import Enrolments, LoginChallenges
 from astra.interfaces.daemon.front_door import csrf_token
 from astra.interfaces.daemon.login import LINK_LIFETIME, Attempts, LoginLinks, NotRecognised
 from astra.interfaces.daemon.models import (
@@ -36,6 +37,8 @@ class Reception:
     site: Site | None
     links: LoginLinks = field(default_factory=LoginLinks)
     attempts: Attempts = field(default_factory=Attempts)
+    challenges: LoginChallenges = field(default_factory=LoginChallenges)
+    enrolments: Enrolments = field(default_factory=Enrolments)
 
     def open_site(self) -> Site:
         if self.site is None:

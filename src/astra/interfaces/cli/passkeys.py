@@ -1,0 +1,68 @@
+"""`astra passkeys enroll|list|revoke`."""
+
+import argparse
+import time
+from typing import Any
+
+from astra.interfaces.cli.main import Context
+from astra.kernel.errors import Refused
+from astra.kernel.text import printable
+
+_PAUSE, _PATIENCE = 1.0, 600.0
+
+
+def configure(parser: argparse.ArgumentParser, _command: str) -> None:
+    actions = parser.add_subparsers(metavar="ACTION", required=True)
+    new = actions.add_parser("enroll", help="make one in a browser; asks for the passphrase")
+    new.add_argument("--name", default="passkey", help="what to call it: my phone")
+    new.add_argument("--yes", action="store_true", help="the page shows the digits I was shown")
+    new.set_defaults(run=enroll)
+    actions.add_parser("list", help="every passkey").set_defaults(run=list_passkeys)
+    revoke = actions.add_parser("revoke", help="silence one, at once; what it decided stays")
+    revoke.add_argument("id", metavar="ID")
+    revoke.set_defaults(run=revoke_passkey)
+
+
+def enroll(context: Context) -> None:
+    """Send a browser to make a passkey, then sign it here: only the key makes it count."""
+    from astra.interfaces.cli.signing import signed
+    from astra.policy import passkeys
+
+    link = context.client().post("/api/passkeys/enrolments")
+    context.console.note(f"Open this once, within ten minutes:\n  {link['url']}")
+    made = _wait_for(context, link["code"])
+    context.console.confirm(
+        f"Does the page show {made['check'][:3]} {made['check'][3:]}?", yes=context.arguments.yes
+    )
+    authority = signed(context, passkeys.ENROLLED, made["content"])
+    body = {"content": made["content"], "authority": authority}
+    done = context.client().post("/api/passkeys", body)
+    context.console.result(done, f"{done['id']} may decide in your name, at {done['origin']}")
+
+
+def list_passkeys(context: Context) -> None:
+    listed = context.client().get("/api/passkeys")
+    lines = [
+        f"{item['id']}  {'revoked ' if item['revoked_at'] else ''}{printable(item['name'])}"
+        f"  at {item['origin']}"
+        for item in listed["items"]
+    ]
+    context.console.result(listed, *(lines or ["there are no passkeys"]))
+
+
+def revoke_passkey(context: Context) -> None:
+    done = context.client().post(f"/api/passkeys/{context.arguments.id}/revoke")
+    context.console.result(done, f"revoked {done['id']}")
+
+
+def _wait_for(context: Context, code: str) -> dict[str, Any]:
+    deadline = time.monotonic() + _PATIENCE
+    asked = {"code": code, "name": context.arguments.name}
+    while time.monotonic() < deadline:
+        found = context.client().post("/api/passkeys/enrolments/candidate", asked)
+        if found["content"]:
+            return found
+        time.sleep(_PAUSE)
+    raise Refused(
+        "nobody made a passkey in time", code="too_late", next_step="astra passkeys enroll"
+    )
