@@ -61,7 +61,7 @@ def fill(runtime: Runtime, count: int, *, due_in: timedelta = timedelta(0)) -> N
         batch = [schedule(number) for number in range(start, min(start + 1_000, count))]
         runtime.ledger.append(
             [
-                events.created(f"sch_{each.digest()[:16]}", each, next_run, actor="bench")
+                events.created(f"sch_{each.digest[:16]}", each, next_run, actor="bench")
                 for each in batch
             ]
         )

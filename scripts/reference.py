@@ -36,6 +36,9 @@ CONFIGURATION_IN_USE = frozenset(
         "target.max_files",
         "target.protected_paths",
         "target.test_paths",
+        "model.name",
+        "model.base_url",
+        "model.key_env",
     }
 )
 """Keys of astra.toml that some code acts on; name yours here when you read it."""

@@ -2,6 +2,8 @@
 
 import json
 import os
+import select
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -74,6 +76,16 @@ class Astra:
 
     def daemon_pid(self) -> int:
         return self.json("status")["daemon"]["pid"]
+
+    def kill_daemon(self) -> None:
+        """Kill it the hard way, and come back when nothing of it is left."""
+        pid = self.daemon_pid()
+        descriptor = os.pidfd_open(pid)
+        try:
+            signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+            select.select([descriptor], [], [])
+        finally:
+            os.close(descriptor)
 
 
 @contextmanager

@@ -19,15 +19,21 @@ before they act, so running one twice does nothing.
 | change    | granted              | execute            | at once                             |
 | change    | approved             | merge              | at once                             |
 | change    | rejected             | close              | at once                             |
+| plan      | awaiting_approval    | ask-approval       | at once                             |
+| plan's    | approved             | approve-plan       | at once                             |
+| approval  | rejected             | reject-plan        | at once                             |
+| plan      | granted (more)       | export-plan        | at once                             |
+| allowlist | changed              | export-allowlist   | at once                             |
 
-A promotion and a schedule are approvals of their kind. Their own step is there from the request on,
-without a time, and gets one when the operator approves.
+A promotion and a schedule are approvals of their kind, and so is a plan's. Their own step is there
+from the request on, without a time, and gets one when the operator approves.
 
 A step of a change may take minutes, so those have a lane and threads of their own
 (`bootstrap.changing`); nothing else waits for them. `execute` belongs to the change's approval.
 
 Schedules are due by rows of their own (`schedules.projection`): what is due among a million is an
-index range, and claiming one is an append. The executor, not the step runner, looks at those.
+index range, and claiming one is an append. The executor, not the step runner, looks at those. Plans
+that work are due by their own rows, too (`plans.projection`); the plans' runner looks at those.
 """
 
 from collections.abc import Callable, Iterator
@@ -47,6 +53,11 @@ from astra.kernel.clock import format_time, parse_time
 from astra.ledger.ports import Ledger
 from astra.ledger.projection import Projection, Statement
 from astra.ledger.record import Record
+from astra.plans import allowlist, book
+from astra.plans import events as plans
+from astra.plans.allowlist import Allowlist
+from astra.plans.book import Plans
+from astra.plans.exports import Exports
 from astra.schedules import tokens
 from astra.schedules.tokens import TokenShelf
 
@@ -74,6 +85,9 @@ class Domains:
     tokens: TokenShelf
     promotions: Promotions
     idle: IdlePolicy
+    plans: Plans
+    exports: Exports
+    allowlist: Allowlist
 
 
 STEPS: dict[str, Callable[[Domains, str], None]] = {
@@ -84,6 +98,11 @@ STEPS: dict[str, Callable[[Domains, str], None]] = {
     "announce-3": lambda domains, subject: domains.approvals.announce(subject, "announce-3"),
     "create-goal": lambda domains, subject: domains.promotions.fulfil(subject),
     "survey": lambda domains, _subject: domains.idle.survey(),
+    "ask-approval": lambda domains, subject: domains.plans.ask_anew(subject),
+    "approve-plan": lambda domains, subject: domains.plans.fulfil(subject),
+    book.REJECT_STEP: lambda domains, subject: domains.plans.follow_rejection(subject),
+    "export-plan": lambda domains, subject: domains.exports.export(subject),
+    "export-allowlist": lambda domains, _subject: domains.allowlist.export(),
 }
 _ALL_DESIRES = "desires"
 
@@ -139,11 +158,14 @@ def _requested(record: Record) -> Iterator[Statement]:
         yield _insert(record, "export-token", None)
     if record.data["kind"] == changes.KIND:
         change = record.data["subject_id"]
-        yield _of_change(change, "ask")
+        yield _done(change, "ask")
         yield (
             "INSERT INTO due_step VALUES (?, 'execute', NULL, ?, ?)",
             (record.subject, CHANGES, change),
         )
+    if record.data["kind"] == book.KIND:
+        yield _insert(record, "approve-plan", None)
+        yield _done(record.data["subject_id"], "ask-approval")
 
 
 def _exported(record: Record) -> Iterator[Statement]:
@@ -172,8 +194,13 @@ def _granted(record: Record) -> Iterator[Statement]:
 
 
 def _rejected(record: Record) -> Iterator[Statement]:
+    """Let nothing be due any more, but for the plan that this was about."""
     yield _pass_on(record, "close")
-    yield from _over(record)
+    yield "DELETE FROM due_step WHERE subject = ? AND step <> 'approve-plan'", (record.subject,)
+    yield (
+        "UPDATE due_step SET step = ?, due = ? WHERE subject = ?",
+        (book.REJECT_STEP, record.time, record.subject),
+    )
 
 
 def _stale(record: Record) -> Iterator[Statement]:
@@ -209,8 +236,36 @@ def _change_rests(record: Record) -> Iterator[Statement]:
     yield "DELETE FROM due_step WHERE entity = ?", (record.subject,)
 
 
-def _of_change(change: str, step: str) -> Statement:
-    return "DELETE FROM due_step WHERE subject = ? AND step = ?", (change, step)
+def _plan_waits(record: Record) -> Iterator[Statement]:
+    yield _upsert(record, "ask-approval")
+    yield _done(record.subject, "export-plan")
+
+
+def _plan_granted(record: Record) -> Iterator[Statement]:
+    yield _done(record.subject, "ask-approval")
+    yield _upsert(record, "export-plan")
+
+
+def _plan_given_more(record: Record) -> Iterator[Statement]:
+    if not record.data["once"]:
+        yield _upsert(record, "export-plan")
+
+
+def _plan_exported(record: Record) -> Iterator[Statement]:
+    yield _done(record.subject, "export-plan")
+
+
+def _plan_over(record: Record) -> Iterator[Statement]:
+    yield from _over(record)
+    yield _done(record.data.get("approval"), book.REJECT_STEP)
+
+
+def _allowlist_changed(record: Record) -> Iterator[Statement]:
+    yield _upsert(record, "export-allowlist", allowlist.SUBJECT)
+
+
+def _allowlist_exported(_record: Record) -> Iterator[Statement]:
+    yield _done(allowlist.SUBJECT, "export-allowlist")
 
 
 def _over(record: Record) -> Iterator[Statement]:
@@ -233,6 +288,20 @@ def _surveyed(record: Record) -> Iterator[Statement]:
         yield "UPDATE due_step SET due = ? WHERE subject = ?", (due, _ALL_DESIRES)
     else:
         yield "DELETE FROM due_step WHERE subject = ?", (_ALL_DESIRES,)
+
+
+def _upsert(record: Record, step: str, subject: str | None = None) -> Statement:
+    return (
+        (
+            "INSERT INTO due_step VALUES (?, ?, ?, ?, NULL)"
+            " ON CONFLICT (subject, step) DO UPDATE SET due = excluded.due"
+        ),
+        (subject or record.subject, step, record.time, QUICK),
+    )
+
+
+def _done(subject: str | None, step: str) -> Statement:
+    return "DELETE FROM due_step WHERE subject = ? AND step = ?", (subject, step)
 
 
 def _insert(record: Record, step: str, due: str | None) -> Statement:
@@ -262,6 +331,17 @@ _EFFECTS: dict[str, Callable[[Record], Iterator[Statement]]] = {
     changes.CONFLICTED: _change_rests,
     changes.SUPERSEDED: _change_rests,
     changes.REVISION_REQUESTED: _change_rests,
+    plans.DRAFTED: _plan_waits,
+    plans.REVISED: _plan_waits,
+    plans.APPROVED: _plan_granted,
+    plans.PERMISSION_GRANTED: _plan_given_more,
+    plans.FILES_EXPORTED: _plan_exported,
+    plans.REJECTED: _plan_over,
+    plans.ABORTED: _plan_over,
+    plans.COMPLETED: _plan_over,
+    plans.GLOBAL_GRANT_ADDED: _allowlist_changed,
+    plans.GLOBAL_GRANT_REMOVED: _allowlist_changed,
+    plans.ALLOWLIST_EXPORTED: _allowlist_exported,
 }
 _ENDS = frozenset({desk.EXPIRED, desk.USED})
 

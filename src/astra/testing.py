@@ -10,7 +10,9 @@ from astra.adapters.sqlite_index import SqliteIndex
 from astra.approvals import desk
 from astra.approvals.desk import Desk
 from astra.bootstrap import PROJECTIONS
+from astra.bootstrap.planning import Planning, RegistrySkills, make_planning
 from astra.bootstrap.scheduling import RegistryCatalogue, ScheduleDoor
+from astra.bootstrap.services import make_registry
 from astra.bootstrap.step_runner import StepRunner
 from astra.desires.book import Desires
 from astra.desires.idle import IdlePolicy
@@ -23,10 +25,15 @@ from astra.ledger.expectations import Expectations
 from astra.ledger.projection import CORE, Projection
 from astra.ledger.record import EMPTY, Event, Head, Record
 from astra.persona.awareness import Awareness
+from astra.plans.ports import Model, NoModel
+from astra.plans.validation import Rules
 from astra.policy import authority
 from astra.policy.authority import Signed
 from astra.policy.call import Actor, Call, Role
 from astra.policy.gate import Gate, Surroundings
+from astra.policy.grants import GrantPlaces
+from astra.policy.protected import protected_places
+from astra.schedules.admission import Admission
 from astra.schedules.executor import Executor
 from astra.schedules.model import Definition, Schedule
 from astra.schedules.service import Timetable
@@ -152,13 +159,47 @@ class MemoryTokens:
         return "".join(self.lines)
 
 
+class MemoryPlanFiles:
+    """Plan files without a disk."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, str] = {}
+
+    def write(self, agent_id: str, files: Mapping[str, str]) -> None:
+        self.files |= {f"{agent_id}/{name}": text for name, text in files.items()}
+
+    def read(self, agent_id: str, name: str) -> str | None:
+        return self.files.get(f"{agent_id}/{name}")
+
+    def write_allowlist(self, text: str) -> None:
+        self.files[""] = text
+
+    def read_allowlist(self) -> str | None:
+        return self.files.get("")
+
+
+class OneModel:
+    """A source of models with the one a test puts there, or none."""
+
+    def __init__(self) -> None:
+        self.model: Model | None = None
+
+    def configured(self) -> bool:
+        return self.model is not None
+
+    def current(self) -> Model:
+        if self.model is None:
+            raise NoModel("no model is configured", next_step="set [model] in astra.toml")
+        return self.model
+
+
 class GateInMemory:
     """A gate over a data root in memory, whose surroundings a test can set."""
 
     def __init__(self, root: RootInMemory | None = None) -> None:
         self.root = root or RootInMemory()
         self.on = {name: default for name, (default, _) in FLAGS.items()}
-        self.stopped = False
+        self.stopped = self.disk_low = False
         self.granted: tuple[str, ...] = ()
         self.outside: Callable[[], str] = str
         self.desk = Desk(self.root.ledger, self.root.clock)
@@ -168,9 +209,15 @@ class GateInMemory:
         self.desires = Desires(ledger=self.root.ledger, clock=self.root.clock)
         self.promotions = Promotions(desires=self.desires, desk=self.desk)
         around = Surroundings(
-            flags=lambda: self.on, stopped=lambda: self.stopped, outside_grants=self._outside
+            flags=lambda: self.on,
+            stopped=lambda: self.stopped,
+            outside_grants=self._outside,
+            disk_low=lambda: self.disk_low,
         )
         self.gate = Gate(self.root.ledger, self.root.clock, self.desk, around)
+        self.registry = make_registry()
+        self.models, self.plan_files = OneModel(), MemoryPlanFiles()
+        self.planning = self._planning()
 
     def steps(self) -> StepRunner:
         """Make what runs due steps here."""
@@ -179,6 +226,9 @@ class GateInMemory:
             tokens=self.shelf,
             promotions=self.promotions,
             idle=IdlePolicy(self.desires),
+            plans=self.planning.plans,
+            exports=self.planning.exports,
+            allowlist=self.planning.allowlist,
         )
         return StepRunner(self.root.ledger, self.root.clock, domains)
 
@@ -187,6 +237,27 @@ class GateInMemory:
         signed = self.root.sign("approval_granted", desk.content(approval), key)
         self.desk.grant(approval_id, signed)
         self.shelf.export(approval_id)
+
+    def _planning(self) -> Planning:
+        places = GrantPlaces(
+            home="/home/ada", protected=protected_places(data_root="/data", home="/home/ada")
+        )
+        rules = Rules(
+            skills=RegistrySkills(self.registry),
+            places=places,
+            own_folders=("/data/persona_space", "/data/code-repo", "/data/sandbox"),
+        )
+        return make_planning(
+            ledger=self.root.ledger,
+            clock=self.root.clock,
+            desk=self.desk,
+            rules=lambda: rules,
+            files=self.plan_files,
+            models=self.models,
+            code_repo="/data/code-repo",
+            most_rounds=3,
+            flag=lambda name: self.on[name],
+        )
 
     def _outside(self, call: Call) -> str:
         paths = call.footprint.write_paths
@@ -211,6 +282,9 @@ class CounterInMemory:
             desires=self.gate.desires,
             promotions=self.gate.promotions,
             awareness=Awareness(root.ledger),
+            plans=self.gate.planning.plans,
+            plan_views=self.gate.planning.views,
+            drafting=self.gate.planning.drafting,
             source=cast("SourceView", None),
             persona=cast("PersonaFiles", None),
             persona_root="/data/persona_space",
@@ -243,10 +317,14 @@ class ScheduledInMemory(CounterInMemory):
             ledger=self.ledger,
             clock=self.clock,
             timetable=self.timetable,
-            catalogue=self.timetable.catalogue,
-            door=ScheduleDoor(lambda: self.counter),
-            approvals=self.gate.desk,
-            shelf=self.gate.shelf,
+            admission=Admission(
+                ledger=self.ledger,
+                clock=self.clock,
+                catalogue=self.timetable.catalogue,
+                door=ScheduleDoor(lambda: self.counter),
+                approvals=self.gate.desk,
+                shelf=self.gate.shelf,
+            ),
             closed=lambda: self.why_closed,
         )
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 from typing import Any
 
 import pytest
@@ -17,11 +16,9 @@ def call(astra: Astra, name: str, /, code: int = 0, **arguments: Any) -> Any:
 
 
 def goals_once_there(astra: Astra) -> list[Any]:
-    """Ask until the daemon has run the step that was due."""
-    for _ in range(50):
-        if found := astra.json("goals", "list")["items"]:
-            return found
-    raise AssertionError("no goal was created")
+    """Wait until the daemon has run the step that was due."""
+    astra.follow("goal_created")
+    return astra.json("goals", "list")["items"]
 
 
 def test_desires_are_recorded_listed_and_reinforced(astra: Astra) -> None:
@@ -104,11 +101,10 @@ def test_a_desire_becomes_a_goal_when_the_operator_signs(astra: Astra) -> None:
 def test_a_kill_right_after_the_approval_loses_no_goal_and_makes_no_second(astra: Astra) -> None:
     made = astra.json("desires", "record", "survive")
     approval = astra.json("desires", "promote", made["id"], code=3)["approval_id"]
-    pid = astra.daemon_pid()
     astra.json("approve", approval)
-    os.kill(pid, signal.SIGKILL)
+    astra.kill_daemon()
     goals_once_there(astra)
-    os.kill(astra.daemon_pid(), signal.SIGKILL)
+    astra.kill_daemon()
     assert len(astra.json("goals", "list")["items"]) == 1
     created = astra.json("ledger", "tail", "--type", "goal_created", "--count", "100")["items"]
     assert len(created) == 1

@@ -26,7 +26,9 @@ def home(tmp_path: Path) -> Iterator[Path]:
             shell(f"astra down --data-root ~/{name}", tmp_path)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/tutorial/first-steps.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/tutorial/first-steps.md", "docs/SCHEDULE_SAFETY_TIERS.md"]
+)
 def test_an_example_does_what_the_page_says(page: str, home: Path) -> None:
     steps = [step for block in SHOWN.findall((ROOT / page).read_text()) for step in told(block)]
     assert len(steps) > 5, "the example is gone"

@@ -5,21 +5,15 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from driver import Astra
+from forking import run_in_sandbox, sleepers, start_forking
 
 WRITE = "ASTRA_CODE_WRITE_ENABLED"
 pytestmark = pytest.mark.xdist_group("sandbox")
-
-
-def run_in_sandbox(astra: Astra, script: str, code: int = 0, **more: Any) -> Any:
-    arguments = {"command": ["sh", "-c", script], **more}
-    return astra.json("tools", "call", "run_in_sandbox", json.dumps(arguments), code=code)
 
 
 def test_the_agent_works_in_its_sandbox_folder_and_sees_nothing_else(astra: Astra) -> None:
@@ -67,31 +61,6 @@ def test_fetching_waits_for_a_person(astra: Astra) -> None:
     assert "anyone at example.com" in shown
     refused = astra.json("tools", "call", "fetch_url", '{"url": "http://127.0.0.1/"}', code=2)
     assert refused["code"] == "bad_url"
-
-
-def start_forking(astra: Astra) -> threading.Thread:
-    """Have the agent run something that forks, daemonises and ignores every signal it can."""
-    script = (
-        "trap '' TERM INT HUP; echo started > started;"
-        "(setsid sh -c 'trap \"\" TERM; while :; do sleep 100 & sleep 0.05; done' &);"
-        "while :; do sleep 100 & sleep 0.05; done"
-    )
-    started = astra.root / "sandbox" / "started"
-    thread = threading.Thread(target=run_in_sandbox, args=(astra, script), kwargs={"code": 0})
-    thread.start()
-    waiting = threading.Event()
-    for _ in range(600):
-        if started.exists():
-            return thread
-        waiting.wait(0.05)
-    raise AssertionError("the program never started")
-
-
-def sleepers() -> list[str]:
-    found = subprocess.run(
-        ["pgrep", "-f", "^sleep 100$"], capture_output=True, text=True, check=False
-    )
-    return found.stdout.split()
 
 
 def test_stop_ends_everything_and_proves_it(astra: Astra) -> None:

@@ -1,8 +1,7 @@
 """An agent puts work on a clock; a person reads in one command why each firing did or did not."""
 
 import json
-import os
-import signal
+import shutil
 from typing import Any
 
 import pytest
@@ -138,7 +137,7 @@ def test_a_tier_2_firing_waits_for_an_operators_signed_word(astra: Astra) -> Non
 def test_an_approved_token_survives_kill_9_and_works_once(astra: Astra) -> None:
     identifier = create(astra, "astra.health", "--tier", "2")["id"]
     astra.json("approve", identifier)
-    os.kill(astra.daemon_pid(), signal.SIGKILL)
+    astra.kill_daemon()
     assert astra.json("schedules", "run", identifier)["outcome"] == "succeeded"
     assert astra.json("schedules", "run", identifier, code=3)["code"] == "needs_approval"
 
@@ -164,6 +163,28 @@ def test_the_daemon_fires_what_is_due_and_stays_for_it(astra: Astra) -> None:
     executor = astra.json("status")["executor"]
     assert (executor["active"], executor["trouble"]) == (1, "")
     assert astra.daemon_pid() == pid, "it stays although nobody came for its idle time"
+
+
+def test_a_slow_firing_is_a_job_that_survives_kill_9_as_interrupted(astra: Astra) -> None:
+    """Also when somebody deletes the engine's database: the ledger knows what there was."""
+    astra.run("down")
+    with past(astra, minutes=10) as runtime:
+        schedule, _ = runtime.timetable.create(
+            Definition(
+                name="long",
+                cron_expression=f"{(runtime.clock.now().minute + 1) % 60} * * * *",
+                timezone="UTC",
+                target_tool="run_in_sandbox",
+                payload={"command": ["sleep", "60"]},
+                safety_tier=1,
+            ),
+            actor="agent:test",
+        )
+    astra.follow("tool_started")
+    astra.kill_daemon()
+    shutil.rmtree(astra.root / "var" / "jobs")
+    astra.follow("schedule_firing_closed")
+    assert ("interrupted", "interrupted") in history(astra, schedule.id)
 
 
 def test_agents_use_the_same_through_tools(astra: Astra) -> None:

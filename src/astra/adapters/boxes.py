@@ -27,6 +27,8 @@ _START_TIME = 19  # place in /proc/PID/stat after the name, counted from the sta
 
 @dataclass(frozen=True, kw_only=True)
 class RunningBox:
+    """One entry; a `pid_namespace` of 0 says that the command runs unconfined, below a keeper."""
+
     id: str
     kind: str
     label: str
@@ -34,6 +36,11 @@ class RunningBox:
     started: int
     boot: str
     pid_namespace: int
+    cgroup: str = ""
+
+    @property
+    def confined(self) -> bool:
+        return self.pid_namespace != 0
 
 
 def stop_file(data_root: Path) -> Path:
@@ -44,7 +51,9 @@ def is_stopped(data_root: Path) -> bool:
     return os.path.lexists(stop_file(data_root))
 
 
-def describe(pid: int, *, pid_namespace: int, kind: str, label: str) -> RunningBox | None:
+def describe(
+    pid: int, *, pid_namespace: int, kind: str, label: str, cgroup: str = ""
+) -> RunningBox | None:
     started = start_time(pid)
     if started is None:
         return None
@@ -56,6 +65,7 @@ def describe(pid: int, *, pid_namespace: int, kind: str, label: str) -> RunningB
         started=started,
         boot=boot(),
         pid_namespace=pid_namespace,
+        cgroup=cgroup,
     )
 
 
@@ -92,14 +102,9 @@ def registered(data_root: Path) -> tuple[list[RunningBox], list[str]]:
     return boxes, unreadable
 
 
-def end(data_root: Path, box_id: str) -> bool:
-    """End one box on an operator's word; its launcher will say that it was stopped."""
-    for box in registered(data_root)[0]:
-        if box.id == box_id:
-            (_folder(data_root) / f"{box.id}.ended").touch()
-            with held(box) as process:
-                return process is not None and kill(process)
-    return False
+def mark_ended(data_root: Path, box: RunningBox) -> None:
+    """Note that a box ends on an operator's word, for its launcher to say so."""
+    (_folder(data_root) / f"{box.id}.ended").touch()
 
 
 def was_ended(data_root: Path, box: RunningBox) -> bool:
@@ -143,9 +148,7 @@ def wait_dead(process: int, seconds: float) -> bool:
 def members(pid_namespace: int) -> list[int]:
     """List the processes that live in a pid namespace, zombies left out."""
     inside = f"pid:[{pid_namespace}]"
-    return [
-        pid for pid in _pids() if _namespace(pid) == inside and _state(pid) not in {"Z", "X", ""}
-    ]
+    return [pid for pid in all_pids() if _namespace(pid) == inside and is_alive(pid)]
 
 
 def start_time(pid: int) -> int | None:
@@ -156,6 +159,14 @@ def start_time(pid: int) -> int | None:
 def parent(pid: int) -> int | None:
     fields = _stat(pid)
     return int(fields[1]) if len(fields) > 1 else None
+
+
+def is_alive(pid: int) -> bool:
+    return _state(pid) not in {"Z", "X", ""}
+
+
+def all_pids() -> list[int]:
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
 
 
 @lru_cache(maxsize=1)
@@ -173,10 +184,6 @@ def _files(data_root: Path) -> list[Path]:
     except FileNotFoundError:
         return []
     return [_folder(data_root) / name for name in names if "." not in name]
-
-
-def _pids() -> list[int]:
-    return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
 
 
 def _namespace(pid: int) -> str:

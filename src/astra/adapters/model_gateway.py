@@ -3,8 +3,9 @@
 The box talks plain HTTP to its own loopback; outside, the gateway keeps what a model call needs
 (path, body, a few named headers), drops everything else a client sent, its credentials first, adds
 the operator's key, and calls the one endpoint the operator named. Calls, bytes and tokens are
-capped, and every call, made or refused, is reported once. A call cannot be redirected, and no other
-path of the endpoint can be reached.
+capped, and every call, made or refused, is reported once. What a call may answer is bounded by what
+is left of the tokens and set aside while it runs. A call cannot be redirected, and no other path of
+the endpoint can be reached.
 """
 
 import contextlib
@@ -17,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from astra.adapters import http_head
+from astra.adapters import http_head, model_ceiling
 from astra.adapters.http_head import BadHead, Head
 from astra.adapters.model_usage import reported_tokens
 from astra.kernel.errors import BadSetting
@@ -30,7 +31,6 @@ PATHS = {
 }
 _KEPT_HEADERS = ("content-type", "accept", "anthropic-version", "anthropic-beta")
 _ANSWERED_HEADERS = ("content-type", "retry-after", "request-id", "x-request-id")
-_TOKEN_CEILINGS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 MOST_AT_ONCE = 16
 _REQUEST_SECONDS, _ANSWER_SECONDS = 30.0, 600.0
 _CHUNK = 65536
@@ -96,6 +96,7 @@ class ModelGateway:
     _calls: int = 0
     _refused: int = 0
     _tokens: int = 0
+    _held: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _live: set[socket.socket] = field(default_factory=set[socket.socket])
     _closing: bool = False
@@ -151,11 +152,15 @@ class ModelGateway:
             head = http_head.parse(raw)
             path = _model_path(head)
             body = self._body(client, head, rest)
-            payload = self._admitted(head, path, body)
+            payload, held = self._admitted(head, path, body)
         except (_Refusal, BadHead) as refusal:
             self._refuse(client, path, refusal)
             return
-        self._call(client, head, path, payload)
+        try:
+            self._call(client, head, path, payload)
+        finally:
+            with self._lock:
+                self._held -= held
 
     def _body(self, client: socket.socket, head: Head, rest: bytes) -> bytes:
         length = http_head.body_length(head)
@@ -172,25 +177,24 @@ class ModelGateway:
             rest += more
         return rest[:length]
 
-    def _admitted(self, head: Head, path: str, body: bytes) -> dict[str, Any]:
-        """Take one call off the account, and bound what it may cost."""
+    def _admitted(self, head: Head, path: str, body: bytes) -> tuple[dict[str, Any], int]:
+        """Take one call off the account, bound what it may answer, and hold that much back."""
         payload = _payload(head, body)
         model = str(payload.get("model", ""))
         if self.upstream.models and model not in self.upstream.models and head.method == "POST":
             raise _Refusal("not_a_model_call", f"the model {model!r} is not offered")
         with self._lock:
-            left = self.caps.tokens - self._tokens
+            left = self.caps.tokens - self._tokens - self._held
             if self._calls >= self.caps.calls:
                 raise _Refusal("calls", f"this run may make {self.caps.calls} calls")
             if left <= 0:
                 raise _Refusal("tokens", f"this run may use {self.caps.tokens} tokens")
             self._calls += 1
-        for name in _TOKEN_CEILINGS:
-            if isinstance(payload.get(name), int):
-                payload[name] = max(1, min(payload[name], left))
+            held = model_ceiling.bound(path, payload, left)
+            self._held += held
         if payload.get("stream") is True and path == "/chat/completions":
             payload["stream_options"] = {"include_usage": True}
-        return payload
+        return payload, held
 
     def _call(self, client: socket.socket, head: Head, path: str, payload: dict[str, Any]) -> None:
         body = json.dumps(payload).encode() if head.method == "POST" else b""

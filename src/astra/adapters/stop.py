@@ -3,7 +3,8 @@
 Kills first and records later: creates `var/stop`, kills by the registry, proves the deaths, and
 gives back counts for whoever writes them down. It takes no lock, asks no daemon and waits for
 nothing that a box could hold: one SIGKILL to a box's init process ends its whole pid namespace, and
-the kernel reports that death only when no process is left in it.
+the kernel reports that death only when no process is left in it. Commands that an operator had run
+unconfined are ended after the boxes, as far as they can be found (`unconfined.tree`).
 """
 
 import contextlib
@@ -14,6 +15,9 @@ from pathlib import Path
 
 from astra.adapters import boxes
 from astra.adapters.boxes import RunningBox
+from astra.adapters.cgroups import Group
+from astra.adapters.reserve import Reserve
+from astra.adapters.unconfined import tree
 
 PATIENCE_SECONDS = 5.0
 _ROUNDS = 3
@@ -67,29 +71,50 @@ def stop_now(
     )
 
 
+def end_one(data_root: Path, box_id: str, *, patience: float = PATIENCE_SECONDS) -> bool:
+    """End one box on an operator's word; tell whether it was there and is dead now."""
+    for box in boxes.registered(data_root)[0]:
+        if box.id == box_id:
+            boxes.mark_ended(data_root, box)
+            return _kill_all([box], patience)[box.id] == _ENDED
+    return False
+
+
 def _freeze(data_root: Path) -> bool:
     """Create `var/stop`; failing to (a full disk) must not keep anything alive."""
-    with contextlib.suppress(OSError):
-        boxes.stop_file(data_root).parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(
-            boxes.stop_file(data_root), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644
-        )
-        os.close(descriptor)
+    if not _create(boxes.stop_file(data_root)):
+        with contextlib.suppress(OSError):
+            Reserve(data_root / "var").release()
+        _create(boxes.stop_file(data_root))
     return boxes.is_stopped(data_root)
+
+
+def _create(path: Path) -> bool:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644))
+    except OSError:
+        return False
+    return True
 
 
 def _kill_all(found: list[RunningBox], patience: float) -> dict[str, _Fate]:
     """Kill every box before waiting for any, so that a slow death delays no other."""
     with contextlib.ExitStack() as stack:
         processes = {box.id: stack.enter_context(boxes.held(box)) for box in found}
-        for process in processes.values():
-            if process is not None:
+        for box in found:
+            process = processes[box.id]
+            if process is not None and box.confined:
                 boxes.kill(process)
+            if process is not None and box.cgroup:
+                Group(Path(box.cgroup)).kill()
         deadline = time.monotonic() + patience
         return {box.id: _fate(box, processes[box.id], deadline - time.monotonic()) for box in found}
 
 
 def _fate(box: RunningBox, process: int | None, patience: float) -> _Fate:
+    if not box.confined:
+        return _fate_of_tree(box, process, patience)
     if process is None:
         return _GONE
     dead = boxes.wait_dead(process, patience)
@@ -99,12 +124,23 @@ def _fate(box: RunningBox, process: int | None, patience: float) -> _Fate:
     return _ENDED
 
 
+def _fate_of_tree(box: RunningBox, keeper: int | None, patience: float) -> _Fate:
+    """End an unconfined command, whose processes may outlive their keeper."""
+    found = tree.left(box)
+    alive = tree.end(box, patience=max(1.0, patience)) if found else []
+    if alive:
+        return Survivor(box=box.id, label=box.label, pids=tuple(alive))
+    return _ENDED if found or keeper is not None else _GONE
+
+
 def _forget(data_root: Path, found: list[RunningBox], fates: dict[str, _Fate]) -> None:
     """Clear the entries of boxes that are proven dead, whose launchers may be dead as well."""
     for box in found:
         if not isinstance(fates[box.id], Survivor):
             with contextlib.suppress(OSError):
                 boxes.forget(data_root, box)
+                if box.cgroup:
+                    Path(box.cgroup).rmdir()
 
 
 def _is_app(box: RunningBox) -> bool:

@@ -4,12 +4,14 @@ The stop file itself is made first and empty, because nothing may delay it. Its 
 the killing, under an id of its own; a stop without a report is still a stop.
 """
 
+import contextlib
 import json
 from pathlib import Path
 from typing import Any
 
 from astra.adapters import boxes, stop
 from astra.adapters.data_root import write_private
+from astra.adapters.reserve import Reserve
 from astra.adapters.stop import Stopped
 from astra.kernel.ids import random_id
 
@@ -21,11 +23,20 @@ def stop_now(data_root: Path, *, keep_app: bool = False) -> tuple[str, Stopped]:
     done = stop.stop_now(data_root, keep_app=keep_app)
     stop_id = random_id("stop")
     document = {"id": stop_id, "report": as_dict(done)}
+    noted = _note(data_root, document)
+    if not noted:
+        with contextlib.suppress(OSError):
+            Reserve(data_root / "var").release()
+        noted = _note(data_root, document)
+    return stop_id if noted else NO_ID, done
+
+
+def _note(data_root: Path, document: dict[str, Any]) -> bool:
     try:
         write_private(_file(data_root), json.dumps(document).encode())
     except OSError:
-        return NO_ID, done
-    return stop_id, done
+        return False
+    return True
 
 
 def read(data_root: Path) -> tuple[str, dict[str, Any]]:

@@ -152,6 +152,10 @@ class Desk:
         granted = self._grant_of(approval)
         return _terms(granted.data) if granted and self._signed(approval) else {}
 
+    def was_signed(self, identifier: str) -> bool:
+        """Tell whether an approval was granted by the operator's own signature, used up or not."""
+        return self._signed(self.get(identifier))
+
     def listed(self, *, state: str = "pending") -> list[Approval]:
         found = self._where("state = ? OR ? = 'all'", state, state)
         if state != "pending":
@@ -188,12 +192,12 @@ class Desk:
         data = content(approval, terms)
         event = Event(type=GRANTED, actor="operator", data=data, subject=identifier)
         event = authority.signed_event(self.ledger, event, signed, now=self.clock.now())
-        return self._decide(identifier, event)
+        return self._decide_first(identifier, event)
 
     def reject(self, identifier: str, reason: str, *, actor: str) -> Record:
         self._pending(identifier)
         data = {"approval": identifier, "reason": reason}
-        return self._decide(
+        return self._decide_first(
             identifier, Event(type=REJECTED, actor=actor, data=data, subject=identifier)
         )
 
@@ -252,13 +256,16 @@ class Desk:
             sequence=record.sequence,
         )
 
+    def _decide_first(self, identifier: str, event: Event) -> Record:
+        try:
+            return self._decide(identifier, event)
+        except StaleVersion:
+            raise self._decided(self.get(identifier)) from None
+
     def _decide(self, identifier: str, event: Event) -> Record:
         version = self.ledger.query("SELECT version FROM subject WHERE id = ?", [identifier])
         event = replace(event, correlation=self._story(identifier))
-        try:
-            (record,) = self.ledger.append([event], expect={identifier: version[0][0]})
-        except StaleVersion:
-            raise self._decided(self.get(identifier)) from None
+        (record,) = self.ledger.append([event], expect={identifier: version[0][0]})
         return record
 
     def _story(self, identifier: str) -> str:

@@ -7,6 +7,8 @@ from astra.desires import views as desires
 from astra.goals import book as goals
 from astra.ledger.projection import CORE, Projection
 from astra.persona import awareness
+from astra.plans import allowlist
+from astra.plans import projection as plans
 from astra.policy import access, budgets, flags, telemetry
 from astra.schedules import projection as schedules
 from astra.tasks import book as tasks
@@ -17,6 +19,7 @@ PROJECTIONS: tuple[Projection, ...] = (
     access.PROJECTION,
     budgets.PROJECTION,
     telemetry.PROJECTION,
+    telemetry.COUNTS,
     desk.PROJECTION,
     schedules.PROJECTION,
     desires.PROJECTION,
@@ -24,5 +27,7 @@ PROJECTIONS: tuple[Projection, ...] = (
     tasks.PROJECTION,
     changes.PROJECTION,
     awareness.PROJECTION,
+    plans.PROJECTION,
+    allowlist.PROJECTION,
     flow.PROJECTION,
 )

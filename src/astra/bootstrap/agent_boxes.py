@@ -13,7 +13,7 @@ from pathlib import Path
 from astra.adapters.bubblewrap.outcome import Outcome
 from astra.bootstrap.sandbox import Sandbox
 from astra.kernel.errors import AstraError
-from astra.policy.manifest import Limits, Manifest, in_words
+from astra.policy.manifest import Limits, Manifest, in_words, unconfined_in_words
 
 _FETCH_SECONDS = 60.0
 _MOST_FETCHED = 2_000_000
@@ -83,7 +83,8 @@ class AgentBoxes:
         return Fetched(int(said["status"]), str(said["type"]), body)
 
     def in_words(self) -> str:
-        return in_words(self._manifest(60))
+        manifest = self._manifest(60)
+        return unconfined_in_words(manifest) if self.sandbox.off else in_words(manifest)
 
     def _manifest(self, seconds: float) -> Manifest:
         """Write out what the agent's own box may touch right now."""

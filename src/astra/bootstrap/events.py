@@ -17,10 +17,12 @@ from astra.changes import model as changes
 from astra.desires import idle
 from astra.desires import views as desires
 from astra.goals import book as goals
+from astra.plans import events as plans
 from astra.policy import (
     access,
     authority,
     budgets,
+    confinement,
     contract,
     flags,
     passkeys,
@@ -102,11 +104,64 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         changes.EXECUTED: "the target's branch moved to the approved commit",
         changes.ROLLED_BACK: "what a change brought was taken back",
         changed.STEP_FAILED: "a step of a change failed and is tried again; why",
+        plans.REQUESTED: "somebody described a project; a model is to draft a plan for it",
+        plans.QUESTIONED: "the description was not clear; what was asked back",
+        plans.ANSWERED: "those questions were answered",
+        plans.DRAFTING_RETRIED: "a model did not answer, or its plan did not hold; when it is"
+        " asked again",
+        plans.FAILED: "no plan came of a description, and why",
+        plans.DRAFTED: "there is a plan; its hash, its manifest and its size",
+        plans.REVISED: "a plan was edited: it has a new hash and needs a new approval",
+        plans.APPROVED: "the operator approved exactly this plan with exactly these grants",
+        plans.REJECTED: "the operator rejected a plan, with a reason",
+        plans.FILES_EXPORTED: "a plan's contract was written to its files",
+        plans.GLOBAL_GRANT_ADDED: "the operator granted something to every plan that asks for it",
+        plans.GLOBAL_GRANT_REMOVED: "such a grant was taken back",
+        plans.ALLOWLIST_EXPORTED: "the global allowlist was written to its file",
+        plans.STARTED: "the runner began with an approved plan",
+        plans.CHECKPOINT_STARTED: "a plan began a checkpoint",
+        plans.CHECKPOINT_COMPLETED: "a checkpoint is done; what came of it",
+        plans.STEP_STARTED: "a model call was counted against a checkpoint's budget",
+        plans.STEP_DECIDED: "what the model wants to do next, and what that is judged to be",
+        plans.ACTION_STARTED: "an action with an effect is about to begin, at most once",
+        plans.STEP_FINISHED: "how that step went",
+        plans.MODEL_FAILED: "a model did not answer, or not in the form; when it is asked again",
+        plans.OVERRAN: "a plan has run twice as long as it was estimated",
+        plans.BLOCKED_ON_PERMISSION: "a plan wants what it was not granted; the narrowest grant",
+        plans.BLOCKED_ON_DESTRUCTIVE: "a destructive step waits to be confirmed, just this once",
+        plans.BLOCKED_ON_BUDGET: "a checkpoint's step budget is spent",
+        plans.BLOCKED_ON_LLM: "the model did not answer, however often it was asked",
+        plans.PERMISSION_GRANTED: "the operator granted a running plan more, once or for good",
+        plans.ACTION_CONFIRMED: "the operator confirmed one destructive step",
+        plans.ACTION_SKIPPED: "the operator skipped an action",
+        plans.BUDGET_EXTENDED: "the operator gave a checkpoint more steps",
+        plans.PAUSED: "a plan was paused",
+        plans.RESUMED: "a plan goes on",
+        plans.COMPLETED: "a plan is done",
+        plans.ABORTED: "a plan was ended before it was done, and why",
+        plans.MESSAGE_SENT: "a plan told people something",
+        plans.MESSAGE_RECEIVED: "somebody told a plan something; its next step reads it",
+        plans.SILENCED: "notifications of a plan were turned off or on again",
+        plans.NOTIFIED: "the messages of a minute were announced together",
         sandbox.EGRESS_ATTEMPTED: "a box tried to reach a host; whether it was let through",
         sandbox.BOX_ENDED: "a box ended; how, after how long, and what it had reached",
+        confinement.ALLOWED: "the operator signed that agent code may run without a sandbox; it"
+        " does only where the daemon's setting says so too",
+        confinement.REVOKED: "that was taken back: agent code runs in the sandbox or not at all",
         stopping.STOPPED: "everything the agent ran was ended; what was found and what survived",
         stopping.STARTED: "the operator let work start again, with a signature",
         "ledger_tail_set_aside": "a crash tore the end of a segment; it was moved out of the chain,"
         " whole, to `var/set-aside`",
     }
 )
+
+URGENT = frozenset(
+    {
+        *(authority.ROOT_CREATED, authority.KEY_ROTATED, contract.CONFIG_SIGNED, flags.FLAG_SET),
+        *(desk.GRANTED, desk.REJECTED, desk.EXPIRED, desk.STALE, tokens.EXPORTED),
+        *(stopping.STOPPED, stopping.STARTED, confinement.ALLOWED, confinement.REVOKED),
+        *(telemetry.TOOL_FINISHED, telemetry.TOOL_INTERRUPTED, sandbox.BOX_ENDED),
+        *(schedules.PAUSED, schedules.CLOSED, desires.HALF_LIFE_SET, "ledger_tail_set_aside"),
+    }
+)
+"""What is recorded even while the disk is full: what a person decides, and how things ended."""

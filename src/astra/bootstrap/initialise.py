@@ -4,6 +4,7 @@ Everything before the first record of the ledger can be done again, and is after
 record is the moment the root exists. Running it again changes nothing.
 """
 
+import errno
 import json
 import os
 import secrets
@@ -18,6 +19,7 @@ from astra.adapters.bubblewrap import machine
 from astra.adapters.bubblewrap.machine import SandboxUnavailable
 from astra.adapters.data_root import DataRoot, write_private
 from astra.adapters.file_ledger import FileLedger
+from astra.adapters.reserve import Reserve
 from astra.bootstrap import PROJECTIONS
 from astra.kernel import signatures
 from astra.kernel.clock import SystemClock
@@ -121,6 +123,7 @@ def _record(root: DataRoot, created: Mapping[str, Any], operator: KeyPair) -> No
     """Append the first record, and the operator's signature under the first configuration."""
     clock = SystemClock()
     ledger = FileLedger(root.var, projections=PROJECTIONS, key=root.ledger_key(), clock=clock)
+    Reserve(root.var).fill()
     try:
         story = random_id("cor")
         first = Event(
@@ -148,13 +151,17 @@ def _record(root: DataRoot, created: Mapping[str, Any], operator: KeyPair) -> No
 def _give_to_boxes(*folders: Path) -> None:
     """Let boxes write the agent's folders: as root, boxes have a uid of their own."""
     try:
-        identity = machine.look().identity
-    except SandboxUnavailable:
-        return
-    if identity.dropped:
-        for folder in folders:
+        identity = machine.identity()
+        for folder in folders if identity.dropped else ():
             for path in (folder, *folder.rglob("*")):
                 os.chown(path, identity.uid, identity.gid, follow_symlinks=False)
+    except SandboxUnavailable:
+        return
+    except OSError as error:
+        # A container whose root is somebody else's user has no such uid: no box starts in it,
+        # and the preflight says so.
+        if error.errno not in {errno.EINVAL, errno.EPERM}:
+            raise
 
 
 def _relative(path: Path, root: DataRoot) -> str:

@@ -11,16 +11,21 @@ from typing import Any
 from astra import __version__
 from astra.adapters import boxes, stop_report
 from astra.adapters.approval_tokens import TokenFiles
+from astra.adapters.cgroups import NOT_DELEGATED, Delegation
 from astra.adapters.change_repo import GitChangeRepo, Identity
 from astra.adapters.data_root import DataRoot
+from astra.adapters.dbos_engine import DbosEngine, Job
 from astra.adapters.file_ledger import FileLedger
 from astra.adapters.no_evidence import NoScanner, NoTestRuns
+from astra.adapters.reserve import Reserve, free_space
 from astra.adapters.waiting_flag import WaitingFlagFile
 from astra.approvals.desk import Desk
 from astra.bootstrap import PROJECTIONS, services
 from astra.bootstrap.agent_boxes import AgentBoxes
 from astra.bootstrap.changing import ChangeSteps
 from astra.bootstrap.clone_imports import BoxedImports
+from astra.bootstrap.events import URGENT
+from astra.bootstrap.planning import Planning, own_folders, planning_of
 from astra.bootstrap.sandbox import Sandbox
 from astra.bootstrap.scheduling import RegistryCatalogue, ScheduleDoor, Scheduler
 from astra.bootstrap.step_runner import StepRunner
@@ -35,7 +40,7 @@ from astra.desires.idle import IdlePolicy
 from astra.flow import Domains
 from astra.goals.promotion import Promotions
 from astra.kernel.clock import Clock, SystemClock, format_time
-from astra.kernel.errors import BadSetting, Conflict, DuplicateKey
+from astra.kernel.errors import AstraError, BadSetting, Conflict, DuplicateKey
 from astra.ledger import chain
 from astra.ledger.record import Record
 from astra.persona.awareness import Awareness
@@ -46,7 +51,8 @@ from astra.policy.decision import Reason
 from astra.policy.flags import Flag
 from astra.policy.gate import Gate, Surroundings
 from astra.policy.stopping import StopRecord
-from astra.schedules.executor import Executor
+from astra.schedules.admission import Admission
+from astra.schedules.executor import JOB, Executor
 from astra.schedules.service import Timetable
 from astra.schedules.tokens import TokenShelf
 from astra.settings.environment import Settings
@@ -69,19 +75,17 @@ class Runtime:
     url: str | None = None
     """Where the dashboard is served, once it is."""
     port: int | None = None
+    groups: Delegation = NOT_DELEGATED
 
     @cached_property
     def counter(self) -> Counter:
         """Give the one place where every door calls tools."""
-        own = (
-            self.root.path / "persona_space",
-            self.settings.code_repo,
-            self.settings.sandbox_folder,
-        )
+        own = own_folders(self.root, self.settings)
         around = Surroundings(
             flags=lambda: services.on(self.flags()),
             stopped=self.stopped,
             outside_grants=services.outside(services.own_grants(grant_places(self.root), own)),
+            disk_low=self.reserve.is_low,
         )
         return Counter(
             registry=self.registry,
@@ -89,6 +93,10 @@ class Runtime:
             ledger=self.ledger,
             services=self._services(),
         )
+
+    @property
+    def reserve(self) -> Reserve:
+        return Reserve(self.root.var)
 
     @cached_property
     def registry(self) -> Registry:
@@ -111,13 +119,27 @@ class Runtime:
             ledger=self.ledger,
             clock=self.clock,
             timetable=self.timetable,
-            catalogue=self.timetable.catalogue,
-            door=ScheduleDoor(lambda: self.counter),
-            approvals=self.desk,
-            shelf=self.shelf,
+            admission=Admission(
+                ledger=self.ledger,
+                clock=self.clock,
+                catalogue=self.timetable.catalogue,
+                door=ScheduleDoor(lambda: self.counter),
+                approvals=self.desk,
+                shelf=self.shelf,
+            ),
             closed=self.why_no_firings,
+            jobs=self.engine,
         )
         return Scheduler(executor, self.ledger, self.clock)
+
+    @cached_property
+    def engine(self) -> DbosEngine:
+        """Give the engine for what takes long; it starts when it first gets something to do."""
+        job = Job(
+            run=lambda argument: self.scheduler.executor.job_run(argument),  # noqa: PLW0108 - made of this
+            done=lambda argument, outcome: self.scheduler.executor.job_done(argument, outcome),  # noqa: PLW0108 - made of this
+        )
+        return DbosEngine(self.root.var / "jobs" / "jobs.sqlite3", {JOB: job})
 
     @cached_property
     def change_repo(self) -> GitChangeRepo:
@@ -161,7 +183,9 @@ class Runtime:
 
     @cached_property
     def sandbox(self) -> Sandbox:
-        return Sandbox(self.root, self.ledger)
+        return Sandbox(
+            self.root, self.ledger, asked_off=self.settings.sandbox_off, groups=self.groups
+        )
 
     @cached_property
     def _holds(self) -> Callable[[str], bool]:
@@ -180,8 +204,23 @@ class Runtime:
             tokens=self.shelf,
             promotions=self.promotions,
             idle=IdlePolicy(self.desires),
+            plans=self.planning.plans,
+            exports=self.planning.exports,
+            allowlist=self.planning.allowlist,
         )
         return StepRunner(self.ledger, self.clock, domains)
+
+    @cached_property
+    def planning(self) -> Planning:
+        return planning_of(
+            self.root,
+            self.settings,
+            ledger=self.ledger,
+            clock=self.clock,
+            desk=self.desk,
+            registry=self.registry,
+            flag=lambda name: self.flags()[name].on,
+        )
 
     @property
     def promotions(self) -> Promotions:
@@ -290,11 +329,13 @@ class Runtime:
             "stopped": self.stopped(),
             "flags": services.on(effective),
             "pending_approvals": len(self.desk.listed()),
+            "sandbox": {name: self.sandbox.state()[name] for name in ("kind", "state")},
         }
 
     def close(self) -> None:
         self.scheduler.stop()
         self.steps.stop()
+        self.engine.close()
         self.change_steps.stop()
         self.change_repo.close()
         self.views.close()
@@ -310,6 +351,9 @@ class Runtime:
             desires=self.desires,
             promotions=self.promotions,
             awareness=Awareness(self.ledger),
+            plans=self.planning.plans,
+            plan_views=self.planning.views,
+            drafting=self.planning.drafting,
             source=self.views.source,
             persona=self.views.files,
             persona_root=str(self.root.path / "persona_space"),
@@ -326,13 +370,25 @@ class Runtime:
         )
 
 
-def start(settings: Settings, *, clock: Clock | None = None) -> Runtime:
+def start(
+    settings: Settings, *, clock: Clock | None = None, groups: Delegation = NOT_DELEGATED
+) -> Runtime:
     """Take ownership of a data root and open its ledger."""
     root = DataRoot(settings.data_root)
     created = root.require()
     _refuse_moved_folders(settings, root, created)
     clock = clock or SystemClock()
-    ledger = FileLedger(root.var, projections=PROJECTIONS, key=root.ledger_key(), clock=clock)
+    reserve = Reserve(root.var)
+    reserve.make_room()
+    ledger = FileLedger(
+        root.var,
+        projections=PROJECTIONS,
+        key=root.ledger_key(),
+        clock=clock,
+        reserve=reserve,
+        urgent=URGENT,
+    )
+    reserve.fill()
     telemetry.close_interrupted(ledger)
     _settle_stop(root, ledger)
     branch = created.data["branch"]
@@ -348,6 +404,7 @@ def start(settings: Settings, *, clock: Clock | None = None) -> Runtime:
         desires=desires,
         branch=branch,
         views=make_views(root, settings, contract.in_force(ledger), branch),
+        groups=groups,
     )
 
 
@@ -389,6 +446,7 @@ def status(
         "budgets": budgets.today(runtime.ledger, now=runtime.clock.now()),
         "read_scope": str(runtime.views.read_scope),
         "sandbox": runtime.sandbox.state(),
+        "disk": disk_state(runtime.reserve),
         "ledger": {
             "records": head.sequence,
             "head": head.hash,
@@ -402,14 +460,35 @@ def status(
         },
         "executor": {**runtime.scheduler.state(), "closed": runtime.why_no_firings()},
         "app": None,
-        "model": None,
+        "model": model_state(runtime),
     }
+
+
+def model_state(runtime: Runtime) -> str | None:
+    """Name the model that is configured, or say what is wrong with it."""
+    models = runtime.planning.drafting.models
+    if not models.configured():
+        return None
+    try:
+        return models.current().name
+    except AstraError as error:
+        return error.detail
 
 
 def code_access(effective: dict[str, Flag]) -> str:
     if not effective["PERSONA_MODE_ENABLED"].on:
         return "off"
     return "write" if effective["ASTRA_CODE_WRITE_ENABLED"].on else "read"
+
+
+def disk_state(reserve: Reserve) -> dict[str, Any]:
+    free, floor = free_space(reserve.var)
+    return {
+        "free": free,
+        "floor": floor,
+        "low": reserve.is_low(),
+        "reserve": "used up" if reserve.is_out() else "held",
+    }
 
 
 def configuration_state(runtime: Runtime) -> str:

@@ -1,7 +1,8 @@
-"""Running agent code: always in a box, with what the caller was granted and nothing else.
+"""Running agent code: in a box, with what the caller was granted and nothing else.
 
 Every connection a box tries to make is a record, and so is every box's end. Before the first box
-the real profile is tried with canaries; where it does not hold, nothing runs.
+the real profile is tried with canaries; where it does not hold, nothing runs. The one way around is
+`off-unsafe`: set for the daemon, and signed by the operator. Then commands are plain processes.
 """
 
 import threading
@@ -18,13 +19,17 @@ from astra.adapters.bubblewrap.machine import SandboxUnavailable
 from astra.adapters.bubblewrap.outcome import Outcome
 from astra.adapters.bubblewrap.preflight import Preflight
 from astra.adapters.bubblewrap.toolchain import Toolchain
+from astra.adapters.cgroups import NOT_DELEGATED, Delegation
 from astra.adapters.data_root import DataRoot
 from astra.adapters.egress_proxy import PUBLIC_INTERNET, Attempt, Internet
+from astra.adapters.unconfined import run as unconfined
 from astra.ledger.ports import Ledger
 from astra.ledger.record import Event
+from astra.policy.confinement import OFF, UnsafeRecord
 from astra.policy.manifest import Manifest
 
 EGRESS_ATTEMPTED, BOX_ENDED = "egress_attempted", "box_ended"
+UNSAFE = "UNSAFE: agent code runs unconfined, as a plain process"
 
 
 @dataclass
@@ -33,8 +38,18 @@ class Sandbox:
     ledger: Ledger
     internet: Internet = PUBLIC_INTERNET
     check: Callable[[], Preflight] = preflight.preflight
+    asked_off: bool = False
+    groups: Delegation = NOT_DELEGATED
     _found: Preflight | None = field(default=None, init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+
+    def __post_init__(self) -> None:
+        self._signed_off = UnsafeRecord(self.ledger)
+
+    @property
+    def off(self) -> bool:
+        """Tell whether commands run unconfined: both have to say so, at every run anew."""
+        return self.asked_off and self._signed_off.in_force()
 
     def run(
         self,
@@ -47,7 +62,9 @@ class Sandbox:
         programs: tuple[Path, ...] = (),
     ) -> Outcome:
         """Run a command in a box; `programs` outside the system's folders become usable in it."""
-        self.require()
+        off = self.off
+        if not off:
+            self.require()
         homes = (str(Path.home()),)
         tools = Toolchain()
         for program in programs:
@@ -65,7 +82,14 @@ class Sandbox:
         def record(attempt: Attempt) -> None:
             self.ledger.append([_egress(attempt, correlation, actor)], lazy=True)
 
-        outcome = launch.run(box, data_root=self.root.path, record=record, internet=self.internet)
+        run = unconfined.run if off else launch.run
+        outcome = run(
+            box,
+            data_root=self.root.path,
+            record=record,
+            internet=self.internet,
+            groups=self.groups,
+        )
         self.ledger.append([_ended(command, outcome, correlation, actor)])
         return outcome
 
@@ -86,6 +110,15 @@ class Sandbox:
 
     def state(self) -> dict[str, Any]:
         """Say what is known without waiting for a check."""
+        unsafe: dict[str, Any] = {"kind": OFF, "state": UNSAFE, "problems": []}
+        found = unsafe if self.off else self._boxes_state()
+        return {**found, "limits": self.groups.in_words(), **self.switches()}
+
+    def switches(self) -> dict[str, bool]:
+        """Say which of the two halves of `off-unsafe` are there."""
+        return {"off_in_environment": self.asked_off, "off_signed": self._signed_off.in_force()}
+
+    def _boxes_state(self) -> dict[str, Any]:
         found = self._found
         if found is None:
             return {"kind": "bubblewrap", "state": "not checked yet", "problems": []}
@@ -120,6 +153,7 @@ def _ended(command: tuple[str, ...], outcome: Outcome, correlation: str, actor: 
         "verdict": str(outcome.verdict),
         "reason": outcome.reason,
         "seconds": round(outcome.seconds, 3),
+        "confined": outcome.confined,
         "egress": {
             "allowed": outcome.egress.allowed,
             "denied": outcome.egress.denied,

@@ -84,7 +84,7 @@ class Scheduler:
 
     def needed(self) -> bool:
         """Tell whether a schedule will be due one day, or something runs right now."""
-        if self._handed:
+        if self._handed or views.counts(self._ledger)["open"]:
             return True
         return not self.executor.closed() and self.executor.next_due() is not None
 

@@ -15,6 +15,7 @@ from astra.tools import (
     desk,
     later,
     persona,
+    plans,
     sandbox,
     schedules,
     source,
@@ -23,7 +24,18 @@ from astra.tools.registry import Registry
 
 
 def make_registry() -> Registry:
-    families = (source, persona, desires, awareness, desk, sandbox, schedules, changes, later)
+    families = (
+        source,
+        persona,
+        desires,
+        awareness,
+        desk,
+        sandbox,
+        schedules,
+        changes,
+        plans,
+        later,
+    )
     return Registry(tool for family in families for tool in family.TOOLS)
 
 

@@ -17,6 +17,8 @@ from astra.ledger.ports import Ledger
 from astra.ledger.projection import Projection, Statement
 from astra.ledger.record import Record
 from astra.policy import telemetry
+from astra.schedules import events as schedules
+from astra.schedules import tokens
 
 IDLE, OUTCOME, ALERT = "idle", "outcome", "alert"
 KINDS = (IDLE, OUTCOME, ALERT)
@@ -85,6 +87,14 @@ def _interrupted(record: Record) -> str:
     return f"a call of {record.data['tool']} was cut off; how far it came is unknown"
 
 
+def _noticed(record: Record) -> str:
+    return f"{record.data['schedule']}: {record.data['text']}"
+
+
+def _token_refused(record: Record) -> str:
+    return f"{record.data['schedule']} did not run: {record.data['problem']}"
+
+
 def _torn(record: Record) -> str:
     return f"a crash tore the end of the ledger; {record.data['bytes']} bytes were set aside"
 
@@ -97,6 +107,8 @@ NOTES: Mapping[str, tuple[str, Callable[[Record], str]]] = {
     desk.STALE: (OUTCOME, _reason("was withdrawn")),
     goals.CREATED: (OUTCOME, _goal_created),
     telemetry.TOOL_INTERRUPTED: (ALERT, _interrupted),
+    schedules.NOTICED: (ALERT, _noticed),
+    tokens.REFUSED: (ALERT, _token_refused),
     "ledger_tail_set_aside": (ALERT, _torn),
 }
 

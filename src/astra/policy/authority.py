@@ -8,8 +8,8 @@ The operator's public key stands in the first record of the ledger. A new key is
 statement of the old one, or of the recovery key that `astra init` printed once.
 
 A passkey that the operator's key has enrolled may sign too: its challenge is the hash of the
-statement. It speaks from its enrolment to its revocation, and never about keys, passkeys, tokens or
-the configuration.
+statement. It speaks from its enrolment to its revocation, and never about keys, passkeys, tokens,
+the configuration or the sandbox.
 """
 
 import hashlib
@@ -30,7 +30,15 @@ from astra.policy import passkeys
 from astra.policy.assertions import Assertion
 
 ROOT_CREATED, KEY_ROTATED = "data_root_created", "operator_key_rotated"
-KEY_ONLY = frozenset({KEY_ROTATED, passkeys.ENROLLED, "token_created", "config_signed"})
+KEY_ONLY = frozenset(
+    {
+        KEY_ROTATED,
+        passkeys.ENROLLED,
+        "token_created",
+        "config_signed",
+        "sandbox_off_allowed",
+    }
+)
 """What a passkey cannot sign: it would make itself, or somebody else, more than it is."""
 LIFETIME = timedelta(minutes=10)
 _PUBLIC_KEY = re.compile(r"[0-9a-f]{64}")

@@ -1,6 +1,6 @@
 """The gate: one decision for every call from every door.
 
-    flags → stop → role → tier → budget → grants → approval
+    flags → stop → disk → role → tier → budget → grants → approval
 
 `decide` is a pure function of the call and of what is known. The first rule that objects decides;
 a call no rule speaks for is denied. `Gate.admit` gathers what is known, records the start (with its
@@ -34,6 +34,7 @@ class Known:
 
     flags: Mapping[str, bool]
     stopped: bool
+    disk_low: bool = False
     balances: Sequence[Balance] = ()
     outside: str = ""
     approved: bool = False
@@ -66,10 +67,11 @@ class Surroundings:
     flags: Callable[[], Mapping[str, bool]]
     stopped: Callable[[], bool]
     outside_grants: Callable[[Call], str]
+    disk_low: Callable[[], bool]
 
 
 def decide(call: Call, known: Known) -> Decision:
-    for rule in (_flags, _stop, _role, _available, _budget, _grants, _approval):
+    for rule in (_flags, _stop, _disk, _role, _available, _budget, _grants, _approval):
         if (decision := rule(call, known)) is not None:
             return decision
     return deny(Reason.NO_RULE, "no rule allows this", "ask an operator")
@@ -117,6 +119,7 @@ class Gate:
         known = Known(
             flags=self._flags(off),
             stopped=self._around.stopped(),
+            disk_low=self._around.disk_low(),
             balances=balances,
             outside=self._around.outside_grants(call),
             approved=approval is not None,
@@ -166,6 +169,17 @@ def _stop(call: Call, known: Known) -> Decision | None:
             Reason.STOPPED,
             "an operator has stopped all work",
             "wait: only an operator can start it again, with `astra start`",
+        )
+    return None
+
+
+def _disk(call: Call, known: Known) -> Decision | None:
+    """Keep the rest of the disk for operators: what they decide is written to the very end."""
+    if known.disk_low and call.tier is not Tier.READ and call.actor.role is not Role.OPERATOR:
+        return deny(
+            Reason.DISK_LOW,
+            "the disk is almost full, and what is left is kept for stop, rollback and decisions",
+            "wait: an operator has to make room on the disk of the data root",
         )
     return None
 

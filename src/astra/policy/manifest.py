@@ -137,6 +137,20 @@ def in_words(manifest: Manifest) -> str:
     return "\n".join(lines)
 
 
+def unconfined_in_words(manifest: Manifest) -> str:
+    """Say what a process can do when nothing confines it: what was granted holds nothing back."""
+    seconds, memory = manifest.limits.wall_seconds, _size(manifest.limits.memory_bytes)
+    lines = [
+        "UNSAFE: the sandbox is off (ASTRA_SANDBOX=off-unsafe, signed by the operator)",
+        "can read, write and end whatever its OS user can, other programs included",
+        "can reach every host, of the internet and of your network: domains cannot be enforced",
+        "is held to granted domains, and recorded, only if it uses the proxy it is told of",
+        f"is ended after {seconds:g} s and above {memory} of memory",
+        "stop ends it and what it started, unless it hides from its keeper",
+    ]
+    return "\n".join(lines)
+
+
 def normalise_path(text: str) -> str:
     """Give the one spelling of an absolute path, or refuse it.
 

@@ -128,6 +128,29 @@ def _apply(record: Record) -> Iterator[Statement]:
         yield "DELETE FROM open_call WHERE id = ?", (record.subject,)
 
 
+def _count(record: Record) -> Iterator[Statement]:
+    """Count calls by tool and how they ended; one that has only begun is not counted yet."""
+    data = record.data
+    ok = bool(data.get("outcome", {}).get("ok"))
+    word = "ok" if ok else "refused" if record.type == TOOL_REFUSED else "failed"
+    yield _COUNT, (str(data.get("tool", "")), word)
+
+
+_COUNT = """
+    INSERT INTO tool_count VALUES (?, ?, 1)
+    ON CONFLICT (tool, outcome) DO UPDATE SET calls = calls + 1
+"""
+COUNTS = Projection(
+    "tool counts",
+    (
+        """CREATE TABLE tool_count (
+            tool TEXT, outcome TEXT, calls INTEGER, PRIMARY KEY (tool, outcome)
+        ) WITHOUT ROWID""",
+    ),
+    _count,
+    types=frozenset({TOOL_CALLED, TOOL_FINISHED, TOOL_REFUSED, TOOL_INTERRUPTED}),
+)
+
 PROJECTION = Projection(
     "open calls",
     (

@@ -1,7 +1,7 @@
 """When a schedule fires: five cron fields in an IANA zone, to the exact instant.
 
-The fields are read and matched by `cronsim`, on the wall clock; what the wall clock does to real
-time is worked out here, as Debian's cron treats it:
+The fields are read, and days matched, by `cronsim`; what the wall clock does to real time is worked
+out here, as Debian's cron treats it:
 
 - Minute and hour both fixed (`30 2 * * *`): each wall time once. What falls into a skipped stretch
   fires at its end; a repeated stretch fires the first time only.
@@ -14,14 +14,14 @@ time is worked out here, as Debian's cron treats it:
 '2026-03-29T01:00:00+00:00'
 """
 
-import copy
 import difflib
 import functools
 import itertools
 import zoneinfo
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import NoReturn
 
 from cronsim import CronSim, CronSimError
@@ -39,7 +39,8 @@ NICKNAMES = {
     "@annually": "0 0 1 1 *",
 }
 _LONGEST = 200
-_SECOND = timedelta(seconds=1)
+_LONGEST_GAP = 50  # years; the longest there is, a leap day on one weekday, is 40
+_SECOND, _MINUTE, _DAY = timedelta(seconds=1), timedelta(minutes=1), timedelta(days=1)
 _STRIDE = timedelta(days=5)  # no zone has changed its clock twice within so few days since 1970
 _LOOK_BACK = tuple(timedelta(hours=hours) for hours in (2, 26, 32 * 24, 367 * 24, 4 * 366 * 24))
 _EPOCH = datetime(2000, 1, 1)  # noqa: DTZ001 - wall time has no zone
@@ -59,10 +60,7 @@ class Calendar:
 
     def after(self, moment: datetime) -> datetime:
         """Give the first firing behind a moment, in UTC."""
-        moment = moment.astimezone(UTC)
-        if self._fixed:
-            return self._by_the_wall(moment)
-        return self._by_real_time(moment)
+        return _after(self, moment.astimezone(UTC))
 
     def upcoming(self, moment: datetime, count: int) -> list[datetime]:
         """Give the next few firings, in the schedule's own zone."""
@@ -82,7 +80,10 @@ class Calendar:
                 return self._last(firing, moment)
         return None
 
-    @property
+    def first_after(self, moment: datetime) -> datetime:
+        return self._by_the_wall(moment) if self._fixed else self._by_real_time(moment)
+
+    @functools.cached_property
     def _fixed(self) -> bool:
         minute, hour = self.expression.split()[:2]
         return not minute.startswith("*") and not hour.startswith("*")
@@ -121,16 +122,44 @@ class Calendar:
             moment, wall = change, self._wall(change) - _SECOND
 
     def _next_wall(self, wall: datetime) -> datetime:
-        fields = copy.copy(self._fields)
-        fields.dt = wall.replace(microsecond=0)
-        try:
-            return next(fields)
-        except (StopIteration, OverflowError):
-            raise NeverFires(
-                f"cron_expression: day-of-month: {self.expression!r} never comes",
-                next_step="name a day that its months have",
-                field="day-of-month",
-            ) from None
+        """Give the first wall time behind one that all five fields agree with."""
+        start = wall.replace(second=0, microsecond=0) + _MINUTE
+        if (found := self._on_day(start.date(), start.time())) is not None:
+            return found
+        day, last = start.date(), start.year + _LONGEST_GAP
+        while (day := self._next_day(day)).year <= last:
+            if (found := self._on_day(day, time.min)) is not None:
+                return found
+        raise NeverFires(
+            f"cron_expression: day-of-month: {self.expression!r} never comes",
+            next_step="name a day that its months have",
+            field="day-of-month",
+        )
+
+    def _on_day(self, day: date, earliest: time) -> datetime | None:
+        """Give the first wall time of a day that is not before `earliest`."""
+        if day.month not in self._fields.months or not self._fields.match_day(day):
+            return None
+        for hour in self._hours:
+            first = earliest.minute if hour == earliest.hour else 0
+            if hour >= earliest.hour:
+                for minute in self._minutes[bisect_left(self._minutes, first) :]:
+                    return datetime.combine(day, time(hour, minute))
+        return None
+
+    def _next_day(self, day: date) -> date:
+        """Go on by a day, or to the next month where this one does not count."""
+        if day.month in self._fields.months:
+            return day + _DAY
+        return (day.replace(day=1) + 32 * _DAY).replace(day=1)
+
+    @functools.cached_property
+    def _hours(self) -> list[int]:
+        return sorted(self._fields.hours)
+
+    @functools.cached_property
+    def _minutes(self) -> list[int]:
+        return sorted(self._fields.minutes)
 
     def _real(self, wall: datetime) -> datetime:
         """Give the instant of a wall time: the first of two, or the end of the gap it is in."""
@@ -164,6 +193,12 @@ class Calendar:
             else:
                 high = middle
         return datetime.fromtimestamp(high, UTC)
+
+
+@functools.lru_cache(maxsize=4096)
+def _after(calendar: Calendar, moment: datetime) -> datetime:
+    """Remember a little: what falls due at one instant asks the same question."""
+    return calendar.first_after(moment)
 
 
 @functools.lru_cache(maxsize=4096)

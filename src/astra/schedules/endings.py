@@ -19,7 +19,6 @@ from astra.schedules.service import Timetable
 
 _TRIES = 20
 _WORTH_TELLING = frozenset({"needs_approval", "unknown_tool", "tier_too_low", "bad_arguments"})
-_UNKNOWN = "the daemon ended while it ran; how far it came is unknown"
 
 
 class Ending(NamedTuple):
@@ -35,6 +34,11 @@ class Ended(NamedTuple):
     schedule: Schedule
     firing: Firing
     ending: Ending
+
+
+INTERRUPTED = Ending(
+    State.INTERRUPTED, "interrupted", "the daemon ended while it ran; how far it came is unknown"
+)
 
 
 @dataclass(frozen=True)
@@ -69,9 +73,8 @@ class Endings:
 
     def interrupted(self, schedule: Schedule, firing: Firing, *, repeatable: bool) -> None:
         """Close a firing that died with its daemon; try again only what may happen twice."""
-        ending = Ending(State.INTERRUPTED, "interrupted", _UNKNOWN)
-        if not (repeatable and self._try_again(schedule, firing, ending)):
-            self.drop(firing, ending)
+        if not (repeatable and self._try_again(schedule, firing, INTERRUPTED)):
+            self.drop(firing, INTERRUPTED)
 
     def drop(self, firing: Firing, ending: Ending) -> None:
         """Close a firing without more ado, unless it is closed already."""
@@ -117,8 +120,9 @@ class Endings:
             factor = model.cadence(schedule, succeeded=succeeded)
             if factor == schedule.factor:
                 return
-            following = schedule.next_after(self.clock.now(), factor=factor)
-            next_run = None if schedule.paused else format_time(following)
+            next_run = None
+            if not schedule.paused:
+                next_run = self.timetable.next_run(schedule, factor=factor)
             why = "it succeeded" if succeeded else f"{schedule.failures} failures in a row"
             event = events.adjusted(schedule, factor, next_run, why=why)
             with contextlib.suppress(StaleVersion):

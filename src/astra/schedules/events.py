@@ -18,7 +18,7 @@ DAEMON = "daemon"
 
 
 def created(identifier: str, definition: Definition, next_run: str, *, actor: str) -> Event:
-    digest = definition.digest()
+    digest = definition.digest
     data = {**definition.as_dict(), "digest": digest, "next_run": next_run}
     return Event(type=CREATED, actor=actor, data=data, subject=identifier, key=f"schedule:{digest}")
 

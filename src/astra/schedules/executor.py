@@ -8,33 +8,33 @@
 """
 
 import contextlib
+import json
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
-from astra.approvals.desk import LIFETIME, Desk
 from astra.kernel import cancellation
-from astra.kernel.clock import Clock, format_time, parse_time
+from astra.kernel.clock import Clock, format_time
 from astra.kernel.errors import AstraError, BadInput, Conflict, DuplicateKey, StaleVersion
 from astra.ledger.ports import Ledger
-from astra.policy.call import Call, Tier
-from astra.policy.telemetry import shown
-from astra.schedules import events, planning, tokens, views
-from astra.schedules.endings import Ended, Ending, Endings
+from astra.policy.call import Tier
+from astra.policy.telemetry import TOOL_STARTED
+from astra.schedules import events, planning, views
+from astra.schedules.admission import Admission
+from astra.schedules.endings import INTERRUPTED, Ended, Ending, Endings
 from astra.schedules.model import Firing, Kind, Schedule, State
 from astra.schedules.planning import Plan
-from astra.schedules.ports import Catalogue, Door
+from astra.schedules.ports import Jobs
 from astra.schedules.service import Timetable
-from astra.schedules.tokens import TokenShelf
 
 BATCH, CHUNK = 64, 32
 MOST_BACKFILLED = 100
+JOB = "firing"
 _TRIES = 20
 _LONGEST_WAIT = 0.02
-_APPROVAL_SLACK = timedelta(hours=1)
 
 
 def _at_once(work: Callable[[], None], _firings: int) -> None:
@@ -46,11 +46,9 @@ class Executor:
     ledger: Ledger
     clock: Clock
     timetable: Timetable
-    catalogue: Catalogue
-    door: Door
-    approvals: Desk
-    shelf: TokenShelf
+    admission: Admission
     closed: Callable[[], str]
+    jobs: Jobs | None = None
     hand_out: Callable[[Callable[[], None], int], None] = _at_once
     seconds: Callable[[], float] = time.perf_counter
     _wishes: dict[str, threading.Event] = field(default_factory=dict[str, threading.Event])
@@ -65,7 +63,10 @@ class Executor:
         left = views.every_open_firing(self.ledger, State.RUNNING)
         for firing in left:
             schedule = self.timetable.get(firing.schedule)
-            self._endings.interrupted(schedule, firing, repeatable=self._repeatable(schedule))
+            if self._slow(schedule):
+                self._submit(firing)
+            else:
+                self._endings.interrupted(schedule, firing, repeatable=self._repeatable(schedule))
         for firing in views.every_open_firing(self.ledger, State.QUEUED):
             self._go_on_behind(firing.schedule)
         for firing in views.every_open_firing(self.ledger, State.WAITING):
@@ -93,14 +94,8 @@ class Executor:
 
     def run_now(self, identifier: str, *, actor: str) -> dict[str, Any]:
         """Fire a schedule at once, through the same gate, and say how it went."""
-        schedule = self.timetable.get(identifier)
         self._refuse_if_closed()
-        if earlier := views.open_firings(self.ledger, identifier):
-            raise Conflict(
-                f"its firing of {earlier[0].fire_time} is still {earlier[0].state}",
-                code="overlap",
-                next_step=f"astra schedules history {identifier}",
-            )
+        schedule = self._alone(identifier)
         firing = planning.make(schedule, self.clock.now(), Kind.MANUAL)
         return self._run_by_hand(schedule, firing, actor)
 
@@ -108,8 +103,8 @@ class Executor:
         self, identifier: str, start: datetime, end: datetime, *, actor: str
     ) -> list[dict[str, Any]]:
         """Run what did not succeed in a stretch of the past, oldest first, each firing once."""
-        schedule = self.timetable.get(identifier)
         self._refuse_if_closed()
+        schedule = self.timetable.get(identifier)
         end = min(end, self.clock.now())
         wanted = schedule.definition.calendar.between(start, end, most=MOST_BACKFILLED + 1)
         if len(wanted) > MOST_BACKFILLED:
@@ -124,21 +119,14 @@ class Executor:
             if format_time(moment) not in succeeded:
                 with contextlib.suppress(DuplicateKey):
                     firing = planning.make(schedule, moment, Kind.BACKFILL)
-                    answers.append(self._run_by_hand(schedule, firing, actor))
+                    answers.append(self._run_by_hand(self._alone(identifier), firing, actor))
         return answers
 
     def request_approval(self, identifier: str, *, actor: str) -> str:
         """Ask for the approval of a schedule's next firing; gives the approval's id."""
         schedule = self.timetable.get(identifier)
         firing = planning.make(schedule, self.clock.now(), Kind.CRON)
-        call = self.door.understand(schedule, firing)
-        if call.tier is not Tier.EXTERNAL:
-            raise Conflict(
-                f"{identifier} is tier {int(call.tier)} and needs no approval",
-                code="needs_none",
-                next_step="nothing: it runs within its budget",
-            )
-        return self._ask(schedule, call, actor=actor)
+        return self.admission.request(schedule, firing, actor=actor)
 
     # Claiming
 
@@ -149,11 +137,20 @@ class Executor:
                 [event for plan in plans for event in plan.events],
                 expect={plan.schedule.id: plan.schedule.version for plan in plans},
             )
-        except (StaleVersion, DuplicateKey):
-            if len(plans) == 1:
-                return []
-            return [plan for each in plans for plan in self._claim([each])]
+        except (StaleVersion, DuplicateKey) as lost:
+            if len(plans) > 1:
+                return [plan for each in plans for plan in self._claim([each])]
+            if isinstance(lost, DuplicateKey):
+                self._move_on(plans[0].schedule)
+            return []
         return list(plans)
+
+    def _move_on(self, schedule: Schedule) -> None:
+        """Point a schedule behind a firing that has happened already."""
+        next_run = self.timetable.next_run(schedule)
+        event = events.adjusted(schedule, schedule.factor, next_run, why="that firing has happened")
+        with contextlib.suppress(StaleVersion):
+            self.ledger.append([event], expect={schedule.id: schedule.version})
 
     def _claim_one(self, firing: Firing) -> Schedule | None:
         """Claim an attempt at a firing that exists; None: somebody else has it."""
@@ -175,17 +172,24 @@ class Executor:
             if wish := self._wishes.get(identifier):
                 wish.set()
         runs = [(plan.schedule, plan.run) for plan in plans if plan.run]
-        quick = [run for run in runs if run[0].definition.safety_tier == Tier.READ]
+        quick = [run for run in runs if self._quick(run[0])]
         for start in range(0, len(quick), CHUNK):
             self._hand(quick[start : start + CHUNK])
         for run in runs:
-            if run[0].definition.safety_tier != Tier.READ:
+            if not self._quick(run[0]):
                 self._hand([run])
 
     def _hand(self, runs: Sequence[tuple[Schedule, Firing]]) -> None:
         for _, firing in runs:
             self._wishes[firing.id] = threading.Event()
-        self.hand_out(lambda: self.perform(runs), len(runs))
+        if len(runs) == 1 and self._slow(runs[0][0]):
+            self._submit(runs[0][1])
+        else:
+            self.hand_out(lambda: self.perform(runs), len(runs))
+
+    def _submit(self, firing: Firing) -> None:
+        assert self.jobs is not None  # noqa: S101 - nothing is slow without an engine
+        self.jobs.submit(f"{firing.id}.{firing.attempt}", JOB, f"{firing.id}.{firing.attempt}")
 
     # Running
 
@@ -218,8 +222,7 @@ class Executor:
 
     def _attempt(self, schedule: Schedule, firing: Firing) -> Ending:
         try:
-            self._check(schedule, firing)
-            run = self.door.begin(schedule, firing)
+            run = self.admission.begin(schedule, firing)
         except AstraError as error:
             return Ending(State.SKIPPED, error.reason, error.detail)
         try:
@@ -230,61 +233,56 @@ class Executor:
             return Ending(State.FAILED, "failed", f"unexpected: {type(error).__name__}")
         return Ending(State.SUCCEEDED, "ok")
 
-    def _check(self, schedule: Schedule, firing: Firing) -> None:
-        """Look at tier and approval again; since its creation, everything may have changed."""
-        definition = schedule.definition
-        facts = self.catalogue.facts(definition.target_tool)
-        if facts.tier > definition.safety_tier:
-            raise BadInput(
-                f"{facts.name} is tier {facts.tier} now; {definition.safety_tier} was declared",
-                code="tier_too_low",
-                next_step=f"modify the schedule to tier {facts.tier}",
-            )
-        if definition.safety_tier == Tier.EXTERNAL:
-            self._check_token(schedule, self.door.understand(schedule, firing))
+    # What takes long
 
-    def _check_token(self, schedule: Schedule, call: Call) -> None:
-        digest = call.digest()
-        problem = self.shelf.problem(schedule.id, digest)
-        if not problem:
-            return
-        if self.approvals.usable(digest) is None:
-            self._ask(schedule, call, actor=f"agent:{schedule.id}")
-        if problem != tokens.NOTHING_THERE:
-            report = self.shelf.report(schedule.id, problem, correlation=call.correlation)
-            self.ledger.append([report])
-        raise BadInput(
-            f"it needs an operator's approval: {problem}",
-            code="needs_approval",
-            next_step=f"astra approve {schedule.id}",
-        )
+    def job_run(self, argument: str) -> str:
+        """Run a firing as a job, and give in words how it went.
 
-    def _ask(self, schedule: Schedule, call: Call, *, actor: str) -> str:
-        now = self.clock.now()
-        following = parse_time(schedule.next_run) if schedule.next_run else now
-        window = timedelta(seconds=schedule.definition.catch_up_seconds)
-        return self.approvals.ask(
-            kind=tokens.KIND,
-            subject_id=schedule.id,
-            digest=call.digest(),
-            summary=f"schedule {schedule.definition.name!r} asks to run {call.tool} once",
-            details={
-                "arguments": shown(call.arguments),
-                "footprint": call.footprint.as_dict(),
-                "cron_expression": schedule.definition.cron_expression,
-                "timezone": schedule.definition.timezone,
-                "next_run": schedule.next_run,
-            },
-            actor=actor,
-            correlation=call.correlation,
-            expires_at=max(now + LIFETIME, following + window + _APPROVAL_SLACK),
+        After a crash the engine calls this again. What had begun and may not happen twice ends as
+        interrupted; anything else is run, or run again.
+        """
+        found = self._of_job(argument)
+        if found is None:
+            return ""
+        schedule, firing = found
+        if self._begun(firing) and not self._repeatable(schedule):
+            return json.dumps(INTERRUPTED)
+        return json.dumps(self._run(schedule, firing).ending)
+
+    def job_done(self, argument: str, outcome: str) -> None:
+        """Record how a job went, once."""
+        found = self._of_job(argument)
+        if outcome and found is not None:
+            state, reason, detail, milliseconds = json.loads(outcome)
+            self._record([Ended(*found, Ending(State(state), reason, detail, milliseconds))])
+
+    def _of_job(self, argument: str) -> tuple[Schedule, Firing] | None:
+        """Find the attempt a job is for, unless it is over."""
+        identifier, _, attempt = argument.partition(".")
+        firing = views.firing(self.ledger, identifier)
+        if firing is None or firing.state != State.RUNNING or str(firing.attempt) != attempt:
+            return None
+        return self.timetable.get(firing.schedule), firing
+
+    def _begun(self, firing: Firing) -> bool:
+        """Tell whether the tool was started for this attempt, as the ledger has it."""
+        ((starts,),) = self.ledger.query(
+            "SELECT count(*) FROM mention JOIN record USING (sequence)"
+            " WHERE mention.id = ? AND type = ?",
+            [firing.correlation, TOOL_STARTED],
         )
+        return starts >= firing.attempt
 
     def _repeatable(self, schedule: Schedule) -> bool:
-        try:
-            return self.catalogue.facts(schedule.definition.target_tool).idempotent
-        except AstraError:
-            return False
+        facts = self.admission.facts(schedule)
+        return facts is not None and facts.idempotent
+
+    def _slow(self, schedule: Schedule) -> bool:
+        facts = self.admission.facts(schedule)
+        return self.jobs is not None and facts is not None and facts.slow
+
+    def _quick(self, schedule: Schedule) -> bool:
+        return schedule.definition.safety_tier == Tier.READ and not self._slow(schedule)
 
     # Waiting
 
@@ -335,10 +333,21 @@ class Executor:
 
     def _run_by_hand(self, schedule: Schedule, firing: Firing, actor: str) -> dict[str, Any]:
         event = events.claimed(firing, schedule.definition.target_tool, None, actor=actor)
-        self.ledger.append([event])
+        self.ledger.append([event], expect={schedule.id: schedule.version})
         self.perform([(schedule, firing)])
         items, _ = views.tasks(self.ledger, trace=firing.correlation)
         return items[0]
+
+    def _alone(self, identifier: str) -> Schedule:
+        """Give a schedule of which nothing is open; by hand, nothing overlaps."""
+        schedule = self.timetable.get(identifier)
+        if earlier := views.open_firings(self.ledger, identifier):
+            raise Conflict(
+                f"its firing of {earlier[0].fire_time} is still {earlier[0].state}",
+                code="overlap",
+                next_step=f"astra schedules history {identifier}",
+            )
+        return schedule
 
     def _refuse_if_closed(self) -> None:
         if closed := self.closed():

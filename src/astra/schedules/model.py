@@ -11,6 +11,7 @@ A firing is one instant at which a schedule was to run. It is in one state at a 
 Open firings are running, retrying, queued or waiting; the others are closed and stay so.
 """
 
+import functools
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -84,6 +85,7 @@ class Definition:
     def calendar(self) -> Calendar:
         return cron.parse(self.cron_expression, self.timezone)
 
+    @functools.cached_property
     def content(self) -> str:
         """Write down what makes this schedule this one; the same content is the same schedule."""
         identity = {
@@ -95,19 +97,22 @@ class Definition:
         }
         return canonical.encode(identity).decode()
 
+    @functools.cached_property
     def digest(self) -> str:
-        return hashlib.sha256(self.content().encode()).hexdigest()
+        return hashlib.sha256(self.content.encode()).hexdigest()
 
     def as_dict(self) -> dict[str, Any]:
-        given = {each.name: getattr(self, each.name) for each in fields(self)}
+        given = {name: getattr(self, name) for name in _FIELDS}
         return {**given, "payload": dict(self.payload), "after": list(self.after)}
 
     @staticmethod
     def read(data: Mapping[str, Any]) -> "Definition":
-        known = {each.name for each in fields(Definition)}
-        given: dict[str, Any] = {name: value for name, value in data.items() if name in known}
+        given: dict[str, Any] = {name: value for name, value in data.items() if name in _FIELDS}
         given["after"] = tuple(given.get("after", ()))
         return Definition(**given)
+
+
+_FIELDS = tuple(each.name for each in fields(Definition))
 
 
 @dataclass(frozen=True, kw_only=True)

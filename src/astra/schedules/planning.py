@@ -39,7 +39,7 @@ def for_due(ledger: Ledger, schedule: Schedule, now: datetime, closed: str) -> P
 def make(schedule: Schedule, fire_time: datetime, kind: Kind) -> Firing:
     moment = format_time(fire_time)
     return Firing(
-        id=model.firing_id(schedule.id, moment, kind),
+        id=random_id("fir") if kind is Kind.MANUAL else model.firing_id(schedule.id, moment, kind),
         schedule=schedule.id,
         fire_time=moment,
         kind=kind,

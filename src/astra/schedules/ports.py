@@ -41,6 +41,14 @@ class Door(Protocol):
         ...
 
 
+class Jobs(Protocol):
+    """The engine that runs what takes long, and goes on with it after a crash."""
+
+    def submit(self, key: str, kind: str, argument: str) -> None:
+        """Run a job in the background. While one with this key is under way, that one is meant."""
+        ...
+
+
 class Tokens(Protocol):
     """The token files an operator's approvals are exported to, and the log of used ones."""
 

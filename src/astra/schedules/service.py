@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from astra.approvals.desk import Desk
-from astra.kernel.clock import Clock, format_time
+from astra.kernel.clock import Clock, format_time, parse_time
 from astra.kernel.errors import BadInput, Conflict, DuplicateKey, NotFound, Refused, StaleVersion
 from astra.kernel.ids import from_content
 from astra.ledger.ports import Ledger
@@ -43,16 +43,19 @@ class Timetable:
     def create(self, definition: Definition, *, actor: str) -> tuple[Schedule, bool]:
         """Make a schedule, or give the one with the same content; says whether it is new."""
         definition = self._checked(definition, None)
-        digest = definition.digest()
-        if found := views.by_digest(self.ledger, digest):
-            return found, False
-        identifier = from_content("sch", definition.content(), taken=self._taken)
-        event = events.created(identifier, definition, self._next_run(definition), actor=actor)
-        try:
-            self.ledger.append([event], expect={identifier: 0})
-        except (DuplicateKey, StaleVersion):
-            return self.create(definition, actor=actor)
-        return self.get(identifier), True
+        next_run = format_time(definition.calendar.after(self.clock.now()))
+        taken: set[str] = set()
+        while True:
+            identifier = from_content("sch", definition.content, taken=taken.__contains__)
+            event = events.created(identifier, definition, next_run, actor=actor)
+            try:
+                (record,) = self.ledger.append([event], expect={identifier: 0})
+            except (StaleVersion, DuplicateKey):
+                if found := views.by_digest(self.ledger, definition.digest):
+                    return found, False
+                taken.add(identifier)
+            else:
+                return _new(identifier, definition, next_run, record.time), True
 
     def modify(self, identifier: str, changes: Mapping[str, Any], *, actor: str) -> Schedule:
         """Change fields of a schedule; its id stays."""
@@ -61,7 +64,8 @@ class Timetable:
             definition = self._checked(_changed(schedule.definition, changes), schedule)
             if definition == schedule.definition:
                 return schedule
-            next_run = None if schedule.paused else self._next_run(definition)
+            moved = replace(schedule, definition=definition)
+            next_run = None if schedule.paused else self.next_run(moved)
             event = events.modified(schedule, definition, next_run, actor=actor)
             if self._append(schedule, event):
                 if _IDENTITY & changes.keys():
@@ -82,7 +86,7 @@ class Timetable:
             schedule = self.get(identifier)
             if not schedule.paused:
                 return schedule
-            next_run = self._next_run(schedule.definition)
+            next_run = self.next_run(schedule)
             if self._append(schedule, events.resumed(schedule, next_run, actor=actor)):
                 return self.get(identifier)
         raise _busy(identifier)
@@ -92,6 +96,12 @@ class Timetable:
         if found is None:
             raise NotFound(f"there is no schedule {identifier}", next_step="astra schedules list")
         return found
+
+    def next_run(self, schedule: Schedule, *, factor: int | None = None) -> str:
+        """Give the next firing behind now, and behind all that were: a clock can be set back."""
+        fired = views.last_fired(self.ledger, schedule.id)
+        moment = max(self.clock.now(), parse_time(fired)) if fired else self.clock.now()
+        return format_time(schedule.next_after(moment, factor=factor))
 
     def listed(
         self, *, limit: int = 100, **filters: Any
@@ -146,12 +156,6 @@ class Timetable:
                 field="after",
             )
 
-    def _next_run(self, definition: Definition) -> str:
-        return format_time(definition.calendar.after(self.clock.now()))
-
-    def _taken(self, identifier: str) -> bool:
-        return views.schedule(self.ledger, identifier) is not None
-
     def _append(self, schedule: Schedule, event: Any) -> bool:
         try:
             self.ledger.append([event], expect={schedule.id: schedule.version})
@@ -164,6 +168,17 @@ class Timetable:
             for approval in self.approvals.listed(state=state):
                 if approval.kind == "schedule" and approval.subject_id == identifier:
                     self.approvals.go_stale(approval.id, "the schedule was modified")
+
+
+def _new(identifier: str, definition: Definition, next_run: str, time: str) -> Schedule:
+    return Schedule(
+        id=identifier,
+        definition=definition,
+        state="active",
+        next_run=next_run,
+        version=1,
+        created_at=time,
+    )
 
 
 def _changed(definition: Definition, changes: Mapping[str, Any]) -> Definition:

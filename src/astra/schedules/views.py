@@ -1,5 +1,6 @@
 """Schedules and firings as rows: what is due is an index range, however many there are."""
 
+import functools
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -122,6 +123,16 @@ def in_window(ledger: Ledger, schedule_id: str, start: str, end: str) -> list[Fi
     )
 
 
+def last_fired(ledger: Ledger, schedule_id: str) -> str:
+    """Give the last instant of a schedule that was dealt with, or nothing."""
+    rows = ledger.query(
+        "SELECT max(coalesce(until, fire_time)) FROM firing"
+        " WHERE schedule = ? AND kind IN ('cron', 'catch_up')",
+        [schedule_id],
+    )
+    return rows[0][0] or ""
+
+
 def dependents(ledger: Ledger, schedule_id: str) -> list[str]:
     rows = ledger.query("SELECT schedule FROM schedule_after WHERE after = ?", [schedule_id])
     return [identifier for (identifier,) in rows]
@@ -177,11 +188,17 @@ def _firings(ledger: Ledger, where: str, *parameters: Any) -> list[Firing]:
     return [Firing(**dict(zip((*names, "correlation"), row, strict=True))) for row in rows]
 
 
+@functools.lru_cache(maxsize=4096)
+def _definition(text: str) -> Definition:
+    """Read a definition; what fires often is read once."""
+    return Definition.read(json.loads(text))
+
+
 def _schedule(row: Sequence[Any]) -> Schedule:
     identifier, definition, state, next_run, version, created_at, modified, factor, failures = row
     return Schedule(
         id=identifier,
-        definition=Definition.read(json.loads(definition)),
+        definition=_definition(definition),
         state=state,
         next_run=next_run,
         version=version,

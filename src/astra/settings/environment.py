@@ -23,6 +23,7 @@ from astra.kernel.errors import BadSetting
 from astra.settings.public_url import PublicUrl, read_public_url
 
 LARGEST_PORT = 65_535
+OFF_UNSAFE = "off-unsafe"
 FLAGS = {
     "PERSONA_MODE_ENABLED": (True, "the whole persona: chat, source view, writing tools"),
     "ASTRA_CODE_WRITE_ENABLED": (False, "changing and deploying code"),
@@ -87,7 +88,14 @@ SETTINGS = (
         used=True,
     ),
     Setting("ASTRA_DATABASE_URL", _TEXT, "", "a Postgres address for ledger and index"),
-    Setting("ASTRA_SANDBOX", "bubblewrap or off-unsafe", "bubblewrap", "what runs agent code"),
+    Setting(
+        "ASTRA_SANDBOX",
+        "bubblewrap or off-unsafe",
+        "bubblewrap",
+        "what runs agent code; off-unsafe counts in `.env` or for `astra up`, and only with the"
+        " operator's signature (`astra sandbox off-unsafe`)",
+        used=True,
+    ),
     Setting(
         "ASTRA_MCP_TOOL_NAMES",
         "underscore or dotted",
@@ -95,8 +103,10 @@ SETTINGS = (
         "how `astra mcp` advertises tool names; it understands both",
         used=True,
     ),
-    Setting("ASTRA_MODEL", _TEXT, "", "the model, for throwaway data roots only"),
-    Setting("ASTRA_MODEL_BASE_URL", _TEXT, "", "its server, for throwaway data roots only"),
+    Setting("ASTRA_MODEL", _TEXT, "", "the model, for throwaway data roots only", used=True),
+    Setting(
+        "ASTRA_MODEL_BASE_URL", _TEXT, "", "its server, for throwaway data roots only", used=True
+    ),
     Setting(
         "AGENT_READ_SCOPE",
         "source, granted or all",
@@ -115,7 +125,7 @@ SETTINGS = (
         "a change to tests waits for a person",
     ),
     Setting("AGENT_RUNNER_MAX_CONCURRENT", _WHOLE, "3", "plans that run at once"),
-    Setting("MAX_CLARIFYING_ROUNDS", _WHOLE, "3", "rounds of questions before drafting"),
+    Setting("MAX_CLARIFYING_ROUNDS", _WHOLE, "3", "rounds of questions before drafting", used=True),
     Setting(
         "DESIRE_HALF_LIFE_DAYS",
         _NUMBER,
@@ -146,6 +156,11 @@ class Settings:
     mcp_tool_names: str
     port: int
     public_url: PublicUrl | None
+    sandbox_off: bool
+    model: str
+    model_base_url: str
+    most_clarifying_rounds: int
+    most_plans_at_once: int
 
 
 def load(environ: Mapping[str, str], dotenv: str = "") -> Settings:
@@ -172,7 +187,23 @@ def load(environ: Mapping[str, str], dotenv: str = "") -> Settings:
         mcp_tool_names=values["ASTRA_MCP_TOOL_NAMES"],
         port=int(values["ASTRA_PORT"]),
         public_url=read_public_url(values["ASTRA_PUBLIC_URL"]),
+        sandbox_off=_sandbox_off(file, environ),
+        model=values["ASTRA_MODEL"],
+        model_base_url=values["ASTRA_MODEL_BASE_URL"],
+        most_clarifying_rounds=int(values["MAX_CLARIFYING_ROUNDS"]),
+        most_plans_at_once=int(values["AGENT_RUNNER_MAX_CONCURRENT"]),
     )
+
+
+def _sandbox_off(*sources: Mapping[str, str]) -> bool:
+    """Tell whether somebody asks for no sandbox and nobody for one: a sandbox wins."""
+    given = {source["ASTRA_SANDBOX"] for source in sources if source.get("ASTRA_SANDBOX")}
+    return given == {OFF_UNSAFE}
+
+
+def variables(dotenv: str) -> dict[str, str]:
+    """Give every variable that a `.env` sets, known or not: keys of models are kept there."""
+    return _parse_dotenv(dotenv)
 
 
 def names() -> frozenset[str]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from astra.kernel.errors import AstraError, BadInput
+from astra.kernel.errors import AstraError, BadInput, LedgerUnavailable
 from astra.kernel.ids import random_id
 from astra.ledger.ports import Ledger
 from astra.policy import telemetry
@@ -123,7 +123,12 @@ class Counter:
             self._ledger.append([event], lazy=call.tier is Tier.READ)
 
     def _refuse(self, call: Call, decision: Decision) -> AstraError:
-        self._ledger.append([telemetry.refused(call, decision)], lazy=True)
+        try:
+            self._ledger.append([telemetry.refused(call, decision)], lazy=True)
+        except LedgerUnavailable:
+            # On a full disk the caller hears why; a refusal has no effect that needs a record.
+            if decision.reason is not Reason.DISK_LOW:
+                raise
         return decision.as_error()
 
 

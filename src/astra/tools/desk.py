@@ -19,6 +19,11 @@ class Nothing(Arguments):
     pass
 
 
+class SandboxState(Answer):
+    kind: str
+    state: str
+
+
 class Health(Answer):
     status: str
     version: str
@@ -26,6 +31,7 @@ class Health(Answer):
     stopped: bool
     flags: dict[str, bool]
     pending_approvals: int
+    sandbox: SandboxState
 
 
 class Approval(Answer):

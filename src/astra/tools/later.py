@@ -45,19 +45,8 @@ def _never(_arguments: Whatever, _services: Services) -> NoReturn:
     raise Refused("this tool is not available", code="not_available", next_step="use another")
 
 
-_READS = (
-    "astra.plans.list",
-    "astra.plans.get",
-)
-_WRITES = (
-    "astra.plans.draft",
-    "astra.plans.answer",
-    "research_and_summarize",
-)
-
 TOOLS: tuple[AnyTool, ...] = (
-    *(_later(name, Tier.READ) for name in _READS),
-    *(_later(name, Tier.LOCAL_WRITE) for name in _WRITES),
+    _later("research_and_summarize", Tier.LOCAL_WRITE),
     _later("astra.goals.create", Tier.LOCAL_WRITE, aliases=("goals.create", "goals_create")),
     _later("execute_goal", Tier.LOCAL_WRITE, flags=_WRITE),
     _later("deploy_agent_code", Tier.EXTERNAL, flags=_WRITE),

@@ -64,6 +64,7 @@ class Tool(Generic[In, Out]):
     operator_only: bool = False
     available: bool = True
     slow: bool = False
+    """Takes long: on a clock it runs as a durable job."""
     hints: Hints = field(default_factory=Hints)
     footprint: Callable[[In, Services], Footprint] = _no_footprint
     aliases: tuple[str, ...] = ()

@@ -11,6 +11,9 @@ from astra.goals.promotion import Promotions
 from astra.kernel.clock import Clock
 from astra.ledger.ports import Ledger
 from astra.persona.awareness import Awareness
+from astra.plans.book import Plans
+from astra.plans.drafting import Drafting
+from astra.plans.views import PlanViews
 from astra.policy.call import Call
 from astra.schedules.service import Timetable
 
@@ -84,6 +87,9 @@ class Services:
     desires: Desires
     promotions: Promotions
     awareness: Awareness
+    plans: Plans
+    plan_views: PlanViews
+    drafting: Drafting
     source: SourceView
     persona: PersonaFiles
     persona_root: str

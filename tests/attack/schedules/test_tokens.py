@@ -11,8 +11,8 @@ from astra.kernel.signatures import KeyPair
 from astra.ledger import views as records
 from astra.ledger.record import Event
 from astra.policy.call import Footprint
-from astra.schedules.executor import Executor
-from astra.schedules.model import Schedule
+from astra.schedules import planning
+from astra.schedules.model import Kind, Schedule
 
 
 @pytest.fixture
@@ -86,9 +86,8 @@ def test_an_approval_lasts_until_the_next_firing_however_far_that_is(world: Any)
 
 
 def test_a_forged_token_runs_nothing_and_is_reported(world: Any, schedule: Schedule) -> None:
-    digest = world.executor.door.understand(
-        schedule, world.executor.timetable and _firing(world, schedule)
-    ).digest()
+    firing = planning.make(schedule, world.clock.now(), Kind.CRON)
+    digest = world.executor.admission.door.understand(schedule, firing).digest()
     forged = {
         "schedule": schedule.id,
         "approval": "apr_00000000",
@@ -236,11 +235,3 @@ def test_a_crash_between_use_and_file_is_settled(world: Any, schedule: Schedule)
     assert len(world.gate.tokens.lines) == 1
     world.gate.shelf.settle()
     assert len(world.gate.tokens.lines) == 1
-
-
-def _firing(world: Any, schedule: Schedule) -> Any:
-    from astra.schedules import planning
-    from astra.schedules.model import Kind
-
-    assert isinstance(world.executor, Executor)
-    return planning.make(schedule, world.clock.now(), Kind.CRON)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from astra.adapters import http_head
 from astra.adapters.model_gateway import Call, Caps, ModelGateway, Upstream
 from astra.kernel.errors import BadSetting
 
@@ -114,6 +115,37 @@ def test_tokens_are_capped_and_a_call_may_ask_for_no_more_than_is_left(
     assert outcome.stdout.split() == [b"200", b"200", b"429"]
     assert [seen["body"]["max_tokens"] for seen in endpoint.seen] == [50, 10]
     assert spent.tokens == 80
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "name"),
+    [
+        ("$OPENAI_BASE_URL/chat/completions", "{}", "max_completion_tokens"),
+        ("$OPENAI_BASE_URL/responses", "{}", "max_output_tokens"),
+        ("$ANTHROPIC_BASE_URL/v1/messages", '{"max_tokens": null}', "max_tokens"),
+        ("$ANTHROPIC_BASE_URL/v1/messages", '{"max_tokens": 1e9}', "max_tokens"),
+    ],
+)
+def test_a_call_that_names_no_ceiling_gets_one(
+    ask: Any, endpoint: Any, path: str, body: str, name: str
+) -> None:
+    ask(f"{CURL} {path} -d '{body}' -o /dev/null", tokens=50)
+    assert endpoint.seen[0]["body"][name] in {25, 50}
+
+
+def test_calls_at_once_share_what_is_left(endpoint: Any) -> None:
+    gateway = ModelGateway(upstream=Upstream(url=endpoint.url, key=KEY), caps=Caps(tokens=100))
+    head = http_head.parse(b"POST /v1/messages HTTP/1.1\r\n\r\n")
+    ceilings: list[int] = []
+    for _ in range(5):
+        payload, held = gateway._admitted(head, "/messages", b'{"max_tokens": 40}')
+        ceilings.append(payload["max_tokens"])
+        assert held == payload["max_tokens"]
+        if sum(ceilings) == 100:
+            break
+    assert ceilings == [40, 40, 20]
+    with pytest.raises(Exception, match="100 tokens"):
+        gateway._admitted(head, "/messages", b"{}")
 
 
 def test_a_stream_is_passed_on_and_counted(ask: Any, endpoint: Any) -> None:

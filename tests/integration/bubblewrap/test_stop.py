@@ -13,7 +13,7 @@ import pytest
 from astra.adapters import boxes
 from astra.adapters.boxes import RunningBox
 from astra.adapters.bubblewrap.outcome import Outcome, Verdict
-from astra.adapters.stop import stop_now
+from astra.adapters.stop import end_one, stop_now
 from astra.policy.manifest import Limits
 
 FORKS = (
@@ -139,9 +139,9 @@ def test_the_app_can_be_kept(yard: Any, start: Any) -> None:
 def test_one_box_can_be_ended_on_an_operators_word(yard: Any, start: Any) -> None:
     running = start("echo up; sleep 50")
     (entry,) = boxes.registered(yard.data_root)[0]
-    assert boxes.end(yard.data_root, entry.id)
+    assert end_one(yard.data_root, entry.id)
     assert running.ending().verdict is Verdict.STOPPED_BY_OPERATOR
-    assert not boxes.end(yard.data_root, entry.id)
+    assert not end_one(yard.data_root, entry.id)
     assert yard.sh("true").succeeded
 
 
@@ -177,7 +177,7 @@ def test_stop_on_an_empty_data_root_freezes_it(tmp_path: Path) -> None:
 def _stop_elsewhere(data_root: Path) -> dict[str, Any]:
     script = (
         "import json, sys; from dataclasses import asdict; from pathlib import Path;"
-        "from astra.adapters.stop import stop_now;"
+        "from astra.adapters.stop import end_one, stop_now;"
         "print(json.dumps(asdict(stop_now(Path(sys.argv[1])))))"
     )
     done = subprocess.run(

@@ -10,7 +10,14 @@ from astra.interfaces.daemon.activity import Activity
 from astra.interfaces.daemon.rules import AGENTS_ONLY, RULES
 from astra.policy.call import Role
 
-BEHIND_TOOLS = ("/api/tools", "/api/desires", "/api/schedules", "/api/awareness", "/api/approvals")
+BEHIND_TOOLS = (
+    "/api/tools",
+    "/api/desires",
+    "/api/schedules",
+    "/api/awareness",
+    "/api/changes",
+    "/api/agents",
+)
 
 
 def routes() -> set[str]:

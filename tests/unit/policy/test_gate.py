@@ -225,6 +225,7 @@ def test_a_permit_fits_one_call_once() -> None:
     flags=st.lists(st.sampled_from(["A", "B"]), max_size=2),
     on=st.dictionaries(st.sampled_from(["A", "B"]), st.booleans()),
     stopped=st.booleans(),
+    disk_low=st.booleans(),
     operator_only=st.booleans(),
     available=st.booleans(),
     outside=st.sampled_from(["", "/somewhere"]),
@@ -242,6 +243,7 @@ def test_nothing_is_allowed_unless_every_rule_is_content(**world: Any) -> None:
     known = Known(
         flags=world["on"],
         stopped=world["stopped"],
+        disk_low=world["disk_low"],
         outside=world["outside"],
         approved=world["approved"],
     )
@@ -249,8 +251,28 @@ def test_nothing_is_allowed_unless_every_rule_is_content(**world: Any) -> None:
         writes = world["tier"] is not Tier.READ
         assert all(world["on"].get(flag) for flag in world["flags"])
         assert not (writes and world["stopped"])
+        assert not (writes and world["disk_low"] and world["role"] is not Role.OPERATOR)
         assert not (world["operator_only"] and world["role"] is not Role.OPERATOR)
         assert not (world["role"] is Role.VIEWER and writes)
         assert world["available"]
         assert not world["outside"]
         assert world["approved"] or world["tier"] is not Tier.EXTERNAL
+
+
+def test_on_a_low_disk_the_agent_may_look_and_begins_nothing() -> None:
+    low = Known(flags={}, stopped=False, disk_low=True)
+    for tier in (Tier.LOCAL_WRITE, Tier.EXTERNAL):
+        refused = decide(call(tier), low)
+        assert (refused.verdict, refused.reason) == (Verdict.DENY, Reason.DISK_LOW)
+        assert "make room" in refused.next_step
+    assert decide(call(Tier.READ), low).allowed
+    operator = Actor(role=Role.OPERATOR, name="x", door="cli")
+    assert decide(call(Tier.LOCAL_WRITE, actor=operator), low).allowed
+
+
+def test_a_low_disk_is_noticed_at_the_next_call() -> None:
+    gate = GateInMemory()
+    wanted = call(Tier.LOCAL_WRITE)
+    assert gate.gate.admit(wanted)[0].allowed
+    gate.disk_low = True
+    assert gate.gate.admit(wanted)[0].reason is Reason.DISK_LOW

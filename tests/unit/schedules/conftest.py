@@ -33,6 +33,8 @@ class World(ScheduledInMemory):
             self.tool("write", Tier.LOCAL_WRITE),
             self.tool("send", Tier.EXTERNAL),
             self.tool("count", Tier.LOCAL_WRITE, hints=Hints(idempotent=False)),
+            self.tool("think", Tier.LOCAL_WRITE, slow=True),
+            self.tool("spend", Tier.LOCAL_WRITE, slow=True, hints=Hints(idempotent=False)),
             self.tool("deploy", Tier.EXTERNAL, flags=("ASTRA_CODE_WRITE_ENABLED",)),
             self.tool("theirs", Tier.LOCAL_WRITE, operator_only=True),
         )

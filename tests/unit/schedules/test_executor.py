@@ -9,6 +9,7 @@ from astra.kernel import cancellation
 from astra.kernel.errors import AstraError, Conflict
 from astra.ledger import views as records
 from astra.policy.call import Tier
+from astra.schedules import events
 
 
 def outcomes(world: Any, schedule: Any) -> list[tuple[str, str]]:
@@ -310,6 +311,30 @@ def test_a_clock_set_back_fires_nothing_twice(world: Any) -> None:
         "04",
         "05",
     ]
+
+
+def test_modified_or_resumed_under_a_clock_set_back_it_repeats_nothing(world: Any) -> None:
+    schedule = world.create("look")
+    minutes(world, 5)
+    world.clock.advance(minutes=-5)
+    world.timetable.modify(schedule.id, {"name": "other"}, actor="agent:test")
+    world.timetable.pause(schedule.id, actor="agent:test")
+    world.timetable.resume(schedule.id, actor="agent:test")
+    minutes(world, 7)
+    assert [item["fire_time"][14:16] for item in world.history(schedule)] == [
+        f"0{minute}" for minute in range(1, 8)
+    ]
+
+
+def test_a_schedule_that_points_at_a_firing_that_happened_moves_on(world: Any) -> None:
+    schedule = world.create("look")
+    world.advance(minutes=1)
+    fired = world.history(schedule)[0]["fire_time"]
+    stuck = world.timetable.get(schedule.id)
+    world.ledger.append([events.adjusted(stuck, 1, fired, why="a test")])
+    world.advance()
+    minutes(world, 2)
+    assert len(world.history(schedule)) == len(world.ran) == 3
 
 
 def test_a_years_sleep_is_one_count_and_one_run(world: Any) -> None:

@@ -8,6 +8,7 @@ import pytest
 from astra.kernel import canonical
 from astra.kernel.errors import AstraError, BadInput, NotFound, Refused
 from astra.ledger import views as records
+from astra.ledger.record import Event
 from astra.schedules.model import Definition
 
 
@@ -48,12 +49,13 @@ def test_the_same_content_again_changes_nothing_and_gives_the_one_that_is_there(
 
 
 def test_another_content_with_the_same_eight_digits_gets_a_longer_name(world: Any) -> None:
-    first, _ = world.timetable.create(definition(), actor="agent:test")
-    taken = world.timetable._taken
-    object.__setattr__(world.timetable, "_taken", lambda name: len(name) == 12 or taken(name))
-    second, created = world.timetable.create(definition(name="evening"), actor="agent:test")
+    digest = definition().digest
+    other = Event(type="thing_happened", actor="agent:test", subject=f"sch_{digest[:8]}")
+    world.ledger.append([other])
+    schedule, created = world.timetable.create(definition(), actor="agent:test")
     assert created
-    assert len(second.id) == len(first.id) + 4
+    assert schedule.id == f"sch_{digest[:12]}"
+    assert world.timetable.create(definition(), actor="agent:test") == (schedule, False)
 
 
 def test_modify_keeps_the_id_and_moves_the_next_run(world: Any) -> None:

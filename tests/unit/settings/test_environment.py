@@ -81,3 +81,14 @@ def test_dotenv_is_read_and_the_process_wins_over_it() -> None:
 def test_a_bad_dotenv_line_is_named(text: str) -> None:
     with pytest.raises(BadSetting, match=r"\.env line 1"):
         load({}, dotenv=text)
+
+
+def test_a_sandbox_wins_over_none_whichever_says_it() -> None:
+    name, off = "ASTRA_SANDBOX", "off-unsafe"
+    assert load({name: off}).sandbox_off
+    assert load({}, dotenv=f"{name}={off}").sandbox_off
+    assert not load({}).sandbox_off
+    assert not load({name: "bubblewrap"}, dotenv=f"{name}={off}").sandbox_off
+    assert not load({name: off}, dotenv=f"{name}=bubblewrap").sandbox_off
+    with pytest.raises(BadSetting, match="accepted: bubblewrap or off-unsafe"):
+        load({name: "off"})

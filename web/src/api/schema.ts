@@ -245,6 +245,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Metrics */
+        get: operations["show_metrics_metrics_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/status": {
         parameters: {
             query?: never;
@@ -342,6 +359,57 @@ export interface paths {
         put?: never;
         /** Start Again */
         post: operations["start_again_api_start_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sandbox": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Sandbox */
+        get: operations["show_sandbox_api_sandbox_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sandbox/off-unsafe": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Allow Off */
+        post: operations["allow_off_api_sandbox_off_unsafe_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sandbox/on": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Turn On */
+        post: operations["turn_on_api_sandbox_on_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1075,6 +1143,168 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Plans */
+        get: operations["list_plans_api_agents_get"];
+        put?: never;
+        /** Draft Plan */
+        post: operations["draft_plan_api_agents_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{identifier}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Plan */
+        get: operations["show_plan_api_agents__identifier__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{identifier}/answers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Answer */
+        post: operations["answer_api_agents__identifier__answers_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{identifier}/approval": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask For Approval
+         * @description Name the approval of exactly what would run now, asking for it where none waits.
+         */
+        post: operations["ask_for_approval_api_agents__identifier__approval_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{identifier}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Approve Plan */
+        post: operations["approve_plan_api_agents__identifier__approve_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{identifier}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Reject Plan */
+        post: operations["reject_plan_api_agents__identifier__reject_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{identifier}/revise": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Revise Plan */
+        post: operations["revise_plan_api_agents__identifier__revise_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent_global_grants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Grants */
+        get: operations["list_grants_api_agent_global_grants_get"];
+        put?: never;
+        /** Add Grant */
+        post: operations["add_grant_api_agent_global_grants_post"];
+        /** Remove Grant */
+        delete: operations["remove_grant_api_agent_global_grants_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent_global_grants/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Spelled Grant
+         * @description Give what the operator would sign: the grant in its one spelling.
+         */
+        get: operations["spelled_grant_api_agent_global_grants_content_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1181,6 +1411,29 @@ export interface components {
             /** Userverification */
             userVerification: string;
         };
+        /** Body_add_grant_api_agent_global_grants_post */
+        Body_add_grant_api_agent_global_grants_post: {
+            /** Kind */
+            kind: string;
+            /** Value */
+            value: string;
+            /** Authority */
+            authority: {
+                [key: string]: unknown;
+            };
+        };
+        /** Body_allow_off_api_sandbox_off_unsafe_post */
+        Body_allow_off_api_sandbox_off_unsafe_post: {
+            /** Authority */
+            authority: {
+                [key: string]: unknown;
+            };
+        };
+        /** Body_answer_api_agents__identifier__answers_post */
+        Body_answer_api_agents__identifier__answers_post: {
+            /** Answer */
+            answer: string;
+        };
         /** Body_approve_api_approvals__identifier__approve_post */
         Body_approve_api_approvals__identifier__approve_post: {
             /** Authority */
@@ -1190,6 +1443,15 @@ export interface components {
         };
         /** Body_approve_change_api_changes__identifier__approve_post */
         Body_approve_change_api_changes__identifier__approve_post: {
+            /** Authority */
+            authority: {
+                [key: string]: unknown;
+            };
+        };
+        /** Body_approve_plan_api_agents__identifier__approve_post */
+        Body_approve_plan_api_agents__identifier__approve_post: {
+            /** Approval */
+            approval: string;
             /** Authority */
             authority: {
                 [key: string]: unknown;
@@ -1269,6 +1531,18 @@ export interface components {
         Body_reject_change_api_changes__identifier__reject_post: {
             /** Reason */
             reason: string;
+        };
+        /** Body_reject_plan_api_agents__identifier__reject_post */
+        Body_reject_plan_api_agents__identifier__reject_post: {
+            /** Reason */
+            reason: string;
+        };
+        /** Body_revise_plan_api_agents__identifier__revise_post */
+        Body_revise_plan_api_agents__identifier__revise_post: {
+            /** Edits */
+            edits: {
+                [key: string]: unknown;
+            }[];
         };
         /** Body_rotate_operator_api_operator_post */
         Body_rotate_operator_api_operator_post: {
@@ -1381,36 +1655,8 @@ export interface components {
             /** Approval Id */
             approval_id: string | null;
         };
-        /** ChangeDecision */
-        ChangeDecision: {
-            /** Reason */
-            reason: string;
-            /** Terms */
-            terms: {
-                [key: string]: unknown;
-            };
-        };
-        /** ChangeEvidence */
-        ChangeEvidence: {
-            /** Id */
-            id: string;
-            /** Commit */
-            commit: string;
-            /** Findings */
-            findings: components["schemas"]["FindingShown"][] | null;
-            evidence: components["schemas"]["EvidenceShown"];
-        };
-        /** ChangeFile */
-        ChangeFile: {
-            /** Path */
-            path: string;
-            /** How */
-            how: string;
-            /** Mode */
-            mode?: string | null;
-        };
-        /** ChangeShown */
-        ChangeShown: {
+        /** ChangeProposed */
+        ChangeProposed: {
             /** Id */
             id: string;
             /** State */
@@ -1419,6 +1665,29 @@ export interface components {
             branch: string;
             /** Commit */
             commit: string;
+            /** Task Id */
+            task_id: string;
+            /** Next */
+            next: string;
+        };
+        /** ChangeShown */
+        ChangeShown: {
+            /** Id */
+            id: string;
+            /** Commit */
+            commit: string;
+            /** Findings */
+            findings: {
+                [key: string]: unknown;
+            }[] | null;
+            /** Evidence */
+            evidence: {
+                [key: string]: unknown;
+            };
+            /** State */
+            state: string;
+            /** Branch */
+            branch: string;
             /** Reason */
             reason: string;
             /** Created At */
@@ -1426,7 +1695,13 @@ export interface components {
             /** Proposed By */
             proposed_by: string;
             /** Files */
-            files: components["schemas"]["ChangeFile"][];
+            files: {
+                [key: string]: unknown;
+            }[];
+            /** Diff */
+            diff: {
+                [key: string]: unknown;
+            };
             /** Tests */
             tests: string | null;
             /** Approval Id */
@@ -1437,37 +1712,24 @@ export interface components {
             base: string;
             /** Target Branch */
             target_branch: string;
-            /** Tree */
-            tree: string;
-            diff: components["schemas"]["DiffSize"];
-            /** Protected */
-            protected: string[];
             /** Tests Touched */
-            tests_touched: string[];
+            tests_touched: unknown[];
             /** Dependencies */
-            dependencies: string[];
-            /** Research */
-            research: unknown;
-            /** Supersedes */
-            supersedes: string | null;
-            /** Source */
-            source: unknown;
+            dependencies: unknown[];
             /** Superseded By */
             superseded_by: string | null;
             /** Task Id */
-            task_id: string;
+            task_id: string | null;
             /** Correlation */
             correlation: string;
-            /** Findings */
-            findings: components["schemas"]["FindingShown"][] | null;
-            evidence: components["schemas"]["EvidenceShown"];
             /** Comments */
-            comments: components["schemas"]["Comment"][];
-            decision: components["schemas"]["ChangeDecision"];
-            /** Conflict */
-            conflict: {
+            comments: {
                 [key: string]: unknown;
-            } | null;
+            }[];
+            /** Decision */
+            decision: {
+                [key: string]: unknown;
+            };
             /** Next */
             next: string;
             /** Goal */
@@ -1478,15 +1740,8 @@ export interface components {
             desire: string | null;
             /** Blocked */
             blocked: string | null;
-        };
-        /** Comment */
-        Comment: {
-            /** Time */
-            time: string;
-            /** By */
-            by: string;
-            /** Text */
-            text: string;
+        } & {
+            [key: string]: unknown;
         };
         /** ConfigurationShown */
         ConfigurationShown: {
@@ -1503,59 +1758,6 @@ export interface components {
             sequence: number;
             /** Sha256 */
             sha256: string;
-        };
-        /** Created */
-        Created: {
-            /** Id */
-            id: string;
-            /** Name */
-            name: string;
-            /** Cron Expression */
-            cron_expression: string;
-            /** Timezone */
-            timezone: string;
-            /** Target Tool */
-            target_tool: string;
-            /** Payload */
-            payload: {
-                [key: string]: unknown;
-            };
-            /** Safety Tier */
-            safety_tier: number;
-            /** Per Day Budget */
-            per_day_budget: number;
-            /** Overlap */
-            overlap: string;
-            /** Catch Up Seconds */
-            catch_up_seconds: number;
-            /** Attempts */
-            attempts: number;
-            /** Backoff Seconds */
-            backoff_seconds: number;
-            /** Jitter Seconds */
-            jitter_seconds: number;
-            /** After */
-            after: string[];
-            /** Slow After */
-            slow_after: number;
-            /** Slowest */
-            slowest: number;
-            /** State */
-            state: string;
-            /** Next Run */
-            next_run: string | null;
-            /** Next Runs */
-            next_runs: string[];
-            /** Created At */
-            created_at: string;
-            /** Modified */
-            modified: boolean;
-            /** Every */
-            every: number;
-            /** Failures */
-            failures: number;
-            /** Created */
-            created: boolean;
         };
         /**
          * CreationOptions
@@ -1628,23 +1830,31 @@ export interface components {
             /** Goal Id */
             goal_id: string | null;
         };
-        /** DesirePage */
-        DesirePage: {
-            /** Items */
-            items: components["schemas"]["DesireAnswer"][];
-            /** Next */
-            next: string | null;
+        /** DesireShown */
+        DesireShown: {
+            /** Id */
+            id: string;
+            /** Text */
+            text: string;
+            /** Strength */
+            strength: number;
+            /** Tags */
+            tags: string[];
+            /** Context */
+            context: unknown;
+            /** State */
+            state: string;
+            /** Recorded At */
+            recorded_at: string;
+            /** Reinforcements */
+            reinforcements: number;
+            /** Reinforced At */
+            reinforced_at: string | null;
+            /** Goal Id */
+            goal_id: string | null;
         };
         /** DiffShown */
         DiffShown: {
-            /** Sha256 */
-            sha256: string;
-            /** Files */
-            files: number;
-            /** Added */
-            added: number;
-            /** Removed */
-            removed: number;
             /** Id */
             id: string;
             /** Commit */
@@ -1653,38 +1863,21 @@ export interface components {
             base: string;
             /** Diff */
             diff: string;
+        } & {
+            [key: string]: unknown;
         };
-        /** DiffSize */
-        DiffSize: {
-            /** Sha256 */
-            sha256: string;
-            /** Files */
-            files: number;
-            /** Added */
-            added: number;
-            /** Removed */
-            removed: number;
-        };
-        /**
-         * Drafted
-         * @description A decision to be signed with a passkey.
-         *
-         *     Send it back as `authority`: the statement, `key` (the passkey's id), and of the browser's
-         *     answer `signature`, `authenticator_data` and `client_data`, each in base64url.
-         */
-        Drafted: {
-            /** Statement */
-            statement: {
-                [key: string]: unknown;
-            };
-            options: components["schemas"]["RequestOptions"];
-            /**
-             * Passkeys
-             * @description the passkey's id, by its credential
-             */
-            passkeys: {
-                [key: string]: string;
-            };
+        /** DiskShown */
+        DiskShown: {
+            /** Free */
+            free: number;
+            /** Floor */
+            floor: number;
+            /** Low */
+            low: boolean;
+            /** Reserve */
+            reserve: string;
+        } & {
+            [key: string]: unknown;
         };
         /** EnrolmentLink */
         EnrolmentLink: {
@@ -1708,17 +1901,6 @@ export interface components {
             /** Why */
             why: string;
         };
-        /** EvidenceShown */
-        EvidenceShown: {
-            /** Verdict */
-            verdict: string | null;
-            /** Words */
-            words: string;
-            /** Complete */
-            complete: boolean;
-            /** Runs */
-            runs: components["schemas"]["TestRun"][];
-        };
         /** ExecutorShown */
         ExecutorShown: {
             /** Active */
@@ -1735,6 +1917,8 @@ export interface components {
             trouble: string;
             /** Closed */
             closed: string;
+        } & {
+            [key: string]: unknown;
         };
         /** Explained */
         Explained: {
@@ -1750,23 +1934,59 @@ export interface components {
             /** Next */
             next: string | null;
         };
-        /** FindingShown */
-        FindingShown: {
-            /** Rule */
-            rule: string;
-            /** Severity */
-            severity: string;
-            /** Path */
-            path: string;
-            /** Line */
-            line: number;
-            /** Message */
-            message: string;
-            /**
-             * Excerpt
-             * @default
-             */
-            excerpt: string;
+        /** FindingsAndEvidence */
+        FindingsAndEvidence: {
+            /** Id */
+            id: string;
+            /** Commit */
+            commit: string;
+            /** Findings */
+            findings: {
+                [key: string]: unknown;
+            }[] | null;
+            /** Evidence */
+            evidence: {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        /** FiringShown */
+        FiringShown: {
+            /** Id */
+            id: string;
+            /** Schedule Id */
+            schedule_id: string;
+            /** Name */
+            name: string;
+            /** Tool */
+            tool: string;
+            /** Fire Time */
+            fire_time: string;
+            /** Kind */
+            kind: string;
+            /** Outcome */
+            outcome: string;
+            /** Reason */
+            reason: string;
+            /** Detail */
+            detail: string;
+            /** Attempt */
+            attempt: number;
+            /** Count */
+            count: number;
+            /** Until */
+            until: string | null;
+            /** Next Attempt */
+            next_attempt: string | null;
+            /** Started At */
+            started_at: string | null;
+            /** Closed At */
+            closed_at: string | null;
+            /** Milliseconds */
+            milliseconds: number;
+            /** Trace */
+            trace: string;
         };
         /** FlagSet */
         FlagSet: {
@@ -1817,6 +2037,36 @@ export interface components {
             /** Correlation */
             correlation: string;
         };
+        /** GrantChanged */
+        GrantChanged: {
+            /** Sequence */
+            sequence: number;
+            /** Kind */
+            kind: string;
+            /** Value */
+            value: string;
+        };
+        /**
+         * GrantContent
+         * @description What the operator signs to add a grant.
+         */
+        GrantContent: {
+            /** Kind */
+            kind: string;
+            /** Value */
+            value: string;
+            /** Level */
+            level: string;
+        };
+        /** GrantShown */
+        GrantShown: {
+            /** Kind */
+            kind: string;
+            /** Value */
+            value: string;
+            /** Added At */
+            added_at: string;
+        };
         /** HeadShown */
         HeadShown: {
             /** Sequence */
@@ -1859,13 +2109,6 @@ export interface components {
             time: string;
             /** Trouble */
             trouble: string;
-        };
-        /** Listing */
-        Listing: {
-            /** Items */
-            items: components["schemas"]["Shown"][];
-            /** Next */
-            next: string | null;
         };
         /** LoginLink */
         LoginLink: {
@@ -1936,6 +2179,20 @@ export interface components {
             /** Next */
             next?: number | string | null;
         };
+        /** Page[DesireShown] */
+        Page_DesireShown_: {
+            /** Items */
+            items: components["schemas"]["DesireShown"][];
+            /** Next */
+            next?: number | string | null;
+        };
+        /** Page[FiringShown] */
+        Page_FiringShown_: {
+            /** Items */
+            items: components["schemas"]["FiringShown"][];
+            /** Next */
+            next?: number | string | null;
+        };
         /** Page[FlagShown] */
         Page_FlagShown_: {
             /** Items */
@@ -1950,10 +2207,24 @@ export interface components {
             /** Next */
             next?: number | string | null;
         };
+        /** Page[GrantShown] */
+        Page_GrantShown_: {
+            /** Items */
+            items: components["schemas"]["GrantShown"][];
+            /** Next */
+            next?: number | string | null;
+        };
         /** Page[PasskeyShown] */
         Page_PasskeyShown_: {
             /** Items */
             items: components["schemas"]["PasskeyShown"][];
+            /** Next */
+            next?: number | string | null;
+        };
+        /** Page[PlanBrief] */
+        Page_PlanBrief_: {
+            /** Items */
+            items: components["schemas"]["PlanBrief"][];
             /** Next */
             next?: number | string | null;
         };
@@ -1964,10 +2235,17 @@ export interface components {
             /** Next */
             next?: number | string | null;
         };
-        /** Page[Task] */
-        Page_Task_: {
+        /** Page[ScheduleShown] */
+        Page_ScheduleShown_: {
             /** Items */
-            items: components["schemas"]["Task"][];
+            items: components["schemas"]["ScheduleShown"][];
+            /** Next */
+            next?: number | string | null;
+        };
+        /** Page[TaskShown] */
+        Page_TaskShown_: {
+            /** Items */
+            items: components["schemas"]["TaskShown"][];
             /** Next */
             next?: number | string | null;
         };
@@ -2057,6 +2335,115 @@ export interface components {
             name: string;
             /** Displayname */
             displayName: string;
+        };
+        /** PlanBrief */
+        PlanBrief: {
+            /** Id */
+            id: string;
+            /** State */
+            state: string;
+            /** Reason */
+            reason: string;
+            /** Description */
+            description: string;
+            /** Goals */
+            goals: string[];
+            /** Checkpoints */
+            checkpoints: number;
+            /** Checkpoints Done */
+            checkpoints_done: number;
+            /** Steps */
+            steps: number;
+            /** Created At */
+            created_at: string;
+            /** Updated At */
+            updated_at: string | null;
+        };
+        /** PlanDrafted */
+        PlanDrafted: {
+            /** Id */
+            id: string;
+            /** State */
+            state: string;
+            /** Reason */
+            reason: string;
+            /** Questions */
+            questions: string[];
+            /** Approval Id */
+            approval_id: string | null;
+            /** Next */
+            next: string;
+        };
+        /** PlanShown */
+        PlanShown: {
+            /** Id */
+            id: string;
+            /** State */
+            state: string;
+            /** Reason */
+            reason: string;
+            /** Description */
+            description: string;
+            /** Goals */
+            goals: string[];
+            /** Checkpoints */
+            checkpoints: number;
+            /** Checkpoints Done */
+            checkpoints_done: number;
+            /** Steps */
+            steps: number;
+            /** Created At */
+            created_at: string;
+            /** Updated At */
+            updated_at: string | null;
+            /** Plan */
+            plan: {
+                [key: string]: unknown;
+            } | null;
+            /** Plan Hash */
+            plan_hash: string | null;
+            /** Manifest */
+            manifest: {
+                [key: string]: unknown;
+            } | null;
+            /** Grants */
+            grants: {
+                [key: string]: unknown;
+            } | null;
+            /** Grants Hash */
+            grants_hash: string | null;
+            /** Approval Id */
+            approval_id: string | null;
+            /** Questions */
+            questions: string[];
+            /** Round */
+            round: number;
+            /** Block */
+            block: {
+                [key: string]: unknown;
+            } | null;
+            /** Usage */
+            usage: {
+                [key: string]: number;
+            };
+            /** Progress */
+            progress: {
+                [key: string]: unknown;
+            };
+            /** Steps Taken */
+            steps_taken: {
+                [key: string]: unknown;
+            }[];
+            /** Messages */
+            messages: {
+                [key: string]: unknown;
+            }[];
+            /** Silenced */
+            silenced: boolean;
+            /** Correlation */
+            correlation: string;
+            /** Next */
+            next: string;
         };
         /** Pruned */
         Pruned: {
@@ -2149,27 +2536,70 @@ export interface components {
             state: string;
             /** Problems */
             problems: components["schemas"]["SandboxProblem"][];
+            /** Limits */
+            limits: string;
+            /** Off In Environment */
+            off_in_environment: boolean;
+            /** Off Signed */
+            off_signed: boolean;
+        } & {
+            [key: string]: unknown;
         };
-        /** Session */
-        Session: {
+        /** ScheduleCreated */
+        ScheduleCreated: {
             /** Id */
             id: string;
-            role: components["schemas"]["Role"];
-            /**
-             * By
-             * @enum {string}
-             */
-            by: "link" | "passkey" | "token" | "socket";
-            /** Expires At */
-            expires_at: string | null;
-            /**
-             * Csrf
-             * @description to be sent as X-CSRF-Token where the session is a cookie
-             */
-            csrf: string | null;
+            /** Name */
+            name: string;
+            /** Cron Expression */
+            cron_expression: string;
+            /** Timezone */
+            timezone: string;
+            /** Target Tool */
+            target_tool: string;
+            /** Payload */
+            payload: {
+                [key: string]: unknown;
+            };
+            /** Safety Tier */
+            safety_tier: number;
+            /** Per Day Budget */
+            per_day_budget: number;
+            /** Overlap */
+            overlap: string;
+            /** Catch Up Seconds */
+            catch_up_seconds: number;
+            /** Attempts */
+            attempts: number;
+            /** Backoff Seconds */
+            backoff_seconds: number;
+            /** Jitter Seconds */
+            jitter_seconds: number;
+            /** After */
+            after: string[];
+            /** Slow After */
+            slow_after: number;
+            /** Slowest */
+            slowest: number;
+            /** State */
+            state: string;
+            /** Next Run */
+            next_run: string | null;
+            /** Next Runs */
+            next_runs: string[];
+            /** Created At */
+            created_at: string;
+            /** Modified */
+            modified: boolean;
+            /** Every */
+            every: number;
+            /** Failures */
+            failures: number;
+            /** Created */
+            created: boolean;
         };
-        /** Shown */
-        Shown: {
+        /** ScheduleShown */
+        ScheduleShown: {
             /** Id */
             id: string;
             /** Name */
@@ -2219,6 +2649,45 @@ export interface components {
             /** Failures */
             failures: number;
         };
+        /** Session */
+        Session: {
+            /** Id */
+            id: string;
+            role: components["schemas"]["Role"];
+            /**
+             * By
+             * @enum {string}
+             */
+            by: "link" | "passkey" | "token" | "socket";
+            /** Expires At */
+            expires_at: string | null;
+            /**
+             * Csrf
+             * @description to be sent as X-CSRF-Token where the session is a cookie
+             */
+            csrf: string | null;
+        };
+        /**
+         * StatementDrafted
+         * @description A decision to be signed with a passkey.
+         *
+         *     Send it back as `authority`: the statement, `key` (the passkey's id), and of the browser's
+         *     answer `signature`, `authenticator_data` and `client_data`, each in base64url.
+         */
+        StatementDrafted: {
+            /** Statement */
+            statement: {
+                [key: string]: unknown;
+            };
+            options: components["schemas"]["RequestOptions"];
+            /**
+             * Passkeys
+             * @description the passkey's id, by its credential
+             */
+            passkeys: {
+                [key: string]: string;
+            };
+        };
         /** Status */
         Status: {
             /** Version */
@@ -2256,9 +2725,12 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /** Model */
-            model: {
+            model: string | null;
+            disk: components["schemas"]["DiskShown"];
+            /** Changes */
+            changes: {
                 [key: string]: unknown;
-            } | null;
+            };
         } & {
             [key: string]: unknown;
         };
@@ -2315,64 +2787,28 @@ export interface components {
             /** Pids */
             pids: number[];
         };
-        /** Task */
-        Task: {
+        /** TaskShown */
+        TaskShown: {
             /** Id */
             id: string;
-            /** Schedule Id */
-            schedule_id: string;
-            /** Name */
-            name: string;
-            /** Tool */
-            tool: string;
-            /** Fire Time */
-            fire_time: string;
             /** Kind */
             kind: string;
+            /** Schedule */
+            schedule: string;
+            /** Enabled */
+            enabled: boolean;
+            /** State */
+            state: string;
             /** Outcome */
             outcome: string;
-            /** Reason */
-            reason: string;
-            /** Detail */
-            detail: string;
-            /** Attempt */
-            attempt: number;
-            /** Count */
-            count: number;
-            /** Until */
-            until: string | null;
-            /** Next Attempt */
-            next_attempt: string | null;
-            /** Started At */
-            started_at: string | null;
-            /** Closed At */
-            closed_at: string | null;
-            /** Milliseconds */
-            milliseconds: number;
-            /** Trace */
-            trace: string;
-        };
-        /** Tasks */
-        Tasks: {
-            /** Items */
-            items: components["schemas"]["Task"][];
-            /** Next */
-            next: number | null;
-        };
-        /** TestRun */
-        TestRun: {
-            /** Label */
-            label: string;
-            /** Code */
-            code: string;
-            /** Tests */
-            tests: string;
-            /** Attempts */
-            attempts: number;
-            /** Report */
-            report: {
-                [key: string]: unknown;
-            } | null;
+            /** Subject Id */
+            subject_id: string;
+            /** Created At */
+            created_at: string;
+            /** Finished At */
+            finished_at: string | null;
+            /** Correlation */
+            correlation: string;
         };
         /** TokenCreated */
         TokenCreated: {
@@ -3123,7 +3559,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Drafted"];
+                    "application/json": components["schemas"]["StatementDrafted"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -3162,6 +3598,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_metrics_metrics_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -3441,6 +3915,124 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Accepted"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_sandbox_api_sandbox_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SandboxShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    allow_off_api_sandbox_off_unsafe_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_allow_off_api_sandbox_off_unsafe_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SandboxShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    turn_on_api_sandbox_on_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SandboxShown"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -4189,7 +4781,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing"];
+                    "application/json": components["schemas"]["Page_ScheduleShown_"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -4235,7 +4827,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Created"];
+                    "application/json": components["schemas"]["ScheduleCreated"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -4318,7 +4910,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Shown"];
+                    "application/json": components["schemas"]["ScheduleShown"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -4366,7 +4958,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Shown"];
+                    "application/json": components["schemas"]["ScheduleShown"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -4409,7 +5001,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Tasks"];
+                    "application/json": components["schemas"]["Page_FiringShown_"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -4451,7 +5043,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Shown"];
+                    "application/json": components["schemas"]["ScheduleShown"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -4493,7 +5085,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Shown"];
+                    "application/json": components["schemas"]["ScheduleShown"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -4537,7 +5129,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Task"] | components["schemas"]["Page_Task_"];
+                    "application/json": components["schemas"]["FiringShown"] | components["schemas"]["Page_FiringShown_"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -4624,7 +5216,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DesirePage"];
+                    "application/json": components["schemas"]["Page_DesireShown_"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -4670,7 +5262,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DesireAnswer"];
+                    "application/json": components["schemas"]["DesireShown"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -4754,7 +5346,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DesireAnswer"];
+                    "application/json": components["schemas"]["DesireShown"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -4884,7 +5476,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DesireAnswer"];
+                    "application/json": components["schemas"]["DesireShown"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -5097,9 +5689,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["ChangeProposed"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -5221,7 +5811,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ChangeEvidence"];
+                    "application/json": components["schemas"]["FindingsAndEvidence"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -5475,9 +6065,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_TaskShown_"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -5517,9 +6105,515 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["TaskShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_plans_api_agents_get: {
+        parameters: {
+            query?: {
+                state?: string | null;
+                limit?: number;
+                cursor?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_PlanBrief_"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    draft_plan_api_agents_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Astra-Off"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanDrafted"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_plan_api_agents__identifier__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    answer_api_agents__identifier__answers_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Astra-Off"?: string;
+            };
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_answer_api_agents__identifier__answers_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanDrafted"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    ask_for_approval_api_agents__identifier__approval_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalDetails"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    approve_plan_api_agents__identifier__approve_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_approve_plan_api_agents__identifier__approve_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reject_plan_api_agents__identifier__reject_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_reject_plan_api_agents__identifier__reject_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    revise_plan_api_agents__identifier__revise_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_revise_plan_api_agents__identifier__revise_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_grants_api_agent_global_grants_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_GrantShown_"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    add_grant_api_agent_global_grants_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_add_grant_api_agent_global_grants_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GrantChanged"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    remove_grant_api_agent_global_grants_delete: {
+        parameters: {
+            query: {
+                kind: string;
+                value: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GrantChanged"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    spelled_grant_api_agent_global_grants_content_get: {
+        parameters: {
+            query: {
+                kind: string;
+                value: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GrantContent"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */

@@ -17,13 +17,22 @@ from astra.adapters.bubblewrap import listening, machine, supervision, threshold
 from astra.adapters.bubblewrap.outcome import Outcome, judge, never_ran
 from astra.adapters.bubblewrap.preparation import Box, Prepared, prepare
 from astra.adapters.bubblewrap.profile import GATEWAY_PORT, PROXY_PORT, Profile
-from astra.adapters.bubblewrap.supervision import OnOutput, Started
+from astra.adapters.bubblewrap.supervision import Ending, OnOutput, Started
 from astra.adapters.bubblewrap.watch import Watch
+from astra.adapters.cgroups import NOT_DELEGATED, Delegation, Group
 from astra.adapters.egress_proxy import NO_EGRESS, PUBLIC_INTERNET, EgressProxy, Internet, Record
 from astra.adapters.model_gateway import ModelGateway
 from astra.kernel.errors import AstraError, Refused
 
-__all__ = ["Box", "Stopped", "run"]
+__all__ = [
+    "Box",
+    "Stopped",
+    "note_memory",
+    "refuse_when_stopped",
+    "registered",
+    "run",
+    "unavailable",
+]
 
 
 class Stopped(Refused):
@@ -38,6 +47,7 @@ def run(
     record: Record = lambda _attempt: None,
     internet: Internet = PUBLIC_INTERNET,
     gateway: ModelGateway | None = None,
+    groups: Delegation = NOT_DELEGATED,
 ) -> Outcome:
     """Run the box to its end; whatever keeps it from starting is an outcome, not an exception."""
     job = _Job(
@@ -47,6 +57,7 @@ def run(
         record=record,
         internet=internet,
         gateway=gateway,
+        groups=groups,
     )
     return threshold.in_thread_of_its_own(lambda: _attempt(job))
 
@@ -59,12 +70,13 @@ class _Job:
     record: Record
     internet: Internet
     gateway: ModelGateway | None
+    groups: Delegation
 
 
 def _attempt(job: _Job) -> Outcome:
     began = time.monotonic()
     try:
-        _refuse_when_stopped(job.data_root)
+        refuse_when_stopped(job.data_root)
         with contextlib.ExitStack() as stack:
             prepared, started = _set_out(job, stack)
             return _see_through(job, prepared, started, stack, began)
@@ -77,17 +89,18 @@ def _set_out(job: _Job, stack: contextlib.ExitStack) -> tuple[Prepared, Started]
         prepared = prepare(job.box, stack, gateway=job.gateway is not None)
         return prepared, threshold.start(prepared, stack)
     except OSError as error:
-        raise _unavailable(error) from error
+        raise unavailable(error) from error
 
 
 def _see_through(
     job: _Job, prepared: Prepared, started: Started, stack: contextlib.ExitStack, began: float
 ) -> Outcome:
-    entry = stack.enter_context(_registered(job, started))
-    proxy = _serve(job, prepared.profile, started, stack)
-    _refuse_when_stopped(job.data_root)
-    started.open_gate()
     limits = prepared.profile.manifest.limits
+    group = stack.enter_context(job.groups.group(started.init, limits))
+    entry = stack.enter_context(registered(job.data_root, job.box, started, group))
+    proxy = _serve(job, prepared.profile, started, stack)
+    refuse_when_stopped(job.data_root)
+    started.open_gate()
     watch = Watch(
         limits=limits,
         writable=prepared.writable,
@@ -96,6 +109,7 @@ def _see_through(
         init=started.init,
     )
     ending = supervision.follow(started, limits=limits, watch=watch, on_output=job.on_output)
+    note_memory(ending, group)
     return judge(
         ending,
         stopped=boxes.was_ended(job.data_root, entry),
@@ -106,27 +120,37 @@ def _see_through(
 
 
 @contextlib.contextmanager
-def _registered(job: _Job, started: Started) -> Generator[boxes.RunningBox, None, None]:
+def registered(
+    data_root: Path, box: Box, started: Started, group: Group | None
+) -> Generator[boxes.RunningBox, None, None]:
+    """Keep a started box in the registry until it is proven dead."""
     entry = boxes.describe(
         started.init,
         pid_namespace=started.pid_namespace,
-        kind=job.box.kind,
-        label=job.box.label or job.box.command[0],
+        kind=box.kind,
+        label=box.label or box.command[0],
+        cgroup=str(group.path) if group else "",
     )
     if entry is None:
         raise machine.SandboxUnavailable(
             "the box ended while it was set up", next_step="run astra doctor"
         )
     try:
-        boxes.register(job.data_root, entry)
+        boxes.register(data_root, entry)
     except OSError as error:
-        raise _unavailable(error) from error
+        raise unavailable(error) from error
     try:
         yield entry
     finally:
         started.kill()
-        if boxes.wait_dead(started.init_handle, 1.0):
-            boxes.unregister(job.data_root, entry)
+        if started.is_dead(1.0):
+            boxes.unregister(data_root, entry)
+
+
+def note_memory(ending: Ending, group: Group | None) -> None:
+    """Name the limit where the kernel, not the watcher, ended a box for its memory."""
+    if group is not None and ending.limit is None and group.ran_out_of_memory():
+        ending.limit = "memory"
 
 
 def _serve(
@@ -158,12 +182,12 @@ def _serve(
     return proxy
 
 
-def _unavailable(error: OSError) -> machine.SandboxUnavailable:
+def unavailable(error: OSError) -> machine.SandboxUnavailable:
     return machine.SandboxUnavailable(
         f"the box could not be set up: {error}", next_step="run astra doctor"
     )
 
 
-def _refuse_when_stopped(data_root: Path) -> None:
+def refuse_when_stopped(data_root: Path) -> None:
     if boxes.is_stopped(data_root):
         raise Stopped("an operator stopped all work", next_step="astra start")

@@ -58,7 +58,7 @@ def look() -> Machine:
         links=tuple((str(name), str(name.readlink())) for name in names if name.is_symlink()),
         folders=("/usr", *(str(n) for n in names if n.is_dir() and not n.is_symlink())),
         etc=tuple(name for name in _ETC if Path(name).exists()),
-        identity=_identity(),
+        identity=identity(),
     )
 
 
@@ -69,7 +69,8 @@ def home_folders() -> tuple[str, ...]:
     return tuple(sorted({user.pw_dir for user in people if user.pw_dir.strip("/")}))
 
 
-def _identity() -> Identity:
+def identity() -> Identity:
+    """Say who runs boxes: this user, or for root a user of their own."""
     if os.geteuid() != 0:
         return Identity(uid=os.geteuid(), gid=os.getegid(), dropped=False)
     try:

@@ -9,7 +9,7 @@ from astra.adapters.egress_proxy import NO_EGRESS, EgressSummary
 from astra.kernel.errors import AstraError
 
 _KILLED = 128 + signal.SIGKILL
-_NO_PROGRAM = "bwrap: execvp "
+_NO_PROGRAM = ("bwrap: execvp ", "astra: execvp ")
 _TOOLCHAIN_HINT = "check its name, and that the box was given the toolchain it needs"
 
 
@@ -34,6 +34,7 @@ class Outcome:
     stdout: bytes = b""
     stderr: bytes = b""
     egress: EgressSummary = NO_EGRESS
+    confined: bool = True
 
     @property
     def succeeded(self) -> bool:
@@ -88,7 +89,7 @@ def _why_not(code: int | None, words: str) -> tuple[Verdict, str, str]:
     if code is None:
         return Verdict.NEVER_RAN, words or "the box ended before its command", "run astra doctor"
     if words.startswith(_NO_PROGRAM):
-        name = words.removeprefix(_NO_PROGRAM)
+        name = words.partition(" execvp ")[2]
         return Verdict.NEVER_RAN, f"the command cannot be started: {name}", _TOOLCHAIN_HINT
     return Verdict.FAILED, f"exit code {code}", "read its output"
 

@@ -28,7 +28,6 @@ from astra.policy.manifest import Manifest
 HOME = "/home/sandbox"
 USER = 1000
 PROXY_PORT, GATEWAY_PORT = 3128, 3129
-_PROXY = f"http://127.0.0.1:{PROXY_PORT}"
 _FENCE = (
     *("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"),
     *("--unshare-cgroup-try", "--disable-userns", "--assert-userns-disabled"),
@@ -99,7 +98,7 @@ def compile_profile(
         environment=_environment(manifest, toolchain, gateway=gateway),
         files=MappingProxyType(_FILES),
         seccomp=seccomp.program(machine.architecture),
-        limits=MappingProxyType(_limits(manifest)),
+        limits=MappingProxyType(kernel_limits(manifest)),
         domains=parse_grants(manifest.network_domains),
     )
 
@@ -142,21 +141,29 @@ def _environment(manifest: Manifest, toolchain: Toolchain, *, gateway: bool) -> 
     path = ":".join([*toolchain.search, "/usr/local/bin", "/usr/bin", "/bin"])
     own = {"PATH": path, "HOME": HOME, "USER": "sandbox", "LANG": "C.UTF-8", "TERM": "dumb"}
     own |= {"TMPDIR": "/tmp"} | dict(toolchain.environment)  # noqa: S108 - the box's own
-    proxied = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), _PROXY)
-    proxied |= {"NO_PROXY": "localhost,127.0.0.1", "no_proxy": "localhost,127.0.0.1"}
-    proxied |= {"NODE_USE_ENV_PROXY": "1"}
     base = f"http://127.0.0.1:{GATEWAY_PORT}"
     models = {"OPENAI_BASE_URL": f"{base}/v1", "ANTHROPIC_BASE_URL": base}
     models |= {"OPENAI_API_KEY": "added-outside", "ANTHROPIC_API_KEY": "added-outside"}
     return {
         **own,
-        **(proxied if manifest.network_domains else {}),
+        **(through_proxy(PROXY_PORT) if manifest.network_domains else {}),
         **(models if gateway else {}),
         **manifest.environment,
     }
 
 
-def _limits(manifest: Manifest) -> dict[str, tuple[int, int]]:
+def through_proxy(port: int) -> dict[str, str]:
+    """Give the variables by which common clients find a proxy."""
+    address, own = f"http://127.0.0.1:{port}", "localhost,127.0.0.1"
+    names = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")
+    return {
+        **dict.fromkeys(names, address),
+        **dict.fromkeys(("NO_PROXY", "no_proxy"), own),
+        "NODE_USE_ENV_PROXY": "1",
+    }
+
+
+def kernel_limits(manifest: Manifest) -> dict[str, tuple[int, int]]:
     """Give the kernel's limits, soft and hard; processor time says so before it kills."""
     limits = manifest.limits
     return {

@@ -53,6 +53,9 @@ class Started:
     def kill(self) -> None:
         boxes.kill(self.init_handle)
 
+    def is_dead(self, patience: float) -> bool:
+        return boxes.wait_dead(self.init_handle, patience)
+
 
 def await_init(process: "subprocess.Popen[bytes]", *, status: int, gate: int) -> Started:
     """Wait for bwrap to name the init process; raises SandboxUnavailable with bwrap's own words."""
@@ -64,7 +67,7 @@ def await_init(process: "subprocess.Popen[bytes]", *, status: int, gate: int) ->
         handle = os.pidfd_open(init)
     except ProcessLookupError:
         raise _set_up_failed(process) from None
-    if boxes.parent(init) != process.pid:
+    if init != process.pid and boxes.parent(init) != process.pid:
         os.close(handle)
         raise _set_up_failed(process)
     return Started(
@@ -89,7 +92,7 @@ def follow(started: Started, *, limits: Limits, watch: Watch, on_output: OnOutpu
                 watched.enforce()
     finally:
         started.kill()
-        watched.ending.dead = boxes.wait_dead(started.init_handle, _DEATH_SECONDS)
+        watched.ending.dead = started.is_dead(_DEATH_SECONDS)
         with contextlib.suppress(subprocess.TimeoutExpired):
             started.process.wait(_DEATH_SECONDS)
     return watched.ending

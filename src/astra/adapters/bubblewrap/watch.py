@@ -10,13 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from astra.adapters.bubblewrap import grants
-from astra.policy.manifest import GIB, MIB, Limits
+from astra.adapters.reserve import free_space
+from astra.policy.manifest import Limits
 
 SHORTEST_PAUSE = 0.25
 _COST_SHARE = 20
-_LEAST_FREE_SHARE = 0.02
-_LEAST_FREE = 256 * MIB
-_MOST_RESERVED = GIB
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -27,6 +25,7 @@ class Watch:
     size_before: int
     entries_before: int
     init: int
+    count_processes: bool = False
     _next: float = field(default_factory=lambda: time.monotonic() + SHORTEST_PAUSE)
     _next_walk: float = 0.0
     _free_before: int | None = None
@@ -44,14 +43,17 @@ class Watch:
         return passed
 
     def _memory(self) -> str | None:
-        used = sum(_resident(pid) for pid in family(self.init))
+        pids = family(self.init)
+        if self.count_processes and len(pids) > self.limits.processes + 1:
+            return "processes"
+        used = sum(_resident(pid) for pid in pids)
         return "memory" if used > self.limits.memory_bytes else None
 
     def _disk(self, now: float) -> str | None:
         if not self.writable:
             return None
-        free, reserve = _free_space(self.writable[0])
-        if free < reserve:
+        free, floor = free_space(f"/proc/self/fd/{self.writable[0]}")
+        if free < floor:
             return "disk"
         self._free_before = free if self._free_before is None else self._free_before
         if now < self._next_walk and self._free_before - free < self.limits.disk_bytes:
@@ -64,14 +66,6 @@ class Watch:
         if size - self.size_before > self.limits.disk_bytes:
             return "disk"
         return "files" if entries - self.entries_before > self.limits.disk_files else None
-
-
-def _free_space(descriptor: int) -> tuple[int, int]:
-    """Give the free bytes, and how many have to stay free for stop, rollback and decisions."""
-    facts = os.statvfs(f"/proc/self/fd/{descriptor}")
-    total = facts.f_blocks * facts.f_frsize
-    reserve = min(max(_LEAST_FREE, int(total * _LEAST_FREE_SHARE)), _MOST_RESERVED, total // 4)
-    return facts.f_bavail * facts.f_frsize, reserve
 
 
 def family(init: int) -> list[int]:

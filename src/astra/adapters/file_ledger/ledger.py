@@ -24,6 +24,7 @@ from astra.adapters.file_ledger import checkpoints, opening, segments
 from astra.adapters.file_ledger.keeper import Keeper
 from astra.adapters.file_ledger.owner_lock import OwnerLock
 from astra.adapters.file_ledger.places import LedgerPlaces
+from astra.adapters.reserve import Reserve
 from astra.adapters.sqlite_index import IndexBehind, IndexCorrupt, SqliteIndex
 from astra.kernel.clock import Clock, SystemClock, format_time
 from astra.kernel.errors import AstraError, LedgerUnavailable
@@ -73,8 +74,12 @@ class FileLedger:
         projections: Sequence[Projection] = CORE,
         key: KeyPair | None = None,
         clock: Clock | None = None,
+        reserve: Reserve | None = None,
+        urgent: frozenset[str] = frozenset(),
     ) -> None:
+        """Open the ledger; while the `reserve` is used up, only `urgent` types are taken."""
         self.places = LedgerPlaces(var)
+        self._reserve, self._urgent = reserve, urgent
         self._projections = projections
         self._key = key
         self._clock = clock or SystemClock()
@@ -151,6 +156,8 @@ class FileLedger:
     def _commit(self, group: list[_Pending]) -> None:
         if self._broken:
             raise self._broken
+        if self._reserve and any(self._is_urgent(pending) for pending in group):
+            self._reserve.make_room()
         self._catch_up()
         head = self._stage(group)
         staged = [record for pending in group for record in pending.records]
@@ -170,8 +177,11 @@ class FileLedger:
         head = self._head
         now = max(format_time(self._clock.now()), head.time)
         expectations = Expectations(self._index.query_uncommitted)
+        used_up = self._reserve is not None and self._reserve.is_out()
         for pending in group:
             try:
+                if used_up and not self._is_urgent(pending):
+                    raise _kept_for_decisions()
                 expectations.check(pending.events, pending.expect, lazy=pending.lazy)
                 pending.records = chain.link(pending.events, after=head, time=now)
             except AstraError as error:
@@ -181,6 +191,9 @@ class FileLedger:
             last = pending.records[-1]
             head = Head(last.sequence, last.hash, last.time)
         return head
+
+    def _is_urgent(self, pending: _Pending) -> bool:
+        return all(event.type in self._urgent for event in pending.events)
 
     def _write(self, records: list[Record]) -> None:
         data = "".join(f"{record.line}\n" for record in records).encode()
@@ -248,6 +261,8 @@ class FileLedger:
 
     def _catch_up(self) -> None:
         if self._index.behind:
+            if self._reserve:
+                self._reserve.make_room()
             self._sync()
             sequence, _ = self._index.position()
             try:
@@ -369,6 +384,13 @@ class FileLedger:
 def _fail(group: list[_Pending], error: AstraError) -> None:
     for pending in group:
         pending.error = pending.error or error
+
+
+def _kept_for_decisions() -> LedgerUnavailable:
+    return LedgerUnavailable(
+        "the disk is full; what is left is kept for stop, rollback and decisions",
+        next_step="make room, then try again",
+    )
 
 
 def _unavailable(cause: OSError, *, uncertain: bool = False) -> LedgerUnavailable:

@@ -15,7 +15,9 @@ def configure(parser: argparse.ArgumentParser, command: str) -> None:
         parser.set_defaults(run=list_approvals)
         return
     parser.add_argument(
-        "id", metavar="ID", help="an approval (apr_…), a schedule (sch_…) or a change (chg_…)"
+        "id",
+        metavar="ID",
+        help="an approval (apr_…), a schedule (sch_…), a change (chg_…) or a plan (plan_…)",
     )
     if command == "reject":
         parser.add_argument("--reason", required=True, help="the agent gets to read it")
@@ -81,11 +83,13 @@ def _wanted(context: Context) -> dict[str, Any]:
         return context.client().post(f"/api/schedules/{identifier}/approval")
     if identifier.startswith("chg_"):
         return context.client().post(f"/api/changes/{identifier}/approval")
+    if identifier.startswith("plan_"):
+        return context.client().post(f"/api/agents/{identifier}/approval")
     return context.client().get(f"/api/approvals/{identifier}")
 
 
 def _pending_of(context: Context, identifier: str) -> str:
-    if not identifier.startswith(("sch_", "chg_")):
+    if not identifier.startswith(("sch_", "chg_", "plan_")):
         return identifier
     waiting = context.client().get("/api/approvals")["items"]
     found = [item["id"] for item in waiting if item["subject_id"] == identifier]

@@ -70,6 +70,9 @@ class Client:
     def post(self, path: str, body: dict[str, Any] | None = None, **query: Any) -> dict[str, Any]:
         return self._call("POST", path, query, body or {})
 
+    def delete(self, path: str, **query: Any) -> dict[str, Any]:
+        return self._call("DELETE", path, query, None)
+
     def events(self, after: int | None) -> Iterator[dict[str, Any]]:
         """Follow the ledger; ends when the daemon leaves."""
         query = {} if after is None else {"after": after}
@@ -182,7 +185,7 @@ def start_daemon(data_root: Path, *, without: frozenset[str] = frozenset()) -> i
             stdout=log,
             stderr=log,
             cwd="/",
-            env=daemon_environment(without),
+            env=_on_demand(daemon_environment(without)),
             pass_fds=(writing,),
             start_new_session=True,
         )
@@ -213,6 +216,12 @@ def daemon_environment(without: frozenset[str] = frozenset()) -> dict[str, str]:
         for name, value in os.environ.items()
         if name not in dropped and (name in kept or name.startswith(("LC_", "ASTRA_")))
     }
+
+
+def _on_demand(given: dict[str, str]) -> dict[str, str]:
+    """Leave out what only the one who runs the daemon may ask for: a caller may be an agent."""
+    loosening = given.get("ASTRA_SANDBOX") == environment.OFF_UNSAFE
+    return {n: v for n, v in given.items() if not (loosening and n == "ASTRA_SANDBOX")}
 
 
 def _target(path: str, query: dict[str, Any]) -> str:

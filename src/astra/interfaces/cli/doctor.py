@@ -113,7 +113,9 @@ def _data_root(context: Context) -> Iterator[Check]:
     yield from _operator_key(first.data["root_id"], root)
     yield from _ledger(root)
     yield _space(root.path)
-    yield _daemon(context)
+    daemon = _daemon(context)
+    yield daemon
+    yield from _sandbox_off(context, answers=daemon.detail.startswith("pid") and not daemon.fix)
 
 
 def _private(name: str, path: Path) -> Check:
@@ -156,8 +158,16 @@ def _ledger(root: Any) -> Iterator[Check]:
 
 
 def _space(path: Path) -> Check:
-    free = shutil.disk_usage(path).free
+    from astra.adapters.reserve import Reserve, free_space
+
+    free, floor = free_space(path)
     size = f"{free >> 20:,} MiB free"
+    if free < floor:
+        why = f"{size}: below {floor >> 20:,} MiB the agent begins nothing new (disk_low)"
+        return Check("disk", "broken", why, "make room on the disk of the data root")
+    if not Reserve(path / "var").path.exists():
+        fix = "nothing: the daemon lays it down when it runs"
+        return Check("disk", "warning", f"{size}, no reserve for stop and decisions yet", fix)
     if free < _LITTLE_SPACE:
         return Check("disk", "warning", size, "make room: a full disk stops every effect")
     return Check("disk", "ok", size)
@@ -174,6 +184,21 @@ def _daemon(context: Context) -> Check:
     alive = Path(f"/proc/{pid}").exists() and pid != os.getpid()
     fix = f"look at logs/daemon.log; end process {pid} if it hangs"
     return Check("daemon", "broken", f"pid {pid} does not answer", fix if alive else "try again")
+
+
+def _sandbox_off(context: Context, *, answers: bool) -> Iterator[Check]:
+    """Say whether agent code runs unconfined, or would if the operator signed it."""
+    from astra.settings.environment import OFF_UNSAFE
+
+    state = context.client().get("/api/sandbox") if answers else {}
+    if state:
+        yield Check("limits", "ok", state["limits"])
+    if state.get("kind") == OFF_UNSAFE:
+        words = "off-unsafe: agent code runs unconfined, as a plain process"
+        yield Check("sandbox", "broken", words, "astra sandbox on")
+    elif context.settings.sandbox_off:
+        words = f"ASTRA_SANDBOX={OFF_UNSAFE} is set; it counts once it is signed"
+        yield Check("sandbox", "warning", words, "unset it; `astra sandbox` says what is in force")
 
 
 def _line(context: Context, check: Check) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from astra.interfaces.cli.main import Context
 from astra.kernel.text import printable
+from astra.settings.environment import OFF_UNSAFE
 
 if TYPE_CHECKING:
     from astra.bootstrap.initialise import Made
@@ -98,13 +99,18 @@ def _status_lines(context: Context, status: dict[str, Any]) -> list[str]:
         lines.append(paint("THROWAWAY data root: its passphrase may be in the environment", "red"))
     if status["stopped"]:
         lines.append(paint("STOPPED: no work starts until `astra start`", "red"))
+    if status["disk"]["low"]:
+        words = "DISK LOW: no new work of the agent begins; make room"
+        lines.append(paint(f"{words} ({status['disk']['free'] >> 20:,} MiB free)", "red"))
+    if status["sandbox"]["kind"] == OFF_UNSAFE:
+        lines.append(paint(f"SANDBOX OFF, {status['sandbox']['state']}", "red"))
     daemon, ledger = status["daemon"], status["ledger"]
     lines += [
         f"  daemon       pid {daemon['pid']}, since {daemon['started_at']}",
         f"  ledger       {ledger['records']} records, head {ledger['head'][:16]}…",
         f"  code access  {status['code_access']}, read scope {status['read_scope']}",
         f"  approvals    {status['approvals']['pending']} waiting",
-        f"  sandbox      {status['sandbox']['kind']}, {status['sandbox']['state']}",
+        _sandbox_line(context, status["sandbox"]),
         f"  astra.toml   {status['configuration']}",
     ]
     if ledger["trouble"]:
@@ -118,6 +124,11 @@ def _status_lines(context: Context, status: dict[str, Any]) -> list[str]:
     lines.append("  flags")
     lines += [flag_line(context, flag) for flag in status["flags"].values()]
     return lines
+
+
+def _sandbox_line(context: Context, sandbox: dict[str, Any]) -> str:
+    line = f"  sandbox      {sandbox['kind']}, {sandbox['state']}"
+    return line if sandbox["kind"] != OFF_UNSAFE else context.console.paint(line, "red")
 
 
 def flag_line(context: Context, flag: dict[str, Any]) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import Body, FastAPI, Header, Query, Request, Response
+from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
@@ -13,8 +14,11 @@ from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon import (
     change_routes,
     desire_routes,
+    metrics,
     passkey_routes,
+    plan_routes,
     problems,
+    sandbox_routes,
     schedule_routes,
     session_routes,
     stop_routes,
@@ -72,6 +76,7 @@ def build(
     passkey_routes.add(app, runtime, reception)
     _status_routes(app, runtime, leave)
     stop_routes.add(app, runtime)
+    sandbox_routes.add(app, runtime)
     _flag_routes(app, runtime)
     _configuration_routes(app, runtime)
     _ledger_routes(app, runtime)
@@ -79,6 +84,7 @@ def build(
     schedule_routes.add(app, runtime)
     desire_routes.add(app, runtime)
     change_routes.add(app, runtime)
+    plan_routes.add(app, runtime)
     return app
 
 
@@ -86,6 +92,10 @@ def _status_routes(app: FastAPI, runtime: Runtime, leave: Callable[[], None]) ->
     @app.get("/healthz")
     def healthz() -> Health:
         return Health(status="ok")
+
+    @app.get("/metrics", response_class=PlainTextResponse)
+    def show_metrics() -> PlainTextResponse:
+        return PlainTextResponse(metrics.render(runtime), media_type=metrics.MEDIA_TYPE)
 
     @app.get("/api/status", response_model=Status)
     def status(astra_off: Off = "", asked_on: AskedOn = "") -> dict[str, Any]:

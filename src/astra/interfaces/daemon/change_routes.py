@@ -9,15 +9,17 @@ from astra.changes import reviewing
 from astra.changes.model import State
 from astra.changes.service import brief
 from astra.changes.views import LARGEST_PAGE
-from astra.interfaces.daemon.change_models import (
-    ChangeBrief,
-    ChangeEvidence,
-    ChangeShown,
-    DiffShown,
-)
 from astra.interfaces.daemon.models import ApprovalDetails, Page
 from astra.interfaces.daemon.requests import Off, caller
 from astra.interfaces.daemon.tool_routes import called
+from astra.interfaces.daemon.work_models import (
+    ChangeBrief,
+    ChangeProposed,
+    ChangeShown,
+    DiffShown,
+    FindingsAndEvidence,
+    TaskShown,
+)
 from astra.policy.authority import Signed
 from astra.tasks.book import Tasks
 
@@ -55,14 +57,14 @@ def _reading(app: FastAPI, runtime: Runtime) -> None:
         where = {"id": change.id, "commit": change.commit, "base": change.base}
         return {**where, **change.facts["diff"], "diff": text}
 
-    @app.get("/api/changes/{identifier}/evidence", response_model=ChangeEvidence)
+    @app.get("/api/changes/{identifier}/evidence", response_model=FindingsAndEvidence)
     def show_evidence(identifier: str) -> Document:
         shown = runtime.changes.shown(identifier)
         return {name: shown[name] for name in ("id", "commit", "findings", "evidence")}
 
 
 def _proposing(app: FastAPI, runtime: Runtime) -> None:
-    @app.post("/api/changes")
+    @app.post("/api/changes", response_model=ChangeProposed)
     def propose_change(
         request: Request, proposal: Annotated[Document, Body()], astra_off: Off = ""
     ) -> Document:
@@ -113,7 +115,7 @@ def _deciding(app: FastAPI, runtime: Runtime) -> None:
 
 
 def _tasks(app: FastAPI, runtime: Runtime) -> None:
-    @app.get("/api/tasks")
+    @app.get("/api/tasks", response_model=Page[TaskShown])
     def list_tasks(
         state: Annotated[str | None, Query()] = None,
         limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 50,
@@ -122,7 +124,7 @@ def _tasks(app: FastAPI, runtime: Runtime) -> None:
         found, following = Tasks(runtime.ledger).listed(state=state, limit=limit, cursor=cursor)
         return {"items": [task.as_dict() for task in found], "next": following}
 
-    @app.get("/api/tasks/{identifier}")
+    @app.get("/api/tasks/{identifier}", response_model=TaskShown)
     def show_task(identifier: str) -> Document:
         return Tasks(runtime.ledger).get(identifier).as_dict()
 

@@ -9,8 +9,9 @@ from astra.goals.book import LARGEST_PAGE, Goals
 from astra.interfaces.daemon.models import GoalShown, Page
 from astra.interfaces.daemon.requests import Off
 from astra.interfaces.daemon.tool_routes import called
+from astra.interfaces.daemon.work_models import DesireShown
 from astra.tools.awareness import Feed
-from astra.tools.desires import DesireAnswer, DesirePage, Pruned, Suggestions
+from astra.tools.desires import Pruned, Suggestions
 
 Document = dict[str, Any]
 
@@ -22,7 +23,7 @@ def add(app: FastAPI, runtime: Runtime) -> None:
 
 
 def _reading(app: FastAPI, runtime: Runtime) -> None:
-    @app.get("/api/desires", response_model=DesirePage)
+    @app.get("/api/desires", response_model=Page[DesireShown])
     def list_desires(
         request: Request,
         *,
@@ -51,7 +52,7 @@ def _reading(app: FastAPI, runtime: Runtime) -> None:
         asked = _given(limit=limit)
         return called(runtime, request, "astra.desires.suggest", asked, off=astra_off)
 
-    @app.get("/api/desires/{identifier}", response_model=DesireAnswer)
+    @app.get("/api/desires/{identifier}", response_model=DesireShown)
     def show_desire(request: Request, identifier: str, astra_off: Off = "") -> Document:
         asked = {"id": identifier}
         return called(runtime, request, "astra.desires.show", asked, off=astra_off)
@@ -70,7 +71,7 @@ def _reading(app: FastAPI, runtime: Runtime) -> None:
 
 
 def _writing(app: FastAPI, runtime: Runtime) -> None:
-    @app.post("/api/desires", response_model=DesireAnswer)
+    @app.post("/api/desires", response_model=DesireShown)
     def record_desire(
         request: Request, desire: Annotated[Document, Body()], astra_off: Off = ""
     ) -> Document:
@@ -80,7 +81,7 @@ def _writing(app: FastAPI, runtime: Runtime) -> None:
     def prune_desires(request: Request, astra_off: Off = "") -> Document:
         return called(runtime, request, "astra.desires.prune", {}, off=astra_off)
 
-    @app.post("/api/desires/{identifier}/reinforce", response_model=DesireAnswer)
+    @app.post("/api/desires/{identifier}/reinforce", response_model=DesireShown)
     def reinforce_desire(
         request: Request,
         identifier: str,

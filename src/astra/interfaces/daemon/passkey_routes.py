@@ -12,18 +12,17 @@ from fastapi import Body, FastAPI, Request, Response
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon.challenges import ENROLMENT_LIFETIME, Enrolment
 from astra.interfaces.daemon.login import NotRecognised
-from astra.interfaces.daemon.models import (
+from astra.interfaces.daemon.models import Opened, Page
+from astra.interfaces.daemon.passkey_models import (
     Candidate,
     CreationOptions,
-    Drafted,
     EnrolmentLink,
-    Opened,
-    Page,
     PasskeyEnrolled,
     PasskeyLogin,
     PasskeyMade,
     PasskeyShown,
     RequestOptions,
+    StatementDrafted,
 )
 from astra.interfaces.daemon.requests import caller
 from astra.interfaces.daemon.session_routes import Reception, opened
@@ -178,7 +177,7 @@ def _opens(
 
 
 def _deciding(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
-    @app.post("/api/statements", response_model=Drafted)
+    @app.post("/api/statements", response_model=StatementDrafted)
     def draft_statement(
         action: Annotated[str, Body(max_length=100)], content: Annotated[dict[str, Any], Body()]
     ) -> dict[str, Any]:

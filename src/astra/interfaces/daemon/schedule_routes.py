@@ -8,11 +8,11 @@ from fastapi import Body, FastAPI, Query, Request
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon.models import ApprovalDetails, Explained, Page
 from astra.interfaces.daemon.requests import Off, caller, names
+from astra.interfaces.daemon.work_models import FiringShown, ScheduleCreated, ScheduleShown
 from astra.kernel.errors import BadInput
 from astra.policy.call import Actor, Role
 from astra.schedules import cron, wording
 from astra.tools.counter import Request as ToolRequest
-from astra.tools.schedules import Created, Listing, Shown, Task, Tasks
 
 Fields = Annotated[dict[str, Any], Body()]
 
@@ -24,7 +24,7 @@ def add(app: FastAPI, runtime: Runtime) -> None:
 
 
 def _reading(app: FastAPI, runtime: Runtime) -> None:
-    @app.get("/api/schedules", response_model=Listing)
+    @app.get("/api/schedules", response_model=Page[ScheduleShown])
     def list_schedules(  # noqa: PLR0917 - a query parameter each
         request: Request,
         state: Annotated[str | None, Query()] = None,
@@ -50,7 +50,7 @@ def _reading(app: FastAPI, runtime: Runtime) -> None:
             next_runs=[firing.isoformat() for firing in upcoming],
         )
 
-    @app.get("/api/schedules/{identifier}", response_model=Shown)
+    @app.get("/api/schedules/{identifier}", response_model=ScheduleShown)
     def show_schedule(
         identifier: str, start: Annotated[str | None, Query()] = None
     ) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def _reading(app: FastAPI, runtime: Runtime) -> None:
         moment = _moment(start, "start") if start else None
         return runtime.timetable.shown(schedule, start=moment)
 
-    @app.get("/api/schedules/{identifier}/history", response_model=Tasks)
+    @app.get("/api/schedules/{identifier}/history", response_model=Page[FiringShown])
     def schedule_history(
         request: Request,
         identifier: str,
@@ -70,27 +70,27 @@ def _reading(app: FastAPI, runtime: Runtime) -> None:
 
 
 def _changing(app: FastAPI, runtime: Runtime) -> None:
-    @app.post("/api/schedules", response_model=Created)
+    @app.post("/api/schedules", response_model=ScheduleCreated)
     def create_schedule(request: Request, fields: Fields, astra_off: Off = "") -> dict[str, Any]:
         return _call(runtime, request, "create", fields, off=astra_off)
 
-    @app.post("/api/schedules/{identifier}", response_model=Shown)
+    @app.post("/api/schedules/{identifier}", response_model=ScheduleShown)
     def modify_schedule(
         request: Request, identifier: str, fields: Fields, astra_off: Off = ""
     ) -> dict[str, Any]:
         return _call(runtime, request, "modify", {**fields, "id": identifier}, off=astra_off)
 
-    @app.post("/api/schedules/{identifier}/pause", response_model=Shown)
+    @app.post("/api/schedules/{identifier}/pause", response_model=ScheduleShown)
     def pause_schedule(request: Request, identifier: str, astra_off: Off = "") -> dict[str, Any]:
         return _call(runtime, request, "pause", {"id": identifier}, off=astra_off)
 
-    @app.post("/api/schedules/{identifier}/resume", response_model=Shown)
+    @app.post("/api/schedules/{identifier}/resume", response_model=ScheduleShown)
     def resume_schedule(request: Request, identifier: str, astra_off: Off = "") -> dict[str, Any]:
         return _call(runtime, request, "resume", {"id": identifier}, off=astra_off)
 
 
 def _running(app: FastAPI, runtime: Runtime) -> None:
-    @app.post("/api/schedules/{identifier}/run", response_model=Task | Page[Task])
+    @app.post("/api/schedules/{identifier}/run", response_model=FiringShown | Page[FiringShown])
     def run_schedule(
         request: Request,
         identifier: str,

@@ -25,6 +25,7 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from astra.adapters.cgroups import take_delegation
 from astra.adapters.data_root import DataRoot
 from astra.bootstrap import runtime as running
 from astra.bootstrap.runtime import Runtime
@@ -62,13 +63,24 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         asyncio.run(serve(runtime, idle=not options.stay, ready=ready, loopback=loopback))
     finally:
-        runtime.close()
-    _log.info("left")
+        close(runtime)
     return 0
 
 
+def close(runtime: Runtime) -> None:
+    """Let go of the data root, and of this process if a job runs that nobody can interrupt.
+
+    Whoever owns the data root next goes on with that job, so it may not also run here.
+    """
+    runtime.close()
+    _log.info("left")
+    if runtime.engine.busy:
+        logging.shutdown()
+        os._exit(0)
+
+
 def open_runtime(data_root: Path) -> Runtime:
-    return running.start(_settings(data_root))
+    return running.start(_settings(data_root), groups=take_delegation())
 
 
 def _settings(data_root: Path) -> Settings:

@@ -79,6 +79,7 @@ def _approval_routes(app: FastAPI, runtime: Runtime) -> None:
     ) -> dict[str, Any]:
         record = runtime.desk.grant(identifier, Signed.read(authority))
         runtime.shelf.export(identifier)
+        runtime.planning.plans.fulfil(identifier)
         return {**runtime.desk.get(identifier).as_dict(), "sequence": record.sequence}
 
     @app.post("/api/approvals/{identifier}/reject", response_model=ApprovalDecided)

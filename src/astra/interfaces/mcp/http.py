@@ -40,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
         with _listen(options.port) as listener:
             asyncio.run(server.serve(runtime, idle=False, beside=_loopback(listener)))
     finally:
-        runtime.close()
+        server.close(runtime)
     return 0
 
 

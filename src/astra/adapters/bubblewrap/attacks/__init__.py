@@ -1,7 +1,7 @@
 """Scripted attempts to get out of a box, run for real inside the real profile.
 
-`cases` holds them as data, `referee` tries them inside, `arena` prepares what they are after, and
-`run_attacks` gives the table.
+`cases` lists them as data, with a module for each surface; `referee` tries them inside, `arena`
+prepares what they are after, and `run_attacks` gives the table.
 """
 
 from astra.adapters.bubblewrap.attacks.arena import Result, run_attacks

@@ -1,0 +1,237 @@
+"""Durable jobs on DBOS, in an SQLite file of their own.
+
+A job is a kind, an argument (a short text) and a key. `run` does the work and says in a text how it
+went; that text is kept, and `done` gets it, also after a crash in between: what ran to its end is
+not run again. A job that was cut off in the middle is started again by the next daemon.
+
+Nothing here is the truth about anything. The ledger says which jobs there are; delete this
+database, and whoever submitted a job submits it again under the same key.
+
+What DBOS does by itself and must not do here:
+- it pickles: a serializer of our own writes JSON, and reading a pickle is refused even where a row
+  says that it is one;
+- it names its version after a hash of source, and strands jobs of other versions: patching is on;
+- it takes its executor id from the environment: the daemon's own is fixed;
+- its SQLite file locks readers out while somebody writes: write-ahead logging is on;
+- it creates its tables while it starts, and trips over another process that does the same: they
+  are made before, by one process at a time;
+- it keeps what is done for ever: `forget` throws it away.
+"""
+
+import fcntl
+import importlib
+import json
+import sqlite3
+import threading
+from collections.abc import Callable, Generator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from astra.kernel.clock import format_time
+
+EXECUTOR_ID = "daemon"
+WORKERS = 4
+KEPT = timedelta(days=7)
+_OVER = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
+_PAGE = 500
+_FAILURE = "astra_job_failure"
+
+
+class JobFailed(Exception):
+    """What a job raised, in words: the exception itself does not outlive its process."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """One kind of job: the work, and what follows from how it went."""
+
+    run: Callable[[str], str]
+    done: Callable[[str, str], None]
+
+
+class DbosEngine:
+    """At most one in a process, as DBOS has it."""
+
+    def __init__(
+        self,
+        path: Path,
+        jobs: Mapping[str, Job],
+        *,
+        executor_id: str = EXECUTOR_ID,
+        workers: int = WORKERS,
+    ) -> None:
+        self.path = path
+        self._jobs = jobs
+        self._executor_id = executor_id
+        self._workers = workers
+        self._workflow: Callable[[str, str], None] | None = None
+        self._lock = threading.Lock()
+        self._busy = 0
+
+    @property
+    def busy(self) -> bool:
+        """Tell whether a job runs in this process right now.
+
+        It goes down before DBOS writes the end, so whoever waited for a job does not find it here.
+        """
+        return self._busy > 0
+
+    def start(self) -> None:
+        """Open the database, and go on with the jobs that a dead process left."""
+        with self._lock:
+            if self._workflow is None:
+                self._workflow = self._launch()
+                self.forget(datetime.now(UTC) - KEPT)
+
+    def submit(self, key: str, kind: str, argument: str) -> None:
+        """Run a job in the background. While one with this key is under way, that one is meant."""
+        self.start()
+        from dbos import DBOS, SetWorkflowID
+
+        assert self._workflow is not None  # noqa: S101 - started above
+        known = DBOS.get_workflow_status(key)
+        if known is not None and known.status not in _OVER:
+            return
+        if known is not None:
+            DBOS.delete_workflow(key)
+        with SetWorkflowID(key):
+            DBOS.start_workflow(self._workflow, kind, argument)
+
+    def wait(self, key: str) -> None:
+        """Block until a job is over."""
+        from dbos import DBOS
+
+        DBOS.retrieve_workflow(key).get_result()
+
+    def cancel(self, key: str) -> None:
+        """Let no further step of a job begin. What runs is asked to end, not interrupted."""
+        from dbos import DBOS
+
+        DBOS.cancel_workflow(key)
+
+    def states(self) -> dict[str, str]:
+        from dbos import DBOS
+
+        return {each.workflow_id: each.status for each in DBOS.list_workflows()}
+
+    def forget(self, before: datetime) -> int:
+        """Throw away jobs that were over before a moment; says how many."""
+        from dbos import DBOS
+
+        found = DBOS.list_workflows(
+            status=_OVER,
+            completed_before=format_time(before),
+            limit=_PAGE,
+            load_input=False,
+            load_output=False,
+        )
+        if found:
+            DBOS.delete_workflows([each.workflow_id for each in found])
+        return len(found)
+
+    def close(self) -> None:
+        """Leave; what still runs is gone on with by the next process."""
+        with self._lock:
+            if self._workflow is None:
+                return
+            from dbos import DBOS
+
+            DBOS.destroy(destroy_registry=True)
+            self._workflow = None
+
+    def _launch(self) -> Callable[[str, str], None]:
+        from dbos import DBOS
+
+        _refuse_pickles()
+        url = f"sqlite:///{self.path}"
+        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with _alone_beside(self.path):
+            _write_ahead(self.path)
+            DBOS.migrate(url)
+        DBOS(
+            config={
+                "name": "astra",
+                "system_database_url": url,
+                "executor_id": self._executor_id,
+                "enable_patching": True,
+                "serializer": _json_serializer(),
+                "max_executor_threads": self._workers,
+                "enable_otlp": False,
+                "log_level": "WARNING",
+            }
+        )
+
+        def job(kind: str, argument: str) -> None:
+            with self._counted():
+                outcome = DBOS.run_step({"name": kind}, self._jobs[kind].run, argument)
+                self._jobs[kind].done(argument, outcome)
+
+        workflow = DBOS.workflow(name="astra_job")(job)
+        DBOS.launch()
+        return workflow
+
+    @contextmanager
+    def _counted(self) -> Generator[None, None, None]:
+        with self._lock:
+            self._busy += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._busy -= 1
+
+
+@contextmanager
+def _alone_beside(path: Path) -> Generator[None, None, None]:
+    """Keep other processes out; the lock goes with whoever holds it, also if that is killed."""
+    with path.with_name(f"{path.name}.lock").open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _write_ahead(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+    path.chmod(0o600)
+
+
+def _refuse_pickles() -> None:
+    """Close the way on which a row of the database could become code."""
+
+    def refuse(_self: Any, _serialized_data: str) -> Any:
+        raise TypeError("this database holds JSON; a pickle is not read")
+
+    serialization: Any = importlib.import_module("dbos._serialization")
+    serialization.DefaultSerializer.deserialize = refuse
+
+
+def _json_serializer() -> Any:
+    from dbos import Serializer
+
+    class Json(Serializer):
+        """Plain JSON; what is not JSON is an error here and not code somewhere else."""
+
+        def serialize(self, data: Any) -> str:
+            return json.dumps(data, default=_readable)
+
+        def deserialize(self, serialized_data: str) -> Any:
+            return json.loads(serialized_data, object_hook=_failure)
+
+        def name(self) -> str:
+            return "astra_json"
+
+    return Json()
+
+
+def _readable(value: Any) -> Any:
+    """Write an exception (DBOS keeps those) as words; anything else is refused."""
+    if isinstance(value, BaseException):
+        return {_FAILURE: f"{type(value).__name__}: {value}"}
+    raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+def _failure(members: dict[str, Any]) -> Any:
+    return JobFailed(members[_FAILURE]) if members.keys() == {_FAILURE} else members

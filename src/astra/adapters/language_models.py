@@ -1,0 +1,179 @@
+"""A language model behind one narrow call: any OpenAI-compatible endpoint, or Anthropic's.
+
+The library that speaks to them is imported at the first call: it is heavy, and most commands never
+need it. Each call has its own connection and its own time-out, is tried once (whoever asks decides
+on retries, by a clock of theirs), and fails as `ModelUnavailable` whatever went wrong inside.
+"""
+
+import asyncio
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+
+from astra.kernel.errors import BadSetting
+from astra.kernel.text import one_line
+from astra.plans.ports import ModelUnavailable, Prompt, Reply, Usage
+
+if TYPE_CHECKING:
+    from pydantic_ai.messages import ModelRequest, ModelResponse
+    from pydantic_ai.models import Model, ModelRequestParameters
+
+SECONDS = 120.0
+MOST_TOKENS = 8_000
+LONGEST_ANSWER = 200_000
+OPENAI, ANTHROPIC = "openai", "anthropic"
+_ANSWER = "answer"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Endpoint:
+    """Which model, where, and with which key; as the operator's configuration says."""
+
+    provider: str
+    model: str
+    base_url: str = ""
+    key: str = field(default="", repr=False)
+
+
+def endpoint(name: str, base_url: str, key: str) -> Endpoint:
+    """Read a model's name.
+
+    >>> endpoint("anthropic:some-model", "", "k").provider
+    'anthropic'
+    >>> endpoint("qwen", "http://localhost:8080/v1", "").provider
+    'openai'
+    """
+    provider, colon, model = name.partition(":")
+    if not colon and base_url:
+        return Endpoint(provider=OPENAI, model=name, base_url=base_url, key=key)
+    if provider not in {OPENAI, ANTHROPIC} or not model:
+        raise BadSetting(
+            f"model.name is {one_line(name, 80)!r}",
+            next_step="write openai:NAME, anthropic:NAME, or any NAME together with base_url",
+            key="model.name",
+        )
+    return Endpoint(provider=provider, model=model, base_url=base_url, key=key)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LanguageModel:
+    endpoint: Endpoint
+    seconds: float = SECONDS
+
+    @property
+    def name(self) -> str:
+        return f"{self.endpoint.provider}:{self.endpoint.model}"
+
+    def ask(self, prompt: Prompt, *, form: type[BaseModel]) -> Reply:
+        try:
+            return asyncio.run(self._ask(prompt, form))
+        except Exception as error:  # noqa: BLE001 - a library and a server of somebody else
+            said = one_line(str(error) or type(error).__name__, 300)
+            raise ModelUnavailable(
+                f"the model {self.name} did not answer: {said}",
+                next_step="look at [model] in astra.toml, its server and its key",
+            ) from None
+
+    async def _ask(self, prompt: Prompt, form: type[BaseModel]) -> Reply:
+        from pydantic_ai.direct import model_request
+
+        async with asyncio.timeout(self.seconds), _client(self.endpoint, self.seconds) as client:
+            response = await model_request(
+                _model(self.endpoint, client),
+                [_messages(prompt)],
+                model_settings={"max_tokens": MOST_TOKENS, "timeout": self.seconds},
+                model_request_parameters=_wanted(form),
+            )
+        return read_response(response)
+
+
+def _client(where: Endpoint, seconds: float) -> Any:
+    if where.provider == ANTHROPIC:
+        from anthropic import AsyncAnthropic
+
+        return AsyncAnthropic(
+            api_key=where.key,
+            base_url=where.base_url or None,
+            timeout=seconds,
+            max_retries=0,
+        )
+    from openai import AsyncOpenAI
+
+    return AsyncOpenAI(
+        api_key=where.key or "none",
+        base_url=where.base_url or None,
+        timeout=seconds,
+        max_retries=0,
+    )
+
+
+def _model(where: Endpoint, client: Any) -> "Model[Any]":
+    if where.provider == ANTHROPIC:
+        from pydantic_ai.models.anthropic import AnthropicModel
+        from pydantic_ai.providers.anthropic import AnthropicProvider
+
+        return AnthropicModel(where.model, provider=AnthropicProvider(anthropic_client=client))
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.providers.openai import OpenAIProvider
+
+    return OpenAIChatModel(where.model, provider=OpenAIProvider(openai_client=client))
+
+
+def _messages(prompt: Prompt) -> "ModelRequest":
+    from pydantic_ai.messages import ModelRequest, SystemPromptPart, UserPromptPart
+
+    data = "\n\n".join(prompt.data)
+    return ModelRequest(parts=[SystemPromptPart(prompt.rules), UserPromptPart(data)])
+
+
+def _wanted(form: type[BaseModel]) -> "ModelRequestParameters":
+    """Ask for the form as the arguments of one tool; models without tools may answer in text."""
+    from pydantic_ai.models import ModelRequestParameters
+    from pydantic_ai.tools import ToolDefinition
+
+    tool = ToolDefinition(
+        name=_ANSWER,
+        description="Give your answer in this form.",
+        parameters_json_schema=form.model_json_schema(),
+        kind="output",
+    )
+    return ModelRequestParameters(output_mode="tool", output_tools=[tool], allow_text_output=True)
+
+
+def read_response(response: "ModelResponse") -> Reply:
+    """Take the document out of a response: a tool's arguments, or JSON somewhere in the text."""
+    texts = [
+        str(getattr(part, "content", "")) for part in response.parts if part.part_kind == "text"
+    ]
+    text = "".join(texts)[:LONGEST_ANSWER]
+    document: Any = None
+    for part in response.parts:
+        if part.part_kind == "tool-call":
+            document = part.args if isinstance(part.args, dict) else json_in(str(part.args))
+            break
+    return Reply(
+        document=document if document is not None else json_in(text),
+        text=text,
+        usage=Usage(
+            input_tokens=response.usage.input_tokens, output_tokens=response.usage.output_tokens
+        ),
+    )
+
+
+def json_in(text: str) -> Any:
+    r"""Find the JSON object in what a model wrote, or nothing.
+
+    >>> json_in('Sure!\n```json\n{"a": 1}\n```')
+    {'a': 1}
+    >>> json_in("no idea") is None
+    True
+    """
+    start, end = text.find("{"), text.rfind("}")
+    if start < 0 or end < start or len(text) > LONGEST_ANSWER:
+        return None
+    try:
+        return json.loads(text[start : end + 1])
+    except (ValueError, RecursionError):
+        return None

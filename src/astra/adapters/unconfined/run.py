@@ -1,0 +1,198 @@
+"""Runs a command as a plain process and says how it ended, in the same words as a box.
+
+Same order as for a box: the keeper waits at its gate until it is in the registry and `var/stop` has
+been looked for again. Granted domains get a proxy on the host's loopback, which a program may use
+or go around: nothing holds it there.
+"""
+
+import contextlib
+import io
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from astra.adapters import boxes
+from astra.adapters.boxes import RunningBox
+from astra.adapters.bubblewrap import grants, machine, supervision
+from astra.adapters.bubblewrap.launch import (
+    Box,
+    note_memory,
+    refuse_when_stopped,
+    registered,
+    unavailable,
+)
+from astra.adapters.bubblewrap.outcome import Outcome, judge, never_ran
+from astra.adapters.bubblewrap.profile import kernel_limits, through_proxy
+from astra.adapters.bubblewrap.supervision import OnOutput, Started
+from astra.adapters.bubblewrap.watch import Watch
+from astra.adapters.cgroups import NOT_DELEGATED, Delegation
+from astra.adapters.egress_proxy import NO_EGRESS, PUBLIC_INTERNET, EgressProxy, Internet, Record
+from astra.adapters.unconfined import tree
+from astra.kernel.errors import AstraError, BadInput
+from astra.policy.domains import parse_grants
+from astra.policy.manifest import Manifest, check
+
+_PATIENCE = 10.0
+# Counted for the whole user, so a limit would hit programs that are none of ours.
+_NOT_SET = {"NPROC"}
+
+
+def run(
+    box: Box,
+    *,
+    data_root: Path,
+    on_output: OnOutput = lambda _stream, _data: None,
+    record: Record = lambda _attempt: None,
+    internet: Internet = PUBLIC_INTERNET,
+    groups: Delegation = NOT_DELEGATED,
+) -> Outcome:
+    began = time.monotonic()
+    try:
+        refuse_when_stopped(data_root)
+        manifest = _checked(box)
+        with contextlib.ExitStack() as stack:
+            kept = _start_keeper(stack)
+            group = stack.enter_context(groups.group(kept.init, manifest.limits))
+            entry = stack.enter_context(registered(data_root, box, kept, group))
+            kept.entries.append(entry)
+            proxy = _serve(manifest, record, internet, stack)
+            watch = _watch(manifest, kept, stack)
+            refuse_when_stopped(data_root)
+            kept.describe(_description(box, manifest, entry, proxy))
+            ending = supervision.follow(
+                kept, limits=manifest.limits, watch=watch, on_output=on_output
+            )
+            note_memory(ending, group)
+            outcome = judge(
+                ending,
+                stopped=boxes.was_ended(data_root, entry),
+                limits=manifest.limits.wall_seconds,
+                egress=proxy[0].close() if proxy else NO_EGRESS,
+                seconds=time.monotonic() - began,
+            )
+        return replace(outcome, confined=False)
+    except AstraError as error:
+        return replace(never_ran(error), confined=False)
+    except OSError as error:
+        return replace(never_ran(unavailable(error)), confined=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Kept(Started):
+    """A keeper, with its entry in the registry once it is there.
+
+    Killing the keeper alone would set free what it keeps.
+    """
+
+    entries: list[RunningBox] = field(default_factory=list[RunningBox])
+
+    def describe(self, description: dict[str, object]) -> None:
+        data = json.dumps(description).encode() + b"\n"
+        with socket.socket(fileno=os.dup(self.gate)) as gate:
+            gate.sendall(data)
+
+    def kill(self) -> None:
+        for entry in self.entries:
+            tree.end(entry, patience=_PATIENCE)
+        boxes.kill(self.init_handle)
+
+    def is_dead(self, patience: float) -> bool:
+        return super().is_dead(patience) and not any(map(tree.left, self.entries))
+
+
+def _checked(box: Box) -> Manifest:
+    if not box.command or any("\0" in word for word in box.command):
+        raise BadInput("a run needs a command without NUL", next_step="name a program")
+    homes = machine.home_folders() if box.homes is None else box.homes
+    return check(box.manifest, protected=box.protected, homes=homes)
+
+
+def _start_keeper(stack: contextlib.ExitStack) -> _Kept:
+    reading, writing = os.pipe()
+    status = stack.enter_context(io.FileIO(reading, "rb"))
+    ours, theirs = (stack.enter_context(end) for end in socket.socketpair())
+    process = stack.enter_context(
+        subprocess.Popen(
+            [
+                *(sys.executable, "-I", "-m", "astra.adapters.unconfined.keeper"),
+                *(str(writing), str(theirs.fileno())),
+            ],
+            env={},
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            start_new_session=True,
+            pass_fds=(writing, theirs.fileno()),
+        )
+    )
+    os.close(writing)
+    theirs.close()
+    started = supervision.await_init(process, status=status.fileno(), gate=ours.fileno())
+    stack.callback(os.close, started.init_handle)
+    return _Kept(**vars(started))
+
+
+def _serve(
+    manifest: Manifest, record: Record, internet: Internet, stack: contextlib.ExitStack
+) -> tuple[EgressProxy, int] | None:
+    if not manifest.network_domains:
+        return None
+    listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+    proxy = EgressProxy(
+        grants=parse_grants(manifest.network_domains),
+        record=record,
+        internet=internet,
+        byte_limit=manifest.limits.network_bytes,
+        connection_limit=manifest.limits.connections,
+    )
+    proxy.serve(listener)
+    stack.callback(proxy.close)
+    return proxy, listener.getsockname()[1]
+
+
+def _description(
+    box: Box, manifest: Manifest, entry: RunningBox, proxy: tuple[EgressProxy, int] | None
+) -> dict[str, object]:
+    identity = machine.identity()
+    workdir = box.workdir or (manifest.write_paths or ("/tmp",))[0]  # noqa: S108 - no files of ours
+    path = ":".join([*box.toolchain.search, "/usr/local/bin", "/usr/bin", "/bin"])
+    return {
+        "box": entry.id,
+        "command": list(box.command),
+        "workdir": workdir,
+        "environment": {
+            "PATH": path,
+            "HOME": workdir,
+            "LANG": "C.UTF-8",
+            "TERM": "dumb",
+            **dict(box.toolchain.environment),
+            **(through_proxy(proxy[1]) if proxy else {}),
+            **manifest.environment,
+            tree.MARK: entry.id,
+        },
+        "uid": identity.uid if identity.dropped else None,
+        "gid": identity.gid,
+        "limits": {n: pair for n, pair in kernel_limits(manifest).items() if n not in _NOT_SET},
+    }
+
+
+def _watch(manifest: Manifest, kept: Started, stack: contextlib.ExitStack) -> Watch:
+    writable = tuple(grants.open_grant(path) for path in manifest.write_paths)
+    for descriptor in writable:
+        stack.callback(os.close, descriptor)
+    measured = [grants.measure(descriptor) for descriptor in writable]
+    return Watch(
+        limits=manifest.limits,
+        writable=writable,
+        size_before=sum(size for size, _ in measured),
+        entries_before=sum(count for _, count in measured),
+        init=kept.init,
+        count_processes=True,
+    )

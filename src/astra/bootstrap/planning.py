@@ -1,0 +1,172 @@
+"""Putting plans together: the registry as their book of skills, the data root as their shelf."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from astra.adapters.data_root import DataRoot
+from astra.adapters.language_models import LanguageModel, endpoint
+from astra.adapters.plan_files import PlanFolder
+from astra.approvals.desk import Desk
+from astra.bootstrap.views import grant_places
+from astra.kernel.clock import Clock
+from astra.kernel.errors import NotFound
+from astra.ledger.ports import Ledger
+from astra.plans.allowlist import Allowlist
+from astra.plans.book import Plans
+from astra.plans.drafting import Drafting
+from astra.plans.exports import Exports
+from astra.plans.ports import Model, ModelSource, NoModel, PlanFiles
+from astra.plans.register import Register
+from astra.plans.skills import SkillFacts
+from astra.plans.validation import Rules
+from astra.plans.views import PlanViews
+from astra.policy import authority, contract
+from astra.policy.call import Tier
+from astra.policy.secrets import SecretRules
+from astra.settings import environment
+from astra.settings.environment import Settings
+from astra.tools.registry import Registry
+
+_USUAL_KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
+
+
+class RegistrySkills:
+    """The tools of this server, as skills that a plan may name."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+
+    def find(self, name: str) -> SkillFacts | None:
+        try:
+            tool = self._registry.find(name)
+        except NotFound:
+            return None
+        return SkillFacts(
+            name=tool.name,
+            tier=int(tool.tier),
+            operator_only=tool.operator_only,
+            repeatable=tool.tier is Tier.READ,
+        )
+
+    def names(self) -> list[str]:
+        return [tool.name for tool in self._registry.every() if not tool.operator_only]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConfiguredModel:
+    """The model of the signed configuration; a throwaway root also takes the environment's."""
+
+    ledger: Ledger
+    settings: Settings
+    root: DataRoot
+
+    def configured(self) -> bool:
+        return bool(self._name_and_url()[0])
+
+    def current(self) -> Model:
+        name, base_url, key_env = self._name_and_url()
+        if not name:
+            raise NoModel(
+                "no model is configured, so nothing can be drafted from a description",
+                next_step="set name (and base_url, key_env) below [model] in astra.toml and run"
+                " `astra config sign`; or give the plan itself: astra plans draft --file plan.json",
+            )
+        return LanguageModel(endpoint=endpoint(name, base_url, self._key(name, key_env)))
+
+    def _name_and_url(self) -> tuple[str, str, str]:
+        model = contract.in_force(self.ledger).model
+        given = self.settings.model
+        if given and authority.keys(self.ledger).throwaway:
+            return given, self.settings.model_base_url or model.base_url, model.key_env
+        return model.name, model.base_url, model.key_env
+
+    def _key(self, name: str, key_env: str) -> str:
+        """Find the key in the daemon's own environment or the data root's `.env`."""
+        variable = key_env or _USUAL_KEYS.get(name.partition(":")[0], "")
+        kept = environment.variables(self.root.dotenv())
+        return os.environ.get(variable) or kept.get(variable, "")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planning:
+    """Everything about plans that others call."""
+
+    register: Register
+    plans: Plans
+    views: PlanViews
+    exports: Exports
+    allowlist: Allowlist
+    drafting: Drafting
+
+
+def make_planning(
+    *,
+    ledger: Ledger,
+    clock: Clock,
+    desk: Desk,
+    rules: Callable[[], Rules],
+    files: PlanFiles,
+    models: ModelSource,
+    code_repo: str,
+    most_rounds: int,
+    flag: Callable[[str], bool],
+) -> Planning:
+    register = Register(ledger, clock)
+    allowlist = Allowlist(ledger=ledger, clock=clock, rules=rules, files=files)
+    plans = Plans(
+        register=register, desk=desk, allowlist=allowlist, rules=rules, code_repo=code_repo
+    )
+    return Planning(
+        register=register,
+        plans=plans,
+        views=PlanViews(plans),
+        exports=Exports(register=register, desk=desk, files=files),
+        allowlist=allowlist,
+        drafting=Drafting(
+            plans=plans,
+            models=models,
+            most_rounds=most_rounds,
+            enabled=lambda: flag("AGENT_PLANNING_ENABLED"),
+        ),
+    )
+
+
+def planning_of(
+    root: DataRoot,
+    settings: Settings,
+    *,
+    ledger: Ledger,
+    clock: Clock,
+    desk: Desk,
+    registry: Registry,
+    flag: Callable[[str], bool],
+) -> Planning:
+    """Put plans together for a data root on disk."""
+    skills = RegistrySkills(registry)
+
+    def rules() -> Rules:
+        patterns = contract.in_force(ledger).agent.secret_patterns
+        return Rules(
+            skills=skills,
+            places=grant_places(root, SecretRules(patterns=patterns)),
+            own_folders=tuple(str(folder) for folder in own_folders(root, settings)),
+        )
+
+    return make_planning(
+        ledger=ledger,
+        clock=clock,
+        desk=desk,
+        rules=rules,
+        files=PlanFolder(root.path),
+        models=ConfiguredModel(ledger=ledger, settings=settings, root=root),
+        code_repo=str(settings.code_repo),
+        most_rounds=settings.most_clarifying_rounds,
+        flag=flag,
+    )
+
+
+def own_folders(root: DataRoot, settings: Settings) -> tuple[Path, ...]:
+    """Name the folders that are the agent's own."""
+    return root.path / "persona_space", settings.code_repo, settings.sandbox_folder

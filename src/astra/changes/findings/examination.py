@@ -1,0 +1,95 @@
+"""Every rule over every changed file; and how many of their findings are shown.
+
+A rule that fails on a file is itself a finding: what could not be looked at is said, not skipped.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from astra.changes.evidence import Finding, Severity
+from astra.changes.findings import (
+    lost_files,
+    python_effects,
+    python_test_setup,
+    python_tests,
+    script_effects,
+    script_tests,
+    supply,
+    text_traps,
+    thresholds,
+)
+from astra.changes.findings.source import Source
+
+MOST_FINDINGS = 300
+MOST_OF_A_RULE_IN_A_FILE = 20
+MORE = "more-findings"
+_RANK = {Severity.DANGER: 0, Severity.WARNING: 1, Severity.INFO: 2}
+_FOR_EACH = (
+    text_traps.examine,
+    supply.examine,
+    python_effects.examine,
+    script_effects.examine,
+    python_test_setup.examine,
+    script_tests.examine,
+    thresholds.examine,
+)
+_FOR_ALL = (python_tests.examine, lost_files.examine)
+
+
+def examine(sources: Sequence[Source]) -> list[Finding]:
+    found: list[Finding] = []
+    for source in sources:
+        for rule in _FOR_EACH:
+            found += _kept(source.path, lambda rule=rule, source=source: rule(source))
+    for rule in _FOR_ALL:
+        found += _kept("", lambda rule=rule: rule(sources))
+    return found
+
+
+def capped(findings: Iterable[Finding], most: int = MOST_FINDINGS) -> tuple[Finding, ...]:
+    """Order findings by weight and cut the list, saying how many are not in it.
+
+    Within a severity the first finding of every rule comes before the second of any, so that many
+    of one kind do not push out the only one of another.
+    """
+    ordered = sorted(findings, key=lambda f: (_RANK[f.severity], f.path, f.line, f.rule))
+    turns: Counter[tuple[str, str]] = Counter()
+    ranked: list[tuple[int, int, int, Finding]] = []
+    for number, finding in enumerate(ordered):
+        turn = turns[finding.rule, finding.path]
+        turns[finding.rule, finding.path] += 1
+        ranked.append((_RANK[finding.severity], turn, number, finding))
+    ranked.sort(key=lambda item: item[:3])
+    shown = [item for item in ranked if item[1] < MOST_OF_A_RULE_IN_A_FILE][:most]
+    kept = [finding for _, _, _, finding in sorted(shown, key=lambda item: item[2])]
+    rest = len(ranked) - len(shown)
+    return (*kept, _more(rest, ranked, shown)) if rest else tuple(kept)
+
+
+def _more(
+    rest: int,
+    ranked: list[tuple[int, int, int, Finding]],
+    shown: list[tuple[int, int, int, Finding]],
+) -> Finding:
+    left = Counter(f.severity for *_, f in ranked) - Counter(f.severity for *_, f in shown)
+    counts = ", ".join(f"{count} {severity}" for severity, count in sorted(left.items()))
+    worst = min(left, key=lambda severity: _RANK[severity])
+    message = f"and {rest} more findings that are not shown ({counts})"
+    return Finding(rule=MORE, severity=worst, path="", message=message)
+
+
+def _kept(path: str, rule: Callable[[], Iterator[Finding]]) -> list[Finding]:
+    found: list[Finding] = []
+    try:
+        for finding in rule():
+            found.append(finding)  # noqa: PERF402 - what came before a failure counts
+    except Exception as error:  # noqa: BLE001 - hostile text must not silence the other rules
+        found.append(
+            Finding(
+                rule="not-examined",
+                severity=Severity.DANGER,
+                path=path,
+                message=f"a rule failed on this text ({type(error).__name__}); read it yourself",
+            )
+        )
+    return found

@@ -1,0 +1,201 @@
+"""What stands around Python tests and can make them pass: skips, hooks, patches, early exits.
+
+Only what a change brings is named: each thing is compared, layout and the names of variables
+aside, with what the file had before.
+"""
+
+import ast
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+from astra.changes.evidence import Finding, Severity
+from astra.changes.findings.python_checks import shape_of
+from astra.changes.findings.python_names import dotted, imported, last_name
+from astra.changes.findings.source import Source
+
+_DANGER, _WARNING = Severity.DANGER, Severity.WARNING
+_SKIPS = frozenset(
+    {"skip", "skipif", "xfail", "skipIf", "skipUnless", "expectedFailure", "skipTest"}
+    | {"importorskip", "SkipTest", "skip_module", "Skipped"}
+)
+_HOOKS = frozenset(
+    f"pytest_{name}"
+    for name in (
+        *("collection_modifyitems", "runtest_makereport", "sessionfinish", "runtest_call"),
+        *("pyfunc_call", "ignore_collect", "collect_file", "runtest_protocol", "configure"),
+        *("cmdline_main", "report_teststatus", "exception_interact", "itemcollected"),
+        *("pycollect_makeitem", "runtestloop", "unconfigure", "load_initial_conftests"),
+        *("generate_tests", "fixture_setup", "runtest_setup", "runtest_teardown", "sessionstart"),
+        *("addoption", "cmdline_parse", "cmdline_preparse", "collection", "collection_finish"),
+        *("collect_directory", "pycollect_makemodule", "runtest_logreport", "junit_modify_report"),
+        *("assertion_pass", "make_collect_report", "collectreport", "deselected", "plugins"),
+    )
+) | {"load_tests", "setUpModule"}
+_EXITS = frozenset({"sys.exit", "os._exit", "exit", "quit", "os.abort", "os.kill", "pytest.exit"})
+_PATCHES = re.compile(
+    r"(?:.*\.)?(?:patch(?:\.(?:object|multiple|dict))?|monkeypatch\.set(?:attr|item))"
+)
+_SWITCHES = frozenset({"__test__", "collect_ignore", "collect_ignore_glob", "pytest_plugins"})
+_NAME = re.compile(r"Name\(id='([^']*)'")
+Pick = Callable[[ast.AST, dict[str, str]], str]
+
+
+def examine(source: Source) -> Iterator[Finding]:
+    tree = source.new_tree if source.language == "python" else None
+    if tree is None:
+        return
+    seen: set[tuple[str, int]] = set()
+    for pick, rule, severity in _PICKS if source.is_test else _EVERYWHERE:
+        for node, message in _fresh(source, pick):
+            line = getattr(node, "lineno", 0)
+            if (rule, line) not in seen:
+                seen.add((rule, line))
+                yield source.finding(rule, severity, line, message)
+
+
+def _fresh(source: Source, pick: Pick) -> Iterator[tuple[ast.AST, str]]:
+    """Give what the new text has more of than the old one, in order."""
+    known = Counter(key for _node, key, _message in _picked(source.old_tree, pick))
+    for node, key, message in _picked(source.new_tree, pick):
+        if known[key] > 0:
+            known[key] -= 1
+        else:
+            yield node, message
+
+
+def _picked(tree: ast.Module | None, pick: Pick) -> Iterator[tuple[ast.AST, str, str]]:
+    if tree is None:
+        return
+    names, variables = imported(tree), _variables(tree)
+    for node in ast.walk(tree):
+        if message := pick(node, names):
+            yield node, _key(node, variables), message
+
+
+def _key(node: ast.AST, variables: set[str]) -> str:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return f"{node.name} {shape_of(node)}"
+    text = ast.dump(node)
+    return _NAME.sub(lambda found: "Name(" if found[1] in variables else found[0], text)
+
+
+def _variables(tree: ast.Module) -> set[str]:
+    """Name what functions assign and the module does not: their own variables."""
+    functions = (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef))
+    inside = {name for function in functions for name in _stored(function)}
+    return inside - {name for node in tree.body if not _is_function(node) for name in _stored(node)}
+
+
+def _stored(node: ast.AST) -> set[str]:
+    names = (n for n in ast.walk(node) if isinstance(n, ast.Name))
+    return {name.id for name in names if isinstance(name.ctx, ast.Store)}
+
+
+def _is_function(node: ast.AST) -> bool:
+    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+
+
+def _skip(node: ast.AST, names: dict[str, str]) -> str:
+    """Take a marker with its arguments, or without any; not both for one marker."""
+    if isinstance(node, ast.Call):
+        full = dotted(node.func, names) or last_name(node)
+    elif isinstance(node, ast.Attribute | ast.Name):
+        full = dotted(node, names)
+    else:
+        return ""
+    is_marker = isinstance(node, ast.Call) or ".mark." in full or full.startswith("unittest.")
+    if full.rpartition(".")[2] in _SKIPS and is_marker:
+        return f"{full} keeps tests from counting"
+    return ""
+
+
+def _hook(node: ast.AST, _names: dict[str, str]) -> str:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name in _HOOKS:
+        return f"{node.name} can change which tests run and how their results read"
+    return ""
+
+
+def _exit(node: ast.AST, names: dict[str, str]) -> str:
+    name = dotted(node.func, names) if isinstance(node, ast.Call) else ""
+    if isinstance(node, ast.Raise) and node.exc is not None:
+        name = {"SystemExit": "exit"}.get(last_name(node.exc), "")
+    return f"{name} can end the run before its tests fail" if name in _EXITS else ""
+
+
+def _patch(node: ast.AST, names: dict[str, str]) -> str:
+    if isinstance(node, ast.Call) and node.args:
+        spelled = dotted(node.func, names) or last_name(node)
+        if _PATCHES.fullmatch(spelled):
+            return _patched(_subject(node.args[0], names))
+    if isinstance(node, ast.Assign | ast.AugAssign):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        for target in targets:
+            if isinstance(target, ast.Attribute) and _first(target) in names:
+                return _patched(dotted(target, names))
+    return ""
+
+
+def _patched(subject: str) -> str:
+    first = subject.partition(".")[0]
+    if first in sys.stdlib_module_names and subject:
+        return ""
+    return f"replaces {subject or 'something'}, so that the test no longer runs the real code"
+
+
+def _subject(node: ast.expr, names: dict[str, str]) -> str:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    return dotted(node, names)
+
+
+def _first(node: ast.AST) -> str:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _switch(node: ast.AST, _names: dict[str, str]) -> str:
+    if isinstance(node, ast.Delete):
+        found = [t.id for t in node.targets if isinstance(t, ast.Name) and _is_test_name(t.id)]
+        return f"{found[0]} is deleted, so it is not collected" if found else ""
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    for target in targets:
+        if isinstance(target, ast.Name | ast.Attribute) and last_name(target) in _SWITCHES:
+            return f"{last_name(target)} decides which tests are collected"
+    return ""
+
+
+def _is_test_name(name: str) -> bool:
+    return name.startswith(("test", "Test"))
+
+
+def _equality(node: ast.AST, _names: dict[str, str]) -> str:
+    is_comparison = isinstance(node, ast.FunctionDef) and node.name in {"__eq__", "__bool__"}
+    if is_comparison and isinstance(node, ast.FunctionDef):
+        last = node.body[-1]
+        if isinstance(last, ast.Return) and isinstance(last.value, ast.Constant):
+            return f"{node.name} answers {last.value.value!r} to everything"
+    return ""
+
+
+def _examples(node: ast.AST, _names: dict[str, str]) -> str:
+    if isinstance(node, ast.Call) and last_name(node) in {"settings", "register_profile"}:
+        given = [
+            k for k in node.keywords if k.arg in {"max_examples", "phases", "suppress_health_check"}
+        ]
+        return f"{given[0].arg} decides how hard properties are tried" if given else ""
+    return ""
+
+
+_EVERYWHERE: tuple[tuple[Pick, str, Severity], ...] = ((_hook, "test-hook", _DANGER),)
+_PICKS: tuple[tuple[Pick, str, Severity], ...] = (
+    (_skip, "skip-added", _DANGER),
+    (_hook, "test-hook", _DANGER),
+    (_exit, "exit-in-tests", _DANGER),
+    (_patch, "code-replaced", _DANGER),
+    (_switch, "collection-changed", _DANGER),
+    (_equality, "equal-to-everything", _DANGER),
+    (_examples, "properties-changed", _WARNING),
+)

@@ -1,0 +1,102 @@
+"""JavaScript and TypeScript tests that prove less after a change than before, by their words."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from astra.changes.evidence import Finding, Severity
+from astra.changes.findings.script_effects import SCRIPTS
+from astra.changes.findings.source import Source
+
+_DANGER = Severity.DANGER
+_COMMENT = re.compile(r"^\s*(?://|\*|/\*)|\s//\s.*$")
+_SKIP = re.compile(
+    r"\b(?:it|test|describe|suite|context|specify|bench)(?:\.\w+)*"
+    r"\.(?:skip|only|todo|fails|failing|fixme|skipIf|runIf)\b"
+    r"|\b(?:xit|xtest|xdescribe|xcontext|fit|fdescribe|ftest)\s*\(|\bthis\.skip\s*\(|\bpending\s*\("
+)
+_NAMED = re.compile(r"\b(?:it|test|specify)(?:\.\w+)*\s*\(\s*([\"'`])((?:(?!\1).){1,300})\1")
+_EXPECT = re.compile(r"\bexpect\s*\(|\bassert(?:\.\w+)?\s*\(|\.should\b")
+_EXACT = re.compile(
+    r"\.(?:toBe|toEqual|toStrictEqual|toMatchObject|toHaveBeenCalledWith|toThrow(?:Error)?)\s*\(\s*[^)\s]"
+    r"|\bassert\.(?:deepStrictEqual|strictEqual|deepEqual|equal)\b|\.to\.(?:deep\.)?equal\("
+)
+_LOOSE = re.compile(
+    r"\.(?:toBeTruthy|toBeDefined|toBeFalsy|not\.toBeNull|not\.toBeUndefined|toContain|toMatch"
+    r"|toBeInstanceOf|toBeGreaterThan\w*|toBeLessThan\w*|toBeCloseTo|toHaveBeenCalled)\s*\("
+    r"|\.toThrow(?:Error)?\s*\(\s*\)|\bassert\.ok\b|\bexpect\.(?:anything|any)\b|\.to\.be\.ok\b"
+)
+_CERTAIN = re.compile(
+    r"\bexpect\s*\(\s*(true|1|\"\w*\")\s*\)\s*\.(?:toBe|toEqual|toStrictEqual)\s*\(\s*\1\s*\)"
+    r"|\bexpect\s*\(\s*(?:true|1)\s*\)\.toBeTruthy|\bassert(?:\.ok)?\s*\(\s*(?:true|1)\s*[,)]"
+    r"|\|\|\s*true\b"
+)
+_REPLACED = re.compile(
+    r"\b(?:jest|vi)\.(?:mock|doMock|spyOn|unstable_mockModule)\s*\(|\bsinon\.(?:stub|replace)\s*\("
+    r"|\bproxyquire\s*\(|\bmock\.module\s*\("
+)
+_EXIT = re.compile(r"\bprocess\.(?:exit|abort|kill)\s*\(|\bprocess\.exitCode\s*=")
+_ADDED = (
+    ("skip-added", _SKIP, "keeps tests from counting"),
+    ("check-always-true", _CERTAIN, "holds whatever the code does"),
+    ("code-replaced", _REPLACED, "replaces the real code in the test"),
+    ("exit-in-tests", _EXIT, "can end the run before its tests fail"),
+)
+
+
+def examine(source: Source) -> Iterator[Finding]:
+    if not source.is_test or source.language not in SCRIPTS or source.new is None:
+        return
+    old, new = _code(source.old_lines), _code(source.new_lines)
+    for rule, shape, meaning in _ADDED:
+        for number, found in _more(shape, old, new):
+            yield source.finding(rule, _DANGER, number, f"{found.strip()[:60]} {meaning}")
+    yield from _lost_tests(source, old, new)
+    yield from _lost_checks(source, old, new)
+
+
+def _more(shape: re.Pattern[str], old: list[str], new: list[str]) -> Iterator[tuple[int, str]]:
+    """Give what the new text has more of, with its lines."""
+    known = Counter(found[0] for line in old for found in shape.finditer(line))
+    for number, line in enumerate(new, start=1):
+        for found in shape.finditer(line):
+            if known[found[0]] > 0:
+                known[found[0]] -= 1
+            else:
+                yield number, found[0]
+
+
+def _lost_tests(source: Source, old: list[str], new: list[str]) -> Iterator[Finding]:
+    kept = Counter(found[2] for line in new for found in _NAMED.finditer(line))
+    for number, line in enumerate(old, start=1):
+        for found in _NAMED.finditer(line):
+            if kept[found[2]] > 0:
+                kept[found[2]] -= 1
+            else:
+                message = f"the test {found[2]!r} is gone or has another name"
+                yield source.lost("test-removed", _DANGER, number, message)
+
+
+def _lost_checks(source: Source, old: list[str], new: list[str]) -> Iterator[Finding]:
+    before, after = _count(_EXPECT, old), _count(_EXPECT, new)
+    if after < before:
+        message = f"{before - after} fewer checks than before ({after} instead of {before})"
+        yield source.about("check-removed", _DANGER, 0, message)
+    exact, loose = _count(_EXACT, new) - _count(_EXACT, old), _count(_LOOSE, new)
+    if exact < 0 and loose > _count(_LOOSE, old):
+        fresh = [n for n in sorted(source.added) if _LOOSE.search(source.new_lines[n - 1])]
+        message = "a check demands less than before"
+        yield source.finding("check-loosened", _DANGER, fresh[0] if fresh else 0, message)
+
+
+def _count(shape: re.Pattern[str], lines: list[str]) -> int:
+    return sum(len(shape.findall(line)) for line in lines)
+
+
+def _code(lines: list[str]) -> list[str]:
+    """Drop comments that take the rest of a line, and never look at more than a line's start."""
+    return ["" if _starts_comment(line) else _COMMENT.sub("", line[:4000]) for line in lines]
+
+
+def _starts_comment(line: str) -> bool:
+    return line.lstrip().startswith(("//", "*", "/*"))

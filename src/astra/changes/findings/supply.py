@@ -1,0 +1,152 @@
+"""Files through which other code comes in or runs by itself: dependencies, CI, hooks, builds."""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator
+from typing import Any, cast
+
+from astra.changes.evidence import Finding, Severity
+from astra.changes.findings.source import Source
+from astra.policy.protected import WATCHED_NAMES
+
+_DEPENDENCIES = re.compile(
+    r"pyproject\.toml|setup\.(?:py|cfg)|(?:.*[-_.])?requirements.*\.(?:txt|in)|constraints.*\.txt"
+    r"|pipfile|package\.json|cargo\.toml|go\.mod|gemfile|pom\.xml|build\.gradle(?:\.kts)?"
+    r"|composer\.json|environment\.ya?ml|deno\.jsonc?"
+)
+_LOCKS = re.compile(
+    r"poetry\.lock|uv\.lock|pdm\.lock|pipfile\.lock|package-lock\.json|npm-shrinkwrap\.json"
+    r"|yarn\.lock|pnpm-lock\.ya?ml|bun\.lockb?|cargo\.lock|go\.sum|gemfile\.lock|composer\.lock"
+)
+_REGISTRIES = re.compile(
+    r"\.npmrc|\.yarnrc(?:\.yml)?|pip\.conf|pip\.ini|\.pypirc|\.cargo|nuget\.config"
+)
+_CI = re.compile(
+    r"\.github|\.gitlab-ci\.ya?ml|\.circleci|\.travis\.yml|azure-pipelines\.ya?ml|jenkinsfile"
+    r"|\.buildkite|\.drone\.yml|bitbucket-pipelines\.yml|appveyor\.yml|\.woodpecker|\.ci"
+)
+_HOOKS = re.compile(
+    r"\.githooks|\.husky|\.pre-commit-config\.yaml|lefthook\.ya?ml|\.envrc|\.gitattributes"
+    r"|\.gitmodules|sitecustomize\.py|usercustomize\.py|.*\.pth|.*\.service|crontab"
+)
+_BUILDS = re.compile(
+    r"dockerfile.*|.*\.dockerfile|containerfile|docker-compose.*\.ya?ml|compose\.ya?ml|makefile"
+    r"|gnumakefile|.*\.mk|justfile|taskfile\.ya?ml|rakefile|cmakelists\.txt|noxfile\.py|tox\.ini"
+    r"|procfile|meson\.build|build\.rs|gulpfile\..*|webpack\.config\..*|vite\.config\..*"
+)
+_KINDS = (
+    ("dependencies-changed", Severity.WARNING, _DEPENDENCIES, "names what else is installed"),
+    ("lock-changed", Severity.WARNING, _LOCKS, "decides which other code is installed"),
+    ("registry-changed", Severity.DANGER, _REGISTRIES, "decides where other code comes from"),
+    ("ci-changed", Severity.DANGER, _CI, "runs by itself, outside the box, with CI's secrets"),
+    ("hook-changed", Severity.DANGER, _HOOKS, "can run by itself on a developer's machine"),
+    ("build-changed", Severity.WARNING, _BUILDS, "runs when the project is built"),
+)
+_REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(\[[^\]]*\])?\s*([=<>!~;@ ].*)?$")
+_NPM_GROUPS = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
+_NPM_RUN = re.compile(r"(?:pre|post)?(?:install|prepare|publish|pack|uninstall)")
+_DEEPEST = 32
+
+
+def examine(source: Source) -> Iterator[Finding]:
+    parts = source.path.lower().split("/")
+    for rule, severity, shape, meaning in _KINDS:
+        names = [part for part in parts if shape.fullmatch(part)]
+        is_folder_rule = rule in {"ci-changed", "hook-changed", "registry-changed"}
+        if names and (is_folder_rule or names[-1] == parts[-1]):
+            yield source.finding(rule, severity, min(source.added, default=0), meaning)
+    if any(part in WATCHED_NAMES for part in parts):
+        yield source.about("watched-file", Severity.WARNING, 0, "is read by tools on its own")
+    yield from _new_dependencies(source, parts[-1])
+
+
+def _new_dependencies(source: Source, name: str) -> Iterator[Finding]:
+    old, new = _dependencies(name, source.old), _dependencies(name, source.new)
+    for key in sorted(new.items() - old.items()):
+        known = key[0] in old
+        rule = "dependency-changed" if known else "dependency-added"
+        message = f"{key[0]} {'is now' if known else 'is new:'} {key[1] or 'any version'}"
+        yield source.finding(rule, Severity.WARNING, _line_of(source, key[0]), message)
+    for script in sorted(_scripts(name, source.new).items() - _scripts(name, source.old).items()):
+        if _NPM_RUN.fullmatch(script[0]):
+            message = f"the script {script[0]} runs by itself when packages are installed"
+            line = _line_of(source, script[0])
+            yield source.finding("install-script", Severity.DANGER, line, message)
+
+
+def _line_of(source: Source, name: str) -> int:
+    return next((n for n in sorted(source.added) if name in source.new_lines[n - 1]), 0)
+
+
+def _dependencies(name: str, text: str | None) -> dict[str, str]:
+    if not text:
+        return {}
+    if name in {"pyproject.toml", "cargo.toml"}:
+        return _toml_dependencies(text)
+    if name == "package.json":
+        document = _table(_json(text))
+        return {k: str(v) for group in _NPM_GROUPS for k, v in _table(document.get(group)).items()}
+    if name.endswith(".txt") and "requirements" in name:
+        return dict(_requirement(line) for line in text.splitlines() if _is_requirement(line))
+    return {}
+
+
+def _toml_dependencies(text: str) -> dict[str, str]:
+    try:
+        document = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return {}
+    found: dict[str, str] = {}
+    _collect(document, found, _DEEPEST)
+    return found
+
+
+def _collect(table: dict[str, Any], found: dict[str, str], depth: int) -> None:
+    """Gather what stands below any key that speaks of dependencies or requirements."""
+    for key, value in table.items():
+        speaks = "dependencies" in key or key in {"requires", "dependency-groups"}
+        if speaks:
+            found.update(_listed(value))
+        elif isinstance(value, dict) and depth:
+            _collect(cast("dict[str, Any]", value), found, depth - 1)
+
+
+def _listed(value: Any) -> dict[str, str]:
+    if isinstance(value, list):
+        items = cast("list[Any]", value)
+        return dict(_requirement(item) for item in items if isinstance(item, str))
+    found: dict[str, str] = {}
+    for key, item in _table(value).items():
+        found |= _listed(item) if isinstance(item, list) else {key: str(item)}
+    return found
+
+
+def _is_requirement(line: str) -> bool:
+    return (
+        bool(line.strip()) and not line.lstrip().startswith(("#", "-")) and line[:1].strip() != ""
+    )
+
+
+def _requirement(text: str) -> tuple[str, str]:
+    found = _REQUIREMENT.match(text.rstrip("\\ ").strip())
+    if found is None:
+        return text.strip()[:100], ""
+    return found[1].lower(), (found[3] or "").strip()
+
+
+def _scripts(name: str, text: str | None) -> dict[str, str]:
+    if name != "package.json" or not text:
+        return {}
+    return {k: str(v) for k, v in _table(_table(_json(text)).get("scripts")).items()}
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _table(value: Any) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}

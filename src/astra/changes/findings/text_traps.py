@@ -1,0 +1,87 @@
+r"""Text that looks other than it is, on added lines of any language; and secrets that slipped in.
+
+>>> trap = Source(path="a.py", new="x = 'a\u202eb'\n")
+>>> [finding.rule for finding in examine(trap)]
+['turns-reading-direction']
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from astra.changes.evidence import Finding, Severity
+from astra.changes.files import EXECUTABLE, LINK, SUBMODULE
+from astra.changes.findings.source import Source
+from astra.policy.secrets import MASK, mask
+
+LONGEST_LINE = 500
+_DIRECTION = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
+_WORD = re.compile(r"[^\W\d_]{2,64}")
+_MOST_BLANKS = re.compile(r"\S[ \t]{120,}\S")
+
+
+def examine(source: Source) -> Iterator[Finding]:
+    yield from _whole_file(source)
+    for number in sorted(source.added):
+        yield from _line(source, number, source.new_lines[number - 1])
+    yield from _secrets(source)
+
+
+def _whole_file(source: Source) -> Iterator[Finding]:
+    if source.problem:
+        yield source.about("not-text", Severity.WARNING, 0, source.problem)
+    if source.language == "python" and source.new is not None and source.new_tree is None:
+        message = "cannot be taken apart as Python, so no rule for Python looked at it"
+        yield source.about("not-examined", Severity.DANGER, 0, message)
+    if source.new_mode == EXECUTABLE and source.old_mode != EXECUTABLE:
+        yield source.about("becomes-executable", Severity.WARNING, 0, "can be run as a program now")
+    if source.new_mode in {LINK, SUBMODULE} and source.new_mode != source.old_mode:
+        kind = "a symbolic link" if source.new_mode == LINK else "another repository"
+        yield source.about("leads-elsewhere", Severity.DANGER, 0, f"is {kind} now")
+
+
+def _line(source: Source, number: int, line: str) -> Iterator[Finding]:
+    if len(line) > LONGEST_LINE:
+        message = f"a line of {len(line):,} characters; look at its end too"
+        yield source.finding("very-long-line", Severity.WARNING, number, message)
+    if _MOST_BLANKS.search(line):
+        message = "more text follows far to the right"
+        yield source.finding("text-far-right", Severity.DANGER, number, message)
+    if not line.isascii():
+        yield from _beyond_ascii(source, number, line)
+    if _CONTROL.search(line):
+        message = "holds control characters, which a terminal may obey"
+        yield source.finding("control-characters", Severity.DANGER, number, message)
+
+
+def _beyond_ascii(source: Source, number: int, line: str) -> Iterator[Finding]:
+    if found := _DIRECTION.search(line):
+        message = f"U+{ord(found[0]):04X} changes the order in which text is shown"
+        yield source.finding("turns-reading-direction", Severity.DANGER, number, message)
+    hidden = next((c for c in line if unicodedata.category(c) in {"Cf", "Co", "Zl", "Zp"}), None)
+    if hidden and not _DIRECTION.search(hidden):
+        message = f"U+{ord(hidden):04X} cannot be seen"
+        yield source.finding("invisible-character", Severity.DANGER, number, message)
+    if any(_is_mixed(word[0]) for word in _WORD.finditer(line)):
+        message = "a word mixes letters of two alphabets that look alike"
+        yield source.finding("mixed-alphabets", Severity.WARNING, number, message)
+
+
+def _is_mixed(word: str) -> bool:
+    if word.isascii():
+        return False
+    scripts = {unicodedata.name(char, "").partition(" ")[0] for char in word}
+    return "LATIN" in scripts and not scripts.isdisjoint({"CYRILLIC", "GREEK", "ARMENIAN"})
+
+
+def _secrets(source: Source) -> Iterator[Finding]:
+    """Compare each added line with itself masked; the value itself is never repeated."""
+    if source.new is None:
+        return
+    masked = mask("\n".join(source.new_lines)).split("\n")
+    for number in sorted(source.added):
+        line = source.new_lines[number - 1]
+        if number <= len(masked) and masked[number - 1] != line and MASK not in line:
+            message = "looks like a key, token or password"
+            yield source.about("holds-secret", Severity.DANGER, number, message, masked[number - 1])

@@ -1,0 +1,120 @@
+r"""Settings of test runners and coverage that let less pass as enough.
+
+Read line by line, whatever the format: a number that fell, a demand that is gone, an option that
+leaves tests out.
+
+>>> old, new = "fail_under = 90\n", "fail_under = 80\n"
+>>> [f.rule for f in examine(Source(path="setup.cfg", old=old, new=new))]
+['threshold-lowered']
+"""
+
+import re
+from collections.abc import Iterator
+
+from astra.changes.evidence import Finding, Severity
+from astra.changes.findings.source import Source
+
+_FILES = re.compile(
+    r"pyproject\.toml|setup\.cfg|tox\.ini|pytest\.(?:ini|toml)|\.coveragerc|\.?coverage\.toml"
+    r"|package\.json|(?:jest|vitest|vite|playwright|karma|cypress)\.config\..+|\.?nycrc.*"
+    r"|\.c8rc.*|\.mocharc.*|codecov\.ya?ml|\.codecov\.ya?ml|makefile|noxfile\.py|justfile"
+    r"|conftest\.py|\.gitlab-ci\.ya?ml|.*\.github/workflows/.*"
+)
+_NUMBER = r"[\"'\s]*[:=]?[\"'\s]*(-?\d{1,9}(?:\.\d{1,9})?)"
+_HIGHER_IS_STRICTER = {
+    name: re.compile(shape + _NUMBER)
+    for name, shape in {
+        "fail_under": r"\bfail[_-]under\b",
+        "--cov-fail-under": r"--cov-fail-under",
+        "branches": r"[\"']?\bbranches\b",
+        "functions": r"[\"']?\bfunctions\b",
+        "lines": r"[\"']?\blines\b",
+        "statements": r"[\"']?\bstatements\b",
+        "target": r"\btarget\b",
+        "min-confidence": r"\bmin[_-]confidence\b",
+        "max_examples": r"\bmax_examples\b",
+    }.items()
+}
+_LOWER_IS_STRICTER = {
+    name: re.compile(shape + _NUMBER)
+    for name, shape in {
+        "max_failures": r"\bmax[_-]?failures\b",
+        "--maxfail": r"--maxfail",
+        "retries": r"\bretries\b",
+        "--reruns": r"--reruns",
+        "threshold": r"\bthreshold\b",
+    }.items()
+}
+_DEMANDS = re.compile(
+    r"xfail_strict|--strict|strict-markers|\bstrict\b\s*=\s*true|-W\s*error|filterwarnings.*error"
+    r"|check-coverage|--cov\b(?!-)|--forbid-only|--ci\b"
+)
+_NARROWING = re.compile(
+    r"--ignore(?:-glob)?\b|--deselect\b|(?:^|[\s\"'])-[km](?=[\s\"'=])|--no-cov\b|--collect-only\b"
+    r"|-p\s*no:|--passWithNoTests|passWithNoTests|--suppress-no-test-exit-code|--co\b"
+    r"|testPathIgnorePatterns|testNamePattern|--testNamePattern|--bail\b|\|\|\s*true\b|\|\|\s*:"
+    r"|exit\s+0\b|continue-on-error:\s*true|allow_failure:\s*true|--continue-on-collection-errors"
+)
+_CHOOSING = re.compile(
+    r"\b(?:testpaths|python_files|python_classes|python_functions|norecursedirs|collect_ignore"
+    r"|testMatch|testRegex|coveragePathIgnorePatterns|collectCoverageFrom|omit|exclude_lines"
+    r"|exclude_also|exclude|addopts|specPattern)\b"
+)
+
+
+def examine(source: Source) -> Iterator[Finding]:
+    path = source.path.lower()
+    if not (_FILES.fullmatch(path.rpartition("/")[2]) or _FILES.fullmatch(path)):
+        return
+    yield from _numbers(source)
+    yield from _lost_demands(source)
+    if source.old is None:
+        return
+    for number in sorted(source.added):
+        line = source.new_lines[number - 1][:2000]
+        if found := _NARROWING.search(line):
+            message = f"{found[0].strip()} leaves tests or failures out"
+            yield source.finding("tests-left-out", Severity.DANGER, number, message)
+        elif found := _CHOOSING.search(line):
+            message = f"{found[0]} decides which tests or lines count"
+            yield source.finding("collection-changed", Severity.DANGER, number, message)
+
+
+def _numbers(source: Source) -> Iterator[Finding]:
+    for shapes, sign in ((_HIGHER_IS_STRICTER, 1), (_LOWER_IS_STRICTER, -1)):
+        for name, shape in shapes.items():
+            old, new = _values(source.old_lines, shape), _values(source.new_lines, shape)
+            yield from _compared(source, name, old, new, sign)
+
+
+def _compared(
+    source: Source,
+    name: str,
+    old: list[tuple[float, int]],
+    new: list[tuple[float, int]],
+    sign: int,
+) -> Iterator[Finding]:
+    for (before, _line), (after, line) in zip(old, new, strict=False):
+        if after * sign < before * sign:
+            message = f"{name} is {after:g} now and was {before:g}"
+            yield source.finding("threshold-lowered", Severity.DANGER, line, message)
+    for before, line in old[len(new) :]:
+        message = f"{name} = {before:g} is gone"
+        yield source.lost("threshold-lowered", Severity.DANGER, line, message)
+
+
+def _values(lines: list[str], shape: re.Pattern[str]) -> list[tuple[float, int]]:
+    return [
+        (float(found[1]), number)
+        for number, line in enumerate(lines, start=1)
+        for found in shape.finditer(line[:2000])
+    ]
+
+
+def _lost_demands(source: Source) -> Iterator[Finding]:
+    kept = {found for line in source.new_lines for found in _DEMANDS.findall(line[:2000])}
+    for number in sorted(source.removed):
+        for found in _DEMANDS.findall(source.old_lines[number - 1][:2000]):
+            if found not in kept:
+                message = f"{found.strip()} is no longer demanded"
+                yield source.lost("demand-dropped", Severity.DANGER, number, message)

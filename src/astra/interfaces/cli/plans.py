@@ -1,0 +1,202 @@
+"""`astra plans …` and `astra grants list|add|remove`."""
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from astra.interfaces.cli import plan_pages
+from astra.interfaces.cli.main import Context
+from astra.kernel.errors import BadInput
+from astra.kernel.text import printable
+
+_POLL_SECONDS = 0.3
+_LARGEST_FILE = 1_000_000
+KINDS = ("network_domains", "read_paths", "write_paths", "skills")
+
+
+def configure(parser: argparse.ArgumentParser, command: str) -> None:
+    actions = parser.add_subparsers(metavar="ACTION", required=True)
+    if command == "grants":
+        _configure_grants(actions)
+        return
+    drafting = actions.add_parser("draft", help="put a plan before yourself: in words or as a file")
+    drafting.add_argument("text", metavar="TEXT", nargs="?", default="", help="what is to be done")
+    drafting.add_argument("--file", metavar="PLAN.json", help="the plan itself; - reads it here")
+    drafting.add_argument("--channel", action="append", default=[], help="whom to notify")
+    drafting.add_argument("--no-wait", action="store_true", help="do not wait for the model")
+    drafting.set_defaults(run=draft)
+    listing = actions.add_parser("list", help="the plans and their states")
+    listing.add_argument("--state", help="only those in this state")
+    listing.add_argument("--limit", type=int, default=50)
+    listing.add_argument("--cursor", type=int, help="`next` of the page before")
+    listing.set_defaults(run=list_plans)
+    for name, about, run in (
+        ("show", "one plan: what it may do, did and said", show),
+        ("answer", "answer the questions of a plan that is being drafted", answer),
+        ("approve", "sign exactly this plan with these grants; asks for the passphrase", approve),
+        ("reject", "reject it, with a reason that the agent reads", reject),
+        ("revise", "edit a plan; it is checked again and needs a new approval", revise),
+    ):
+        child = actions.add_parser(name, help=about)
+        child.add_argument("id", metavar="ID")
+        child.set_defaults(run=run)
+    _more_options(actions.choices)
+
+
+def _more_options(actions: dict[str, argparse.ArgumentParser]) -> None:
+    actions["answer"].add_argument("text", metavar="TEXT")
+    actions["answer"].add_argument("--no-wait", action="store_true")
+    actions["reject"].add_argument("--reason", required=True)
+    revising = actions["revise"]
+    for option, about in (
+        ("--set", "PATH=JSON, e.g. checkpoints.0.step_budget=10"),
+        ("--add", "PATH=TEXT, e.g. manifest.read_paths=docs"),
+        ("--remove", "PATH=TEXT, or the PATH of an item of a list"),
+    ):
+        revising.add_argument(option, action="append", default=[], metavar="EDIT", help=about)
+
+
+def _configure_grants(actions: Any) -> None:
+    actions.add_parser("list", help="what is granted to every plan").set_defaults(run=list_grants)
+    for name, about, run in (
+        ("add", "grant it to every plan that asks; asks for the passphrase", add_grant),
+        ("remove", "take it back; bites at the next step of a running plan", remove_grant),
+    ):
+        child = actions.add_parser(name, help=about)
+        child.add_argument("kind", metavar="KIND", choices=KINDS, help=", ".join(KINDS))
+        child.add_argument("value", metavar="VALUE")
+        child.set_defaults(run=run)
+
+
+def draft(context: Context) -> None:
+    given = context.arguments
+    body: dict[str, Any] = {"description": given.text, "notification_channels": given.channel}
+    if given.file:
+        body["plan"] = _document(given.file)
+    made = context.client().post("/api/agents", body)
+    _outcome(context, made)
+
+
+def answer(context: Context) -> None:
+    body = {"answer": context.arguments.text}
+    _outcome(context, context.client().post(f"{_path(context)}/answers", body))
+
+
+def list_plans(context: Context) -> None:
+    given = context.arguments
+    listed = context.client().get(
+        "/api/agents", state=given.state, limit=given.limit, cursor=given.cursor
+    )
+    lines = [plan_pages.line(item) for item in listed["items"]]
+    context.console.result(listed, *(lines or ["there are no plans"]))
+
+
+def show(context: Context) -> None:
+    found = context.client().get(_path(context))
+    context.console.result(found, *plan_pages.page(found))
+
+
+def approve(context: Context) -> None:
+    """Show the contract, then have the operator sign this plan with these grants."""
+    from astra.interfaces.cli.signing import signed
+
+    asked = context.client().post(f"{_path(context)}/approval")
+    for line in plan_pages.contract(asked["details"]):
+        context.console.note(line)
+    content = {"approval": asked["id"], "digest": asked["digest"]}
+    body = {"approval": asked["id"], "authority": signed(context, "approval_granted", content)}
+    done = context.client().post(f"{_path(context)}/approve", body)
+    context.console.result(done, f"approved {done['id']}; plan {done['plan_hash'][:16]}…")
+
+
+def reject(context: Context) -> None:
+    body = {"reason": context.arguments.reason}
+    done = context.client().post(f"{_path(context)}/reject", body)
+    context.console.result(done, f"rejected {done['id']}")
+
+
+def revise(context: Context) -> None:
+    given = context.arguments
+    edits = [
+        *({"op": "set", "path": path, "value": _value(text)} for path, text in _pairs(given.set)),
+        *({"op": "add", "path": path, "value": text} for path, text in _pairs(given.add)),
+        *_removals(given.remove),
+    ]
+    if not edits:
+        raise BadInput("there is nothing to edit", next_step="give --set, --add or --remove")
+    done = context.client().post(f"{_path(context)}/revise", {"edits": edits})
+    context.console.result(done, f"revised {done['id']}; it waits for your approval")
+
+
+def list_grants(context: Context) -> None:
+    listed = context.client().get("/api/agent_global_grants")
+    lines = [f"{item['kind']:16} {printable(item['value'])}" for item in listed["items"]]
+    context.console.result(listed, *(lines or ["nothing is granted to every plan"]))
+
+
+def add_grant(context: Context) -> None:
+    from astra.interfaces.cli.signing import signed
+
+    asked = {"kind": context.arguments.kind, "value": context.arguments.value}
+    content = context.client().get("/api/agent_global_grants/content", **asked)
+    authority = signed(context, "agent_global_grant_added", content)
+    done = context.client().post("/api/agent_global_grants", {**asked, "authority": authority})
+    context.console.result(done, f"granted {done['kind']} {printable(done['value'])} to every plan")
+
+
+def remove_grant(context: Context) -> None:
+    asked = {"kind": context.arguments.kind, "value": context.arguments.value}
+    done = context.client().delete("/api/agent_global_grants", **asked)
+    context.console.result(done, f"removed {done['kind']} {printable(done['value'])}")
+
+
+def _outcome(context: Context, made: dict[str, Any]) -> None:
+    """Wait until the model has drafted or asked, unless told not to."""
+    path = f"/api/agents/{made['id']}"
+    while _is_pending(made) and not context.arguments.no_wait:
+        time.sleep(_POLL_SECONDS)
+        made = context.client().get(path)
+    context.console.result(made, *plan_pages.outcome(made))
+
+
+def _is_pending(made: dict[str, Any]) -> bool:
+    return made["state"] == "draft_pending" and not made["questions"]
+
+
+def _document(name: str) -> Any:
+    try:
+        with sys.stdin if name == "-" else Path(name).open(encoding="utf-8") as file:
+            return json.loads(file.read(_LARGEST_FILE))
+    except OSError as error:
+        raise BadInput(f"{name} cannot be read: {error.strerror}", next_step="check it") from None
+    except ValueError as error:
+        raise BadInput(f"{name} is not JSON: {error}", next_step="mend it") from None
+
+
+def _pairs(edits: list[str]) -> list[tuple[str, str]]:
+    found = [edit.partition("=") for edit in edits]
+    if bad := next((path for path, equals, _ in found if not equals), None):
+        raise BadInput(f"{bad!r} is not PATH=VALUE", next_step="manifest.read_paths=docs")
+    return [(path, text) for path, _, text in found]
+
+
+def _removals(edits: list[str]) -> list[dict[str, Any]]:
+    found = [edit.partition("=") for edit in edits]
+    return [
+        {"op": "remove", "path": path, **({"value": text} if equals else {})}
+        for path, equals, text in found
+    ]
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _path(context: Context) -> str:
+    return f"/api/agents/{context.arguments.id}"

@@ -1,0 +1,119 @@
+"""`/metrics` in Prometheus' text format, counted from the ledger's own views.
+
+Every number is a question to the index, asked when somebody scrapes: nothing is counted twice, and
+a restart loses nothing. What counts up is a `_total` and never falls, because the ledger does not.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from astra.bootstrap.runtime import Runtime
+from astra.kernel.clock import parse_time
+from astra.ledger.ports import Ledger
+from astra.policy import budgets
+
+MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+Sample = tuple[dict[str, str], float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric:
+    name: str
+    kind: str
+    help: str
+    samples: tuple[Sample, ...]
+
+    def lines(self) -> Iterator[str]:
+        yield f"# HELP {self.name} {self.help}"
+        yield f"# TYPE {self.name} {self.kind}"
+        for labels, value in self.samples:
+            inside = ",".join(f'{name}="{_escaped(text)}"' for name, text in labels.items())
+            yield f"{self.name}{f'{{{inside}}}' if inside else ''} {value:g}"
+
+
+def render(runtime: Runtime) -> str:
+    """Write every metric, as it is now."""
+    lines = (line for metric in collect(runtime) for line in metric.lines())
+    return "\n".join(lines) + "\n"
+
+
+def collect(runtime: Runtime) -> Iterator[Metric]:
+    ledger, now = runtime.ledger, runtime.clock.now()
+    head = ledger.head()
+    yield _counter("astra_records_total", "records in the ledger", [({}, head.sequence)])
+    for name, count in runtime.changes.book.counters().items():
+        yield _counter(
+            f"astra_change_{name}_total", f"changes of code: {_words(name)}", [({}, count)]
+        )
+    yield _gauge("astra_approvals", "requests for a decision, by state", _outcomes(ledger))
+    yield _counter("astra_tool_calls_total", "calls of tools, by tool and outcome", _calls(ledger))
+    yield _gauge("astra_budget_used", "starts spent today", _budgets(runtime, "used"))
+    yield _gauge("astra_budget_limit", "starts allowed today", _budgets(runtime, "limit"))
+    yield from _queues(runtime, now)
+    yield _gauge("astra_stopped", "1 while work is stopped", [({}, runtime.stopped())])
+    flags = [({"flag": name}, flag.on) for name, flag in runtime.flags().items()]
+    yield _gauge("astra_flag", "1 while a flag is on", flags)
+
+
+def _queues(runtime: Runtime, now: datetime) -> Iterator[Metric]:
+    """Say how many wait, and how long the oldest has waited."""
+    waiting = runtime.desk.listed()
+    oldest = min((approval.requested_at for approval in waiting), default=None)
+    yield _gauge("astra_approvals_pending", "decisions that wait", [({}, len(waiting))])
+    yield _gauge(
+        "astra_approval_oldest_seconds",
+        "how long the oldest decision has waited",
+        [({}, _age(oldest, now))],
+    )
+    due = runtime.ledger.query("SELECT min(next_run) FROM schedule WHERE next_run IS NOT NULL")
+    late = _age(due[0][0], now)
+    yield _gauge(
+        "astra_schedule_lag_seconds", "how late the most overdue schedule is", [({}, max(late, 0))]
+    )
+    step = runtime.ledger.query("SELECT min(due) FROM due_step WHERE due IS NOT NULL")
+    yield _gauge(
+        "astra_step_lag_seconds",
+        "how late the most overdue step is",
+        [({}, max(_age(step[0][0], now), 0))],
+    )
+
+
+def _outcomes(ledger: Ledger) -> list[Sample]:
+    rows = ledger.query("SELECT state, count(*) FROM approval GROUP BY state ORDER BY state")
+    return [({"state": state}, count) for state, count in rows]
+
+
+def _calls(ledger: Ledger) -> list[Sample]:
+    rows = ledger.query("SELECT tool, outcome, calls FROM tool_count ORDER BY tool, outcome")
+    return [({"tool": tool, "outcome": outcome}, count) for tool, outcome, count in rows]
+
+
+def _budgets(runtime: Runtime, what: str) -> list[Sample]:
+    today = budgets.today(runtime.ledger, now=runtime.clock.now())
+    return [({"scope": row["scope"], "name": row["name"]}, row[what]) for row in today]
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _age(moment: str | None, now: datetime) -> float:
+    return (now - parse_time(moment)).total_seconds() if moment else 0.0
+
+
+def _counter(name: str, text: str, samples: Iterable[tuple[dict[str, str], Any]]) -> Metric:
+    return Metric(name=name, kind="counter", help=text, samples=_numbers(samples))
+
+
+def _gauge(name: str, text: str, samples: Iterable[tuple[dict[str, str], Any]]) -> Metric:
+    return Metric(name=name, kind="gauge", help=text, samples=_numbers(samples))
+
+
+def _numbers(samples: Iterable[tuple[dict[str, str], Any]]) -> tuple[Sample, ...]:
+    return tuple((labels, float(value)) for labels, value in samples)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

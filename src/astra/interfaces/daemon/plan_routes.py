@@ -1,0 +1,116 @@
+"""Plans and the global allowlist over HTTP; what loosens carries the operator's signature."""
+
+from typing import Annotated, Any
+
+from fastapi import Body, FastAPI, Query, Request
+
+from astra.bootstrap.runtime import Runtime
+from astra.interfaces.daemon.models import ApprovalDetails, Page
+from astra.interfaces.daemon.requests import Off, caller
+from astra.interfaces.daemon.tool_routes import called
+from astra.interfaces.daemon.work_models import (
+    GrantChanged,
+    GrantContent,
+    GrantShown,
+    PlanBrief,
+    PlanDrafted,
+    PlanShown,
+)
+from astra.plans.register import LARGEST_PAGE
+from astra.policy.authority import Signed
+
+Document = dict[str, Any]
+Authority = Annotated[Document, Body(embed=True)]
+
+
+def add(app: FastAPI, runtime: Runtime) -> None:
+    _drafting(app, runtime)
+    _deciding(app, runtime)
+    _allowlist(app, runtime)
+
+
+def _drafting(app: FastAPI, runtime: Runtime) -> None:
+    @app.post("/api/agents", response_model=PlanDrafted)
+    def draft_plan(
+        request: Request, fields: Annotated[Document, Body()], astra_off: Off = ""
+    ) -> Document:
+        return called(runtime, request, "astra.plans.draft", fields, off=astra_off)
+
+    @app.get("/api/agents", response_model=Page[PlanBrief])
+    def list_plans(
+        request: Request,
+        state: Annotated[str | None, Query()] = None,
+        limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 50,
+        cursor: Annotated[int | None, Query()] = None,
+    ) -> Document:
+        asked = {"state": state, "limit": limit, "cursor": cursor}
+        return called(runtime, request, "astra.plans.list", asked, off="")
+
+    @app.get("/api/agents/{identifier}", response_model=PlanShown)
+    def show_plan(request: Request, identifier: str) -> Document:
+        return called(runtime, request, "astra.plans.get", {"id": identifier}, off="")
+
+    @app.post("/api/agents/{identifier}/answers", response_model=PlanDrafted)
+    def answer(
+        request: Request,
+        identifier: str,
+        answer: Annotated[str, Body(embed=True)],
+        astra_off: Off = "",
+    ) -> Document:
+        asked = {"id": identifier, "answer": answer}
+        return called(runtime, request, "astra.plans.answer", asked, off=astra_off)
+
+
+def _deciding(app: FastAPI, runtime: Runtime) -> None:
+    @app.post("/api/agents/{identifier}/approval", response_model=ApprovalDetails)
+    def ask_for_approval(identifier: str) -> Document:
+        """Name the approval of exactly what would run now, asking for it where none waits."""
+        return runtime.desk.details(runtime.planning.plans.ask(identifier))
+
+    @app.post("/api/agents/{identifier}/approve", response_model=PlanShown)
+    def approve_plan(
+        identifier: str, approval: Annotated[str, Body()], authority: Authority
+    ) -> Document:
+        runtime.desk.grant(approval, Signed.read(authority))
+        runtime.planning.plans.fulfil(approval)
+        runtime.planning.exports.export(identifier)
+        return runtime.planning.views.shown(identifier)
+
+    @app.post("/api/agents/{identifier}/reject", response_model=PlanShown)
+    def reject_plan(
+        request: Request, identifier: str, reason: Annotated[str, Body(embed=True)]
+    ) -> Document:
+        runtime.planning.plans.reject(identifier, reason, actor=caller(request))
+        return runtime.planning.views.shown(identifier)
+
+    @app.post("/api/agents/{identifier}/revise", response_model=PlanShown)
+    def revise_plan(
+        request: Request, identifier: str, edits: Annotated[list[Document], Body(embed=True)]
+    ) -> Document:
+        runtime.planning.plans.revise(identifier, edits, actor=caller(request))
+        return runtime.planning.views.shown(identifier)
+
+
+def _allowlist(app: FastAPI, runtime: Runtime) -> None:
+    @app.get("/api/agent_global_grants", response_model=Page[GrantShown])
+    def list_grants() -> Document:
+        return {"items": runtime.planning.allowlist.listed(), "next": None}
+
+    @app.get("/api/agent_global_grants/content", response_model=GrantContent)
+    def spelled_grant(kind: Annotated[str, Query()], value: Annotated[str, Query()]) -> Document:
+        """Give what the operator would sign: the grant in its one spelling."""
+        return runtime.planning.allowlist.content(kind, value)
+
+    @app.post("/api/agent_global_grants", response_model=GrantChanged)
+    def add_grant(
+        kind: Annotated[str, Body()], value: Annotated[str, Body()], authority: Authority
+    ) -> Document:
+        record = runtime.planning.allowlist.add(kind, value, Signed.read(authority))
+        return {"kind": kind, "value": record.data["value"], "sequence": record.sequence}
+
+    @app.delete("/api/agent_global_grants", response_model=GrantChanged)
+    def remove_grant(
+        request: Request, kind: Annotated[str, Query()], value: Annotated[str, Query()]
+    ) -> Document:
+        record = runtime.planning.allowlist.remove(kind, value, actor=caller(request))
+        return {"kind": kind, "value": value, "sequence": record.sequence}

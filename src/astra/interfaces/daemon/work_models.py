@@ -1,0 +1,115 @@
+"""What tools answer, under names of its own, and what is worked on: changes, plans, tasks."""
+
+from typing import Any
+
+from astra.interfaces.daemon.models import Accepted, Growing, Shape
+from astra.tools import changes, desires, plans, schedules
+
+
+class ScheduleShown(schedules.Shown):
+    pass
+
+
+class ScheduleCreated(schedules.Created):
+    pass
+
+
+class FiringShown(schedules.Task):
+    pass
+
+
+class DesireShown(desires.DesireAnswer):
+    pass
+
+
+class PlanBrief(plans.Short):
+    pass
+
+
+class PlanShown(plans.Shown):
+    pass
+
+
+class PlanDrafted(plans.Drafted):
+    pass
+
+
+class GrantShown(Shape):
+    kind: str
+    value: str
+    added_at: str
+
+
+class GrantContent(Shape):
+    """What the operator signs to add a grant."""
+
+    kind: str
+    value: str
+    level: str
+
+
+class GrantChanged(Accepted):
+    kind: str
+    value: str
+
+
+class ChangeBrief(changes.Brief):
+    pass
+
+
+class ChangeProposed(changes.Proposed):
+    pass
+
+
+class FindingsAndEvidence(Growing):
+    id: str
+    commit: str
+    findings: list[dict[str, Any]] | None
+    evidence: dict[str, Any]
+
+
+class ChangeShown(FindingsAndEvidence):
+    state: str
+    branch: str
+    reason: str
+    created_at: str
+    proposed_by: str
+    files: list[dict[str, Any]]
+    diff: dict[str, Any]
+    tests: str | None
+    approval_id: str | None
+    round: int
+    base: str
+    target_branch: str
+    tests_touched: list[Any]
+    dependencies: list[Any]
+    superseded_by: str | None
+    task_id: str | None
+    correlation: str
+    comments: list[dict[str, Any]]
+    decision: dict[str, Any]
+    next: str
+    goal: str | None
+    goal_text: str | None
+    desire: str | None
+    blocked: str | None
+
+
+class DiffShown(Growing):
+    id: str
+    commit: str
+    base: str
+    diff: str
+
+
+class TaskShown(Shape):
+    id: str
+    kind: str
+    schedule: str
+    enabled: bool
+    state: str
+    outcome: str
+    subject_id: str
+    created_at: str
+    finished_at: str | None
+    correlation: str

@@ -1,0 +1,116 @@
+"""The global allowlist: grants that hold for every plan that asks for them.
+
+Adding loosens and is signed; removing is free and bites at the next step of a running plan. The
+file `agent_global_grants.json` is an export of the ledger; it grants nothing by itself.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from astra.kernel import canonical
+from astra.kernel.clock import Clock
+from astra.kernel.errors import BadInput, NotFound, StaleVersion
+from astra.ledger import chain
+from astra.ledger.ports import Ledger
+from astra.ledger.projection import Projection, Statement
+from astra.ledger.record import Event, Record
+from astra.plans import events
+from astra.plans.grants import covers
+from astra.plans.ports import PlanFiles
+from astra.plans.schema import GRANT_KINDS
+from astra.plans.validation import Rules
+from astra.policy import authority
+from astra.policy.authority import Signed
+
+SUBJECT = "agent-global-grants"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Allowlist:
+    ledger: Ledger
+    clock: Clock
+    rules: Callable[[], Rules]
+    files: PlanFiles
+
+    def listed(self) -> list[dict[str, Any]]:
+        """Give what is granted, by the operator's own signature."""
+        rows = self.ledger.query(
+            "SELECT kind, value, line FROM global_grant JOIN record USING (sequence)"
+            " ORDER BY global_grant.sequence"
+        )
+        found = [(kind, value, chain.parse(line)) for kind, value, line in rows]
+        return [
+            {"kind": kind, "value": value, "added_at": record.time}
+            for kind, value, record in found
+            if authority.holds(self.ledger, record)
+        ]
+
+    def allows(self, kind: str, value: str) -> bool:
+        return any(
+            item["kind"] == kind and covers(kind, item["value"], value) for item in self.listed()
+        )
+
+    def content(self, kind: str, value: str) -> dict[str, Any]:
+        """Give what an operator signs to add a grant, in its one spelling; refuse a bad one."""
+        if kind not in GRANT_KINDS:
+            raise BadInput(f"{kind!r} is no kind", next_step=f"one of: {', '.join(GRANT_KINDS)}")
+        (spelled,) = self.rules().spelled(kind, [value])
+        return {"kind": kind, "value": spelled, "level": events.INFO}
+
+    def add(self, kind: str, value: str, signed: Signed) -> Record:
+        data = self.content(kind, value)
+        event = Event(type=events.GLOBAL_GRANT_ADDED, actor="operator", data=data, subject=SUBJECT)
+        event = authority.signed_event(self.ledger, event, signed, now=self.clock.now())
+        (record,) = self.ledger.append([event])
+        self.export()
+        return record
+
+    def remove(self, kind: str, value: str, *, actor: str) -> Record:
+        items = [(item["kind"], item["value"]) for item in self.listed()]
+        if (kind, value) not in items:
+            raise NotFound(f"{kind} {value[:200]!r} is not granted", next_step="astra grants list")
+        data = {"kind": kind, "value": value, "level": events.INFO}
+        event = Event(type=events.GLOBAL_GRANT_REMOVED, actor=actor, data=data, subject=SUBJECT)
+        (record,) = self.ledger.append([event])
+        self.export()
+        return record
+
+    def export(self) -> None:
+        """Write the file as the ledger says now, and note that it was written."""
+        rows = self.ledger.query("SELECT version FROM subject WHERE id = ?", [SUBJECT])
+        version = rows[0][0] if rows else 0
+        self.files.write_allowlist(self.text())
+        done = Event(
+            type=events.ALLOWLIST_EXPORTED, actor=events.DAEMON, data={"level": events.INFO}
+        )
+        try:
+            self.ledger.append([done], expect={SUBJECT: version})
+        except StaleVersion:
+            self.export()
+
+    def text(self) -> str:
+        kinds = {
+            kind: [item["value"] for item in self.listed() if item["kind"] == kind]
+            for kind in GRANT_KINDS
+        }
+        return canonical.encode(kinds).decode() + "\n"
+
+
+def _apply(record: Record) -> Iterator[Statement]:
+    item = (record.data["kind"], record.data["value"])
+    yield "DELETE FROM global_grant WHERE kind = ? AND value = ?", item
+    if record.type == events.GLOBAL_GRANT_ADDED:
+        yield "INSERT INTO global_grant VALUES (?, ?, ?)", (*item, record.sequence)
+
+
+PROJECTION = Projection(
+    "global grants",
+    (
+        """CREATE TABLE global_grant (
+            kind TEXT, value TEXT, sequence INTEGER, PRIMARY KEY (kind, value)
+        ) WITHOUT ROWID""",
+    ),
+    _apply,
+    types=frozenset({events.GLOBAL_GRANT_ADDED, events.GLOBAL_GRANT_REMOVED}),
+)

@@ -1,0 +1,228 @@
+"""The book of plans: draft, decide, revise. What an approval starts is derived from it.
+
+A plan is drafted by a model or given as a document; either way the server checks it. Asking for
+the operator's decision, acting on it and writing the files that show it are steps that follow from
+the state, so that a crash between any two of them loses none.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from astra.approvals import desk as approvals
+from astra.approvals.desk import Approval, Desk
+from astra.kernel import canonical
+from astra.kernel.errors import BadInput, DuplicateKey, Refused
+from astra.kernel.ids import random_id
+from astra.kernel.text import one_line
+from astra.plans import edits, events, grants, schema, states
+from astra.plans.allowlist import Allowlist
+from astra.plans.grants import Grants
+from astra.plans.model import AgentPlan
+from astra.plans.register import Register
+from astra.plans.schema import Plan
+from astra.plans.states import State
+from astra.plans.validation import Rules
+
+KIND = "plan"
+REJECT_STEP = "reject-plan"
+LONGEST_DESCRIPTION, LONGEST_REASON = 8_000, 1_000
+MOST_CHANNELS, MOST_WAITING = 10, 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plans:
+    register: Register
+    desk: Desk
+    allowlist: Allowlist
+    rules: Callable[[], Rules]
+    code_repo: str
+
+    def draft(
+        self,
+        document: Any,
+        *,
+        actor: str,
+        correlation: str,
+        description: str = "",
+        channels: Sequence[str] = (),
+    ) -> AgentPlan:
+        """Take a plan as a document: checked, recorded, and put before the operator."""
+        self.refuse_flood()
+        plan, ignored = self.checked(document)
+        identifier = random_id("plan")
+        data = {
+            **_plan_facts(plan),
+            "description": text(description, LONGEST_DESCRIPTION),
+            "channels": channels_of(channels),
+            "ignored_keys": list(ignored),
+        }
+        event = events.made(events.DRAFTED, identifier, data, actor=actor, correlation=correlation)
+        self.register.ledger.append([event], expect={identifier: 0})
+        self.ask(identifier)
+        return self.register.get(identifier)
+
+    def checked(self, document: Any) -> tuple[Plan, tuple[str, ...]]:
+        plan, ignored = schema.load(document)
+        return self.rules().check(plan), ignored
+
+    def revise(self, identifier: str, changes: Any, *, actor: str) -> AgentPlan:
+        """Edit a plan; it is checked again, gets a new hash, and an older approval goes stale."""
+
+        def decide(plan: AgentPlan) -> Mapping[str, Any]:
+            states.refuse_unless_legal(plan.id, plan.state, State.AWAITING_APPROVAL)
+            assert plan.plan is not None  # noqa: S101 - only drafted plans may be revised
+            revised, _ = self.checked(edits.apply(plan.plan.as_dict(), changes))
+            if revised == plan.plan:
+                raise Refused("that changes nothing", code="unchanged", next_step="edit something")
+            return {**_plan_facts(revised), "before": plan.plan_hash}
+
+        self.register.move(identifier, events.REVISED, decide, actor=actor)
+        self.ask(identifier)
+        return self.register.get(identifier)
+
+    def reject(self, identifier: str, reason: str, *, actor: str) -> AgentPlan:
+        said = text(reason, LONGEST_REASON)
+        if not said:
+            raise BadInput("a rejection has a reason", next_step="say why: the agent reads it")
+        self.register.move(identifier, events.REJECTED, lambda _plan: {"reason": said}, actor=actor)
+        self._withdraw(identifier, keep="", why="the plan was rejected")
+        return self.register.get(identifier)
+
+    # The operator's decision
+
+    def ask(self, identifier: str) -> str:
+        """Put a plan before the operator; gives the approval that waits for them."""
+        plan = self.register.get(identifier)
+        states.refuse_unless_legal(plan.id, plan.state, State.APPROVED)
+        wanted = self.asked_for(plan)
+        digest = digest_of(wanted)
+        self._withdraw(identifier, keep=digest, why="the plan was changed")
+        assert plan.plan is not None  # noqa: S101 - it awaits approval, so it was drafted
+        goal = one_line(plan.plan.goals[0], 100)
+        return self.desk.ask(
+            kind=KIND,
+            subject_id=identifier,
+            digest=digest,
+            summary=f"run the plan {identifier}: “{goal}”",
+            details={
+                "plan": plan.plan.as_dict(),
+                "plan_hash": plan.plan_hash,
+                "grants_hash": wanted.hash(),
+                "manifest": grants.review(wanted, code_repo=self.code_repo),
+            },
+            actor=events.DAEMON,
+            correlation=plan.correlation,
+        )
+
+    def ask_anew(self, identifier: str) -> None:
+        """Ask for a plan that changed, whatever was asked before; the due step."""
+        self._withdraw(identifier, keep="", why="the plan was changed")
+        self.ask(identifier)
+
+    def fulfil(self, approval_id: str) -> None:
+        """Let an approval that the operator signed take effect, or withdraw it."""
+        approval = self.desk.get(approval_id)
+        if approval.kind != KIND or approval.state != "approved":
+            return
+        if objection := self._objection(approval):
+            self.desk.go_stale(approval_id, objection)
+            return
+        try:
+            self._approve(approval)
+        except (states.IllegalMove, DuplicateKey):
+            if self.desk.get(approval_id).state == "approved":
+                raise
+
+    def follow_rejection(self, approval_id: str) -> None:
+        """Reject the plan whose approval was rejected at the desk."""
+        approval = self.desk.get(approval_id)
+        plan = self.register.get(approval.subject_id)
+        reason = approval.reason or "rejected"
+        if plan.state is not State.AWAITING_APPROVAL:
+            self.desk.announce(approval_id, REJECT_STEP)
+            return
+        data = {"reason": reason, "approval": approval_id}
+        self.register.move(plan.id, events.REJECTED, lambda _plan: data, actor="operator")
+
+    def asked_for(self, plan: AgentPlan) -> Grants:
+        assert plan.plan is not None  # noqa: S101 - only drafted plans ask
+        return grants.asked_for(
+            plan.id, plan.plan.hash(), plan.plan.manifest, self.allowlist.allows
+        )
+
+    def refuse_flood(self) -> None:
+        """Keep a person's inbox readable, whoever drafts."""
+        waiting = self.register.in_states([State.AWAITING_APPROVAL, State.DRAFT_PENDING])
+        if len(waiting) >= MOST_WAITING:
+            raise Refused(
+                f"{MOST_WAITING} plans wait for the operator already",
+                code="too_many_waiting",
+                next_step="wait until the operator has decided some of them: astra plans list",
+            )
+
+    def _approve(self, approval: Approval) -> None:
+        """Use the approval up and approve the plan, in one batch; whoever is second is refused."""
+        self.register.move(
+            approval.subject_id,
+            events.APPROVED,
+            lambda plan: self._approval_facts(plan, approval),
+            actor="operator",
+            beside=lambda plan: (
+                approvals.spent(approval.id, actor=events.DAEMON, correlation=plan.correlation),
+            ),
+        )
+
+    def _objection(self, approval: Approval) -> str:
+        if not self.desk.stands(approval.id):
+            return "it does not carry the operator's signature, or its time was over"
+        plan = self.register.get(approval.subject_id)
+        if plan.state is not State.AWAITING_APPROVAL:
+            return f"the plan is {plan.state}"
+        if digest_of(self.asked_for(plan)) != approval.digest:
+            return "the plan, or what the allowlist adds to it, is not what was approved"
+        return ""
+
+    def _approval_facts(self, plan: AgentPlan, approval: Approval) -> dict[str, Any]:
+        wanted = self.asked_for(plan)
+        if digest_of(wanted) != approval.digest or plan.plan is None:
+            raise Refused(
+                "the plan moved while it was approved", code="stale", next_step="approve it again"
+            )
+        return {
+            **events.counts(plan.plan),
+            "plan_hash": wanted.plan_hash,
+            "grants_hash": wanted.hash(),
+            "grants": wanted.as_dict(),
+            "approval": approval.id,
+        }
+
+    def _withdraw(self, identifier: str, *, keep: str, why: str) -> None:
+        for state in ("pending", "approved"):
+            for approval in self.desk.listed(state=state):
+                mine = (approval.kind, approval.subject_id) == (KIND, identifier)
+                if mine and approval.digest != keep:
+                    self.desk.go_stale(approval.id, why)
+
+
+def digest_of(wanted: Grants) -> str:
+    """Name exactly what the operator approves: this plan, with these grants."""
+    content = {"kind": KIND, "plan_hash": wanted.plan_hash, "grants_hash": wanted.hash()}
+    return hashlib.sha256(canonical.encode(content)).hexdigest()
+
+
+def text(value: str, longest: int) -> str:
+    if len(value) > longest:
+        raise BadInput(f"that is longer than {longest} characters", next_step="say it shorter")
+    return value.strip()
+
+
+def channels_of(names: Sequence[str]) -> list[str]:
+    if len(names) > MOST_CHANNELS or any(len(name) > 100 for name in names):  # noqa: PLR2004 - a name
+        raise BadInput(f"at most {MOST_CHANNELS} channels", next_step="name fewer")
+    return list(names)
+
+
+def _plan_facts(plan: Plan) -> dict[str, Any]:
+    return {**events.counts(plan), "plan": plan.as_dict(), "plan_hash": plan.hash()}

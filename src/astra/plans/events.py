@@ -1,0 +1,182 @@
+"""What is recorded about plans.
+
+Everything a plan does carries its correlation, so that its night is one story; what comes in pairs
+(asked and answered, paused and resumed, started and completed, sent and received) shares it. Each
+record has the plan's `agent_id` and a `level`.
+
+The names of each family are frozen sets. `PHASE3_STEP8_EVENTS` are the six decisions about plans
+and about the global allowlist; `RUNNER_EVENTS` are the ten that tell the story of a run;
+`PLAN_EVENTS` are all there are.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from astra.ledger.record import Event
+from astra.plans.schema import Plan
+from astra.plans.states import State
+
+DRAFTED, APPROVED = "agent_plan_drafted", "agent_plan_approved"
+REJECTED, REVISED = "agent_plan_rejected", "agent_plan_revised"
+GLOBAL_GRANT_ADDED, GLOBAL_GRANT_REMOVED = "agent_global_grant_added", "agent_global_grant_removed"
+PHASE3_STEP8_EVENTS = frozenset(
+    {DRAFTED, APPROVED, REJECTED, REVISED, GLOBAL_GRANT_ADDED, GLOBAL_GRANT_REMOVED}
+)
+
+STARTED, COMPLETED, ABORTED = "agent_started", "agent_completed", "agent_aborted"
+CHECKPOINT_STARTED = "agent_checkpoint_started"
+CHECKPOINT_COMPLETED = "agent_checkpoint_completed"
+PAUSED, RESUMED = "agent_paused", "agent_resumed"
+BLOCKED_ON_PERMISSION = "agent_blocked_on_permission"
+MESSAGE_SENT, MESSAGE_RECEIVED = "agent_message_sent", "agent_message_received"
+RUNNER_EVENTS = frozenset(
+    {
+        STARTED,
+        CHECKPOINT_STARTED,
+        CHECKPOINT_COMPLETED,
+        PAUSED,
+        RESUMED,
+        BLOCKED_ON_PERMISSION,
+        COMPLETED,
+        ABORTED,
+        MESSAGE_SENT,
+        MESSAGE_RECEIVED,
+    }
+)
+
+REQUESTED, FAILED = "agent_plan_requested", "agent_plan_failed"
+QUESTIONED, ANSWERED = "agent_plan_questioned", "agent_plan_answered"
+DRAFTING_RETRIED = "agent_plan_drafting_retried"
+FILES_EXPORTED = "agent_files_exported"
+ALLOWLIST_EXPORTED = "agent_global_grants_exported"
+DRAFTING_EVENTS = frozenset(
+    {REQUESTED, FAILED, QUESTIONED, ANSWERED, DRAFTING_RETRIED, FILES_EXPORTED, ALLOWLIST_EXPORTED}
+)
+
+BLOCKED_ON_DESTRUCTIVE = "agent_blocked_on_destructive"
+BLOCKED_ON_BUDGET, BLOCKED_ON_LLM = "agent_blocked_on_budget", "agent_blocked_on_llm"
+STEP_STARTED, STEP_DECIDED = "agent_step_started", "agent_step_decided"
+ACTION_STARTED, STEP_FINISHED = "agent_action_started", "agent_step_finished"
+MODEL_FAILED, OVERRAN = "agent_model_failed", "agent_overran"
+PERMISSION_GRANTED, ACTION_CONFIRMED = "agent_permission_granted", "agent_action_confirmed"
+ACTION_SKIPPED, BUDGET_EXTENDED = "agent_action_skipped", "agent_budget_extended"
+SILENCED, NOTIFIED = "agent_silenced", "agent_notified"
+STEP_EVENTS = frozenset(
+    {
+        BLOCKED_ON_DESTRUCTIVE,
+        BLOCKED_ON_BUDGET,
+        BLOCKED_ON_LLM,
+        STEP_STARTED,
+        STEP_DECIDED,
+        ACTION_STARTED,
+        STEP_FINISHED,
+        MODEL_FAILED,
+        OVERRAN,
+        PERMISSION_GRANTED,
+        ACTION_CONFIRMED,
+        ACTION_SKIPPED,
+        BUDGET_EXTENDED,
+        SILENCED,
+        NOTIFIED,
+    }
+)
+PLAN_EVENTS = PHASE3_STEP8_EVENTS | RUNNER_EVENTS | DRAFTING_EVENTS | STEP_EVENTS
+INFO, WARNING = "info", "warning"
+DAEMON = "daemon"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of record about a plan: the state it leads to, if any, and its level."""
+
+    name: str
+    then: State | None
+    level: str
+    make: Callable[[dict[str, Any]], Event]
+
+
+def counts(plan: Plan) -> dict[str, int]:
+    """Give the numbers that every record about a whole plan carries."""
+    return {
+        "checkpoint_count": len(plan.checkpoints),
+        "estimated_duration_minutes": plan.estimated_duration_minutes,
+        "skills_count": len(plan.manifest.skills),
+        "domains_count": len(plan.manifest.network_domains),
+    }
+
+
+def data_of(kind: str, agent_id: str, more: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the data of a record about a plan: whose it is, its level, and the rest."""
+    return {"agent_id": agent_id, "level": KINDS[kind].level, **more}
+
+
+def made(
+    kind: str,
+    agent_id: str,
+    data: Mapping[str, Any],
+    *,
+    actor: str,
+    correlation: str,
+    key: str | None = None,
+) -> Event:
+    """Make the record of one kind about one plan."""
+    parts: dict[str, Any] = {
+        "actor": actor,
+        "data": data_of(kind, agent_id, data),
+        "correlation": correlation,
+        "subject": agent_id,
+        "key": key,
+    }
+    return KINDS[kind].make(parts)
+
+
+def state_after(kind: str) -> State | None:
+    return KINDS[kind].then
+
+
+def _kind(name: str, then: State | None = None, *, level: str = INFO) -> Kind:
+    return Kind(name, then, level, lambda parts: Event(type=name, **parts))
+
+
+_S = State
+KINDS: Mapping[str, Kind] = {
+    kind.name: kind
+    for kind in (
+        _kind(REQUESTED, _S.DRAFT_PENDING),
+        _kind(QUESTIONED, _S.DRAFT_PENDING),
+        _kind(ANSWERED, _S.DRAFT_PENDING),
+        _kind(DRAFTING_RETRIED),
+        _kind(FAILED, _S.PLAN_FAILED, level=WARNING),
+        _kind(DRAFTED, _S.AWAITING_APPROVAL),
+        _kind(REVISED, _S.AWAITING_APPROVAL),
+        _kind(APPROVED, _S.APPROVED),
+        _kind(REJECTED, _S.REJECTED, level=WARNING),
+        _kind(FILES_EXPORTED),
+        _kind(STARTED, _S.RUNNING),
+        _kind(CHECKPOINT_STARTED, _S.RUNNING),
+        _kind(CHECKPOINT_COMPLETED, _S.CHECKPOINT_COMPLETED),
+        _kind(PAUSED, _S.PAUSED),
+        _kind(RESUMED, _S.RUNNING),
+        _kind(BLOCKED_ON_PERMISSION, _S.BLOCKED_ON_PERMISSION),
+        _kind(BLOCKED_ON_DESTRUCTIVE, _S.BLOCKED_ON_DESTRUCTIVE),
+        _kind(BLOCKED_ON_BUDGET, _S.BLOCKED_ON_BUDGET),
+        _kind(BLOCKED_ON_LLM, _S.BLOCKED_ON_LLM),
+        _kind(COMPLETED, _S.COMPLETED),
+        _kind(ABORTED, _S.ABORTED, level=WARNING),
+        _kind(STEP_STARTED),
+        _kind(STEP_DECIDED),
+        _kind(ACTION_STARTED),
+        _kind(STEP_FINISHED),
+        _kind(MODEL_FAILED, level=WARNING),
+        _kind(OVERRAN, level=WARNING),
+        _kind(PERMISSION_GRANTED),
+        _kind(ACTION_CONFIRMED),
+        _kind(ACTION_SKIPPED),
+        _kind(BUDGET_EXTENDED),
+        _kind(SILENCED),
+        _kind(NOTIFIED),
+        _kind(MESSAGE_SENT),
+        _kind(MESSAGE_RECEIVED),
+    )
+}

@@ -1,0 +1,117 @@
+"""The approved contract as files: `agents/<id>/plan.json` and `agents/<id>/grants.json`.
+
+They are exports of the ledger and grant nothing. Still, somebody who edits one wants something that
+was not approved: while a plan is under contract, files that are not what was exported end it
+(`plan_tampered`, `grants_tampered`). An export that is due and not done yet is no tampering: the
+record that it was done comes after the files.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from astra.approvals.desk import Desk
+from astra.kernel import canonical
+from astra.kernel.errors import AstraError
+from astra.ledger import chain
+from astra.ledger.record import Record
+from astra.plans import book, events
+from astra.plans.model import AgentPlan
+from astra.plans.ports import PlanFiles
+from astra.plans.register import Register
+from astra.plans.states import UNDER_CONTRACT
+from astra.policy import authority
+
+PLAN_FILE, GRANTS_FILE = "plan.json", "grants.json"
+PLAN_TAMPERED, GRANTS_TAMPERED = "plan_tampered", "grants_tampered"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exports:
+    register: Register
+    desk: Desk
+    files: PlanFiles
+
+    def export(self, identifier: str) -> None:
+        """Write a plan's files as the ledger says now; doing it twice changes nothing."""
+        while self.due(plan := self.register.get(identifier)):
+            self._write(plan)
+
+    def due(self, plan: AgentPlan) -> bool:
+        under = plan.state in UNDER_CONTRACT and plan.grants is not None
+        return under and plan.exported != _mark(plan)
+
+    def _write(self, plan: AgentPlan) -> None:
+        identifier = plan.id
+        try:
+            self.files.write(identifier, texts(plan))
+        except OSError as error:
+            raise AstraError(
+                f"the files of {identifier} cannot be written: {error.strerror}",
+                code="plan_not_written",
+                next_step="mend the disk; it is tried again by itself",
+            ) from error
+        self.register.move(
+            identifier,
+            events.FILES_EXPORTED,
+            lambda now: {"plan_hash": now.plan_hash, "grants_hash": plan.grants_hash},
+        )
+
+    def tampered(self, plan: AgentPlan) -> str:
+        """Give the reason why a plan under contract cannot go on, or nothing."""
+        if plan.state not in UNDER_CONTRACT or plan.grants is None:
+            return ""
+        if plan.plan is None or plan.plan.hash() != plan.grants.plan_hash:
+            return PLAN_TAMPERED
+        if not self._authorised(plan):
+            return GRANTS_TAMPERED
+        if self.due(plan):
+            return ""
+        wanted = texts(plan)
+        if self.files.read(plan.id, PLAN_FILE) != wanted[PLAN_FILE]:
+            return PLAN_TAMPERED
+        return (
+            GRANTS_TAMPERED if self.files.read(plan.id, GRANTS_FILE) != wanted[GRANTS_FILE] else ""
+        )
+
+    def _authorised(self, plan: AgentPlan) -> bool:
+        """Follow the grants back to the operator's signatures, whatever the index says."""
+        assert plan.grants is not None  # noqa: S101 - asked of plans under contract
+        assert plan.approval is not None  # noqa: S101 - as above
+        added = [record for record in self._added(plan) if not record.data["once"]]
+        items = tuple((kind, value) for record in added for kind, value in record.data["items"])
+        bare = replace(plan.grants, added=())
+        approval = self.desk.get(plan.approval)
+        return (
+            book.digest_of(bare) == approval.digest
+            and self.desk.was_signed(plan.approval)
+            and bare.plus(items).hash() == plan.grants_hash == plan.grants.hash()
+            and all(authority.holds(self.register.ledger, record) for record in added)
+        )
+
+    def _added(self, plan: AgentPlan) -> list[Record]:
+        rows = self.register.ledger.query(
+            "SELECT line FROM record JOIN mention USING (sequence)"
+            " WHERE mention.id = ? AND type = ? ORDER BY sequence",
+            [plan.id, events.PERMISSION_GRANTED],
+        )
+        return [chain.parse(line) for (line,) in rows]
+
+
+def texts(plan: AgentPlan) -> dict[str, str]:
+    """Write out the files of a plan under contract."""
+    assert plan.plan is not None  # noqa: S101 - it was approved, so it was drafted
+    assert plan.grants is not None  # noqa: S101 - as above
+    granted: dict[str, Any] = {
+        **plan.grants.as_dict(),
+        "grants_hash": plan.grants_hash,
+        "approval": plan.approval,
+    }
+    return {PLAN_FILE: _text(plan.plan.as_dict()), GRANTS_FILE: _text(granted)}
+
+
+def _mark(plan: AgentPlan) -> str:
+    return f"{plan.plan_hash}/{plan.grants_hash}"
+
+
+def _text(document: dict[str, Any]) -> str:
+    return canonical.encode(document).decode() + "\n"

@@ -1,0 +1,121 @@
+"""What plans need of the world, as small ports; bootstrap fills them in."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from pydantic import BaseModel
+
+from astra.kernel.errors import AstraError, Refused
+
+
+class NoModel(Refused):
+    code = "no_model"
+
+
+class ModelUnavailable(AstraError):
+    """A model did not answer: too slow, unreachable, refusing, or broken."""
+
+    code = "model_unavailable"
+    http_status = 502
+
+
+class PlanFiles(Protocol):
+    """The files a plan's approval is exported to: `agents/<id>/plan.json` and `grants.json`."""
+
+    def write(self, agent_id: str, files: Mapping[str, str]) -> None:
+        """Write these files; where none was there they appear all at once."""
+        ...
+
+    def read(self, agent_id: str, name: str) -> str | None:
+        """Give what a file says; what is no plain file of ours reads as empty."""
+        ...
+
+    def write_allowlist(self, text: str) -> None: ...
+
+    def read_allowlist(self) -> str | None: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prompt:
+    """What a model is asked: rules in our words, then data that may be anybody's.
+
+    `rules` come from versioned files of ours. Each part of `data` is named and delimited by the
+    adapter's caller, see `untrusted`.
+    """
+
+    rules: str
+    data: Sequence[str]
+    version: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Usage:
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    @property
+    def tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
+
+    def as_dict(self) -> dict[str, int]:
+        return {
+            "input_tokens": self.input_tokens,
+            "output_tokens": self.output_tokens,
+            "tokens": self.tokens,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reply:
+    """What a model said: any JSON value, or nothing that can be read as one."""
+
+    document: Any = None
+    text: str = ""
+    usage: Usage = field(default_factory=Usage)
+
+
+class Model(Protocol):
+    """One call to a language model. It raises `ModelUnavailable` and nothing else."""
+
+    @property
+    def name(self) -> str: ...
+
+    def ask(self, prompt: Prompt, *, form: type[BaseModel]) -> Reply: ...
+
+
+class ModelSource(Protocol):
+    """Which model is configured now, if any."""
+
+    def current(self) -> Model:
+        """Give it, or raise `NoModel` with how to set one."""
+        ...
+
+    def configured(self) -> bool: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proposal:
+    """A diff that a coder made, on its way into the change path."""
+
+    agent_id: str
+    checkpoint: str
+    diff: str
+    reason: str
+    coder: str
+    prompt_version: str
+    correlation: str
+
+
+class ChangeProposals(Protocol):
+    """The change path, as a checkpoint's coder reaches it."""
+
+    def propose(self, proposal: Proposal) -> str:
+        """Propose the diff as a change like any other; gives the change's id."""
+        ...
+
+
+class Notifier(Protocol):
+    """Tells people; content-free unless they opted in."""
+
+    def tell(self, channels: Sequence[str], agent_id: str, kinds: Mapping[str, int]) -> None: ...

@@ -1,0 +1,135 @@
+"""The register of plans: read them, and write the next move of one.
+
+A move is decided on what a plan is now and is appended under the version it was decided on. When
+another move came first the plan is read again and the decision taken anew: two who pause, abort or
+step at once never write over each other, and a move the new state does not allow is refused.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from astra.kernel.clock import Clock, format_time
+from astra.kernel.errors import BadInput, Conflict, NotFound, StaleVersion
+from astra.kernel.ids import is_id
+from astra.ledger.ports import Ledger
+from astra.ledger.record import Event, Record
+from astra.plans import events, states
+from astra.plans.model import COLUMNS, STEP_COLUMNS, AgentPlan, Message, Step, read_plan, read_step
+from astra.plans.states import State
+
+LARGEST_PAGE = 200
+_MOST_ATTEMPTS = 100
+
+Decide = Callable[[AgentPlan], Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Register:
+    ledger: Ledger
+    clock: Clock
+
+    def get(self, identifier: str) -> AgentPlan:
+        rows = self.ledger.query(f"SELECT {COLUMNS} FROM plan WHERE id = ?", [identifier])  # noqa: S608 - fixed text
+        if not rows:
+            named = identifier if is_id(identifier) else "with that id"
+            raise NotFound(f"there is no plan {named}", next_step="astra plans list")
+        return read_plan(rows[0])
+
+    def listed(
+        self, *, state: str | None = None, limit: int = 50, after: int = 0
+    ) -> tuple[list[AgentPlan], int | None]:
+        """Give plans, oldest first, and where the next page starts."""
+        known = [str(each) for each in State]
+        if state not in (None, *known) or not 1 <= limit <= LARGEST_PAGE:
+            raise BadInput(
+                f"limit is 1 to {LARGEST_PAGE}; state is one of {', '.join(known)}",
+                next_step="leave them out for all plans",
+            )
+        rows = self._where(
+            "(? IS NULL OR state = ?) AND sequence > ?", [state, state, after], limit
+        )
+        return rows[:limit], rows[limit - 1].sequence if len(rows) > limit else None
+
+    def in_states(self, wanted: Sequence[State]) -> list[AgentPlan]:
+        marks = ", ".join("?" * len(wanted))
+        return self._where(f"state IN ({marks})", [str(state) for state in wanted], 1_000_000)
+
+    def steps(self, identifier: str, *, checkpoint: int | None = None) -> list[Step]:
+        rows = self.ledger.query(
+            f"SELECT {STEP_COLUMNS} FROM plan_step WHERE plan = ?"  # noqa: S608 - fixed text
+            " AND (? IS NULL OR checkpoint = ?) ORDER BY step",
+            [identifier, checkpoint, checkpoint],
+        )
+        return [read_step(row) for row in rows]
+
+    def messages(self, identifier: str, *, undelivered: bool = False) -> list[Message]:
+        rows = self.ledger.query(
+            "SELECT sequence, direction, kind, text, time, step FROM plan_message WHERE plan = ?"
+            " AND (? = 0 OR (step IS NULL AND direction = 'received' AND kind = 'operator'))"
+            " ORDER BY sequence",
+            [identifier, int(undelivered)],
+        )
+        names = ("sequence", "direction", "kind", "text", "time", "step")
+        return [Message(**dict(zip(names, row, strict=True))) for row in rows]
+
+    def move(
+        self,
+        identifier: str,
+        kind: str,
+        decide: Decide,
+        *,
+        actor: str = events.DAEMON,
+        key: Callable[[AgentPlan], str] | None = None,
+        sign: Callable[[Event], Event] | None = None,
+        beside: Callable[[AgentPlan], Sequence[Event]] = lambda _plan: (),
+    ) -> Record:
+        """Record what happens to a plan next; `decide` gives its data, or refuses."""
+        for _ in range(_MOST_ATTEMPTS):
+            version = self._version(identifier)
+            plan = self.get(identifier)
+            _refuse_illegal(plan, kind)
+            event = events.made(
+                kind,
+                identifier,
+                decide(plan),
+                actor=actor,
+                correlation=plan.correlation,
+                key=key(plan) if key else None,
+            )
+            others = beside(plan)
+            event = sign(event) if sign else event
+            try:
+                return self.ledger.append([event, *others], expect={identifier: version})[0]
+            except StaleVersion:
+                continue
+        raise Conflict(f"{identifier} moves too fast", next_step="try again")
+
+    def now(self) -> str:
+        """Give the time, never before the last record's."""
+        return max(format_time(self.clock.now()), self.ledger.head().time)
+
+    def _version(self, identifier: str) -> int:
+        rows = self.ledger.query("SELECT version FROM subject WHERE id = ?", [identifier])
+        return rows[0][0] if rows else 0
+
+    def _where(self, condition: str, parameters: Sequence[Any], limit: int) -> list[AgentPlan]:
+        rows = self.ledger.query(
+            f"SELECT {COLUMNS} FROM plan WHERE {condition} ORDER BY sequence LIMIT ?",  # noqa: S608 - fixed texts
+            [*parameters, limit + 1],
+        )
+        return [read_plan(row) for row in rows]
+
+
+def _refuse_illegal(plan: AgentPlan, kind: str) -> None:
+    """Check the move an event makes; one that makes none needs a plan that has not ended."""
+    then = events.state_after(kind)
+    if then is not None:
+        states.refuse_unless_legal(plan.id, plan.state, then)
+    elif plan.state in states.ENDED:
+        raise states.IllegalMove(
+            f"{plan.id} is {plan.state}: nothing more happens to it",
+            next_step="astra plans draft, for a new one",
+            state=str(plan.state),
+            wanted=kind,
+        )

@@ -1,0 +1,81 @@
+"""A plan as people and agents look at it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from astra.plans import grants, states
+from astra.plans.book import KIND, Plans
+from astra.plans.model import AgentPlan
+from astra.plans.register import Register
+from astra.plans.states import State
+
+_NEXT: dict[State, str] = {
+    State.AWAITING_APPROVAL: "astra plans approve {id}, reject or revise it",
+    State.APPROVED: "the runner takes it up; astra status says whether it is on",
+    State.PAUSED: "astra plans resume {id}, or abort it",
+    State.BLOCKED_ON_PERMISSION: "astra plans grant {id} [--once], skip {id}, or abort {id}",
+    State.BLOCKED_ON_DESTRUCTIVE: "astra plans grant {id} to confirm this once, or skip {id}",
+    State.BLOCKED_ON_BUDGET: "astra plans extend-budget {id} STEPS, or abort {id}",
+    State.BLOCKED_ON_LLM: "look at the model, then astra plans resume {id}",
+}
+
+
+@dataclass(frozen=True)
+class PlanViews:
+    plans: Plans
+
+    @property
+    def _register(self) -> Register:
+        return self.plans.register
+
+    def shown(self, identifier: str) -> dict[str, Any]:
+        """Show everything about a plan: what it is, may do, waits for, did and said."""
+        plan = self._register.get(identifier)
+        asked = None
+        if plan.plan is not None:
+            asked = plan.grants or self.plans.asked_for(plan)
+        return {
+            **plan.short(),
+            "plan": plan.plan.as_dict() if plan.plan else None,
+            "plan_hash": plan.plan_hash,
+            "manifest": grants.review(asked, code_repo=self.plans.code_repo) if asked else None,
+            "grants": plan.grants.as_dict() if plan.grants else None,
+            "grants_hash": plan.grants_hash,
+            "approval_id": plan.approval or self._pending(plan),
+            "questions": list(plan.questions),
+            "round": plan.round,
+            "block": plan.block,
+            "usage": {"calls": plan.calls, "tokens": plan.tokens},
+            "progress": self._progress(plan),
+            "steps_taken": [step.as_dict() for step in self._register.steps(identifier)[-50:]],
+            "messages": [each.as_dict() for each in self._register.messages(identifier)],
+            "silenced": plan.silenced,
+            "next": self._next(plan),
+            "correlation": plan.correlation,
+        }
+
+    def _pending(self, plan: AgentPlan) -> str | None:
+        waiting = [
+            approval.id
+            for approval in self.plans.desk.listed()
+            if (approval.kind, approval.subject_id) == (KIND, plan.id)
+        ]
+        return waiting[-1] if waiting else None
+
+    def _progress(self, plan: AgentPlan) -> dict[str, Any]:
+        begun = plan.plan is not None and plan.checkpoint >= 0
+        return {
+            "checkpoint": plan.current.title if begun else None,
+            "number": plan.checkpoint,
+            "steps_spent": plan.spent,
+            "step_budget": plan.budget if begun else None,
+            "twice_its_estimate": plan.overran,
+        }
+
+    def _next(self, plan: AgentPlan) -> str:
+        if plan.state is State.DRAFT_PENDING:
+            asked = bool(plan.questions)
+            return f"astra plans answer {plan.id} TEXT" if asked else "the model drafts it"
+        if plan.state in states.ENDED:
+            return f"astra ledger story {plan.id}"
+        return _NEXT.get(plan.state, "nothing: it runs").format(id=plan.id)

@@ -1,0 +1,3 @@
+from yard import yard
+
+__all__ = ["yard"]
