@@ -6,7 +6,7 @@ MINUTES ?= 10
 LOCKS := requirements/uv.txt requirements/dev.txt pyproject.toml
 export UV_LINK_MODE := copy
 
-.PHONY: help setup system web web-types check format test soak conformance bench demo up docs lock clean
+.PHONY: help setup system web web-types check format test soak screenshots conformance bench demo up docs lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -50,6 +50,9 @@ test: setup  ## every test
 
 soak: setup  ## the long version of the torture: make soak MINUTES=60
 	TORTURE_SECONDS=$$(( $(MINUTES) * 60 )) $(BIN)/pytest -q -m serial tests/acceptance/test_torture.py
+
+screenshots: setup  ## pictures of every page of the dashboard, into docs/screenshots
+	$(BIN)/python scripts/web.py screenshots
 
 conformance: setup  ## the official MCP inspector and conformance suite; npm fetches them
 	$(BIN)/python scripts/conformance/run.py

@@ -1,4 +1,4 @@
-"""The dashboard, built and checked: `python scripts/web.py build|check|format|types|size`.
+"""The dashboard, built and checked: `python scripts/web.py VERB`, one of those in `main`.
 
 Node comes from a wheel, so nobody needs it on the PATH; npm is called through it because the link
 to npm in that wheel is broken. What was built, checked or installed is remembered by the digest of
@@ -29,7 +29,14 @@ _SETTINGS = ("package.json", "package-lock.json", "tsconfig.json", "vite.config.
 
 
 def main(arguments: list[str]) -> int:
-    verbs = {"build": build, "check": check, "format": rewrite, "types": types, "size": size}
+    verbs = {
+        "build": build,
+        "check": check,
+        "format": rewrite,
+        "types": types,
+        "size": size,
+        "screenshots": screenshots,
+    }
     if len(arguments) != 1 or arguments[0] not in verbs:
         print(f"usage: python scripts/web.py {'|'.join(verbs)}", file=sys.stderr)
         return 2
@@ -50,7 +57,8 @@ def build() -> None:
     install()
     _run("vite", "build", "--logLevel", "warn")
     stamp.write_text(wanted)
-    print(f"dashboard built: {_kib(first_load())} of {_kib(LARGEST_FIRST_LOAD)} KiB at first load")
+    built = f"{_kib(first_load())} of {_kib(LARGEST_FIRST_LOAD)} KiB at first load"
+    print(f"dashboard built: {built}", file=sys.stderr)
 
 
 def check() -> None:
@@ -89,13 +97,20 @@ def size() -> None:
         )
 
 
+def screenshots() -> None:
+    """Take pictures of every page, at both sizes, in light and dark."""
+    build()
+    script = ROOT / "tests" / "browser" / "screenshots.mjs"
+    _node(script, ROOT / "docs" / "screenshots", ASTRA_PYTHON=sys.executable)
+
+
 def install() -> None:
     """Bring the packages of the lock file, unless they are there."""
     wanted = _digest([WEB / "package.json", WEB / "package-lock.json"])
     stamp = MODULES / ".installed-from"
     if stamp.exists() and stamp.read_text() == wanted:
         return
-    print("installing the dashboard's packages with npm")
+    print("installing the dashboard's packages with npm", file=sys.stderr)
     _node(NPM, "ci", "--no-audit", "--no-fund", "--loglevel=error")
     stamp.write_text(wanted)
 
@@ -143,9 +158,9 @@ def _program(name: str) -> Path:
     return folder / (named if isinstance(named, str) else named[name])
 
 
-def _node(*words: str | Path) -> None:
+def _node(*words: str | Path, **more: str) -> None:
     path = f"{NODE.parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
-    environment = {**os.environ, "PATH": path, "CI": "1", "NO_COLOR": "1"}
+    environment = {**os.environ, "PATH": path, "CI": "1", "NO_COLOR": "1", **more}
     subprocess.run([NODE, *words], cwd=WEB, env=environment, check=True)
 
 

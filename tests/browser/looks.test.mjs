@@ -1,33 +1,13 @@
 // Every page, on a phone and on a desk, in light and in dark: nothing hidden, nothing inaccessible.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { DESKTOP, furnish, PHONE, propose, violations, World } from "./world.mjs";
+import { DESKTOP, furnish, PHONE, places, violations, World } from "./world.mjs";
 
 let world;
 let paths;
 before(async () => {
   world = await World.make();
-  const made = await furnish(world);
-  await world.astra("flags", "set", "ASTRA_CODE_WRITE_ENABLED", "on");
-  const change = await propose(world, "Greet politely", {
-    "agent.py": 'def greet(name: str) -> str:\n    """Politely."""\n    return f"Hello, dear {name}"\n',
-  });
-  paths = [
-    "/",
-    "/approvals",
-    `/approvals/${made.approval}`,
-    "/changes",
-    `/changes/${change.id}`,
-    "/desires",
-    `/desires/${made.desire}`,
-    "/schedules",
-    `/schedules/${made.schedule}`,
-    "/schedules/new",
-    "/ledger",
-    `/ledger/story/${made.approval}`,
-    "/safety",
-    "/status",
-  ];
+  paths = Object.values(places(await furnish(world)));
 });
 after(() => world.end());
 

@@ -30,6 +30,28 @@ export const HOSTILE = {
 export const PHONE = { width: 390, height: 844 };
 export const DESKTOP = { width: 1280, height: 800 };
 
+const PLAN = {
+  schema_version: 1,
+  goals: ["Collect what people asked about the weather and answer it in one note"],
+  checkpoints: [
+    {
+      title: "Read the questions",
+      description: "Go through the notes of the last week and list every question about the weather.",
+      expected_output: "a list in notes/weather.md",
+      step_budget: 12,
+    },
+    {
+      title: "Look it up",
+      description: "Ask the weather service once for each place that was named.",
+      expected_output: "one line for each place",
+      step_budget: 20,
+    },
+  ],
+  manifest: { network_domains: ["example.com"], read_paths: ["docs"], write_paths: ["docs/weather"] },
+  estimated_duration_minutes: 20,
+  assumptions: ["The questions are in English"],
+};
+
 export class World {
   static async make() {
     const world = new World();
@@ -125,6 +147,13 @@ export class World {
     return page;
   }
 
+  /** Draft a plan, as the agent would. */
+  async plan() {
+    const file = join(this.folder, "plan.json");
+    await writeFile(file, JSON.stringify(PLAN));
+    return this.astra("plans", "draft", "--file", file);
+  }
+
   /** Begin to enrol a passkey in a terminal: the link it prints, and how it ends. */
   async enroll(name) {
     const command = ["-m", "astra.interfaces.cli.main", "passkeys", "enroll", "--name", name, "--yes", "--json"];
@@ -190,7 +219,38 @@ export async function furnish(world) {
   await world.astra("schedules", "create", "--name", "Read the news page", "--cron", "*/30 * * * *", "--tool", "fetch_url", "--payload", '{"url": "https://example.org/feed"}', "--tier", "2", "--budget", "8");
   made.approval = (await world.attempt("tools", "call", "fetch_url", '{"url": "https://example.com/weather"}')).said.approval_id;
   made.promotion = (await world.attempt("desires", "promote", made.desire)).said.approval_id;
+  await world.astra("flags", "set", "ASTRA_CODE_WRITE_ENABLED", "on");
+  made.change = (
+    await propose(world, "People said the greeting sounds abrupt. Greet by name, and politely.", {
+      "agent.py": 'import subprocess\n\n\ndef greet(name: str) -> str:\n    """Say hello, politely."""\n    return f"Good day, dear {name}"\n',
+      "docs/tone.md": "# Tone\n\nBe kind, be brief.\n",
+    })
+  ).id;
+  made.plan = (await world.plan()).id;
   return made;
+}
+
+/** Every page, with something to see on it. */
+export function places(made) {
+  return {
+    inbox: "/",
+    decisions: "/approvals",
+    approval: `/approvals/${made.approval}`,
+    changes: "/changes",
+    review: `/changes/${made.change}`,
+    plans: "/plans",
+    plan: `/plans/${made.plan}`,
+    releases: "/releases",
+    desires: "/desires",
+    desire: `/desires/${made.desire}`,
+    schedules: "/schedules",
+    schedule: `/schedules/${made.schedule}`,
+    "new-schedule": "/schedules/new",
+    ledger: "/ledger",
+    story: `/ledger/story/${made.approval}`,
+    safety: "/safety",
+    status: "/status",
+  };
 }
 
 /** Propose a change as the agent would, from files and their new content. */
@@ -203,6 +263,18 @@ export async function propose(world, reason, files) {
     words.push("--edit", `${path}=${local}`);
   }
   return world.astra("changes", "propose", ...words, "--reason", reason);
+}
+
+/** Look again until it holds; what is wrong at the end is what is thrown. */
+export async function eventually(holds, tries = 100) {
+  for (let left = tries; ; left -= 1) {
+    try {
+      return await holds();
+    } catch (error) {
+      if (left === 0) throw error;
+      await new Promise((again) => setTimeout(again, 100));
+    }
+  }
 }
 
 function readable(text) {

@@ -28,6 +28,9 @@ export const approvalRoute = at("/approvals/$id", () => import("./pages/Approval
 export const decidedRoute = at("/approvals", () => import("./pages/Decided"), "Decided");
 export const changesRoute = at("/changes", () => import("./pages/Changes"), "Changes");
 export const changeRoute = at("/changes/$id", () => import("./review/Review"), "ReviewPage");
+export const plansRoute = at("/plans", () => import("./plans/Plans"), "Plans");
+export const planRoute = at("/plans/$id", () => import("./plans/PlanPage"), "PlanPage");
+export const releasesRoute = at("/releases", () => import("./pages/Releases"), "Releases");
 export const desiresRoute = at("/desires", () => import("./pages/Desires"), "Desires");
 export const desireRoute = at("/desires/$id", () => import("./pages/Desire"), "DesirePage");
 export const schedulesRoute = at("/schedules", () => import("./pages/Schedules"), "Schedules");
@@ -53,6 +56,9 @@ const tree = root.addChildren([
   decidedRoute,
   changesRoute,
   changeRoute,
+  plansRoute,
+  planRoute,
+  releasesRoute,
   desiresRoute,
   desireRoute,
   schedulesRoute,

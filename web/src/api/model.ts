@@ -6,13 +6,9 @@ type Schemas = components["schemas"];
 
 export type Approval = Schemas["ApprovalShown"];
 export type ApprovalDetails = Schemas["ApprovalDetails"];
-export type Change = Schemas["ChangeShown"];
-export type ChangeBrief = Schemas["ChangeBrief"];
-export type Finding = Schemas["FindingShown"];
-export type TestRun = Schemas["TestRun"];
-export type Desire = Schemas["DesireAnswer"];
-export type Schedule = Schemas["Shown"];
-export type Firing = Schemas["Task"];
+export type Desire = Schemas["DesireShown"];
+export type Schedule = Schemas["ScheduleShown"];
+export type Firing = Schemas["FiringShown"];
 export type Flag = Schemas["FlagShown"];
 export type LedgerRecord = Schemas["RecordShown"];
 export type Session = Schemas["Session"];

@@ -1,6 +1,7 @@
 /** Every question a page asks, with the key under which its answer is kept. */
 
 import { infiniteQueryOptions, QueryClient, queryOptions } from "@tanstack/react-query";
+import type { Change } from "./changes";
 import { answer, api } from "./client";
 import { Problem } from "./problem";
 
@@ -97,7 +98,8 @@ export const changesQuery = queryOptions({
 export const changeQuery = (identifier: string) =>
   queryOptions({
     queryKey: ["changes", "one", identifier],
-    queryFn: () => answer(api.GET("/api/changes/{identifier}", one(identifier))),
+    queryFn: async () =>
+      (await answer(api.GET("/api/changes/{identifier}", one(identifier)))) as unknown as Change,
   });
 export const diffQuery = (identifier: string, commit: string) =>
   queryOptions({
@@ -156,13 +158,15 @@ const TOUCHED: [prefix: string, keys: string[]][] = [
   ["flag_", ["flags", "status", "tools"]],
   ["config_", ["config", "status"]],
   ["agent_", ["agents", "status"]],
-  ["plan_", ["agents", "status"]],
+  ["agent_global_grant", ["grants"]],
   ["change_", ["changes", "status"]],
   ["code_modification_", ["changes", "status"]],
   ["tests_", ["changes"]],
   ["approval_", ["changes"]],
   ["release_", ["releases", "status"]],
   ["deploy", ["releases", "status"]],
+  ["rollback", ["releases", "status"]],
+  ["app_", ["releases", "status"]],
   ["work_", ["stop", "status"]],
   ["budget_", ["status"]],
 ];

@@ -555,6 +555,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ledger/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Verify Ledger */
+        post: operations["verify_ledger_api_ledger_verify_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/tools": {
         parameters: {
             query?: never;
@@ -2445,6 +2462,15 @@ export interface components {
             /** Next */
             next: string;
         };
+        /** ProblemFound */
+        ProblemFound: {
+            /** Kind */
+            kind: string;
+            /** Sequence */
+            sequence: number;
+            /** Detail */
+            detail: string;
+        };
         /** Pruned */
         Pruned: {
             /** Pruned */
@@ -2866,6 +2892,19 @@ export interface components {
             output_schema: {
                 [key: string]: unknown;
             };
+        };
+        /** Verified */
+        Verified: {
+            /** Ok */
+            ok: boolean;
+            /** Records */
+            records: number;
+            /** Head */
+            head: string;
+            /** Problems */
+            problems: components["schemas"]["ProblemFound"][];
+            /** Checked At */
+            checked_at: string;
         };
         /**
          * Problem
@@ -4479,6 +4518,44 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": string;
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    verify_ledger_api_ledger_verify_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Verified"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { ChangeBrief } from "../api/model";
+import type { ChangeBrief } from "../api/changes";
 import { changesQuery } from "../api/queries";
 import { Badge, StateBadge, toneOf } from "../parts/Badge";
 import { PageHeader } from "../parts/PageHeader";

@@ -1,13 +1,16 @@
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { useInfiniteQuery, useMutation, useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
+import { answer, api } from "../api/client";
 import type { LedgerRecord } from "../api/model";
 import { ledgerPages, statusQuery } from "../api/queries";
 import { Badge } from "../parts/Badge";
 import { Button } from "../parts/Button";
 import { Choice, Field } from "../parts/Field";
 import { PageHeader } from "../parts/PageHeader";
-import { Answer, Empty } from "../parts/states";
+import { Answer, Empty, Trouble } from "../parts/states";
+import { Time } from "../parts/Time";
+import { Untrusted } from "../parts/Untrusted";
 import { Records } from "./Records";
 import { FAMILIES, family, ROUTINE } from "./sentences";
 
@@ -93,15 +96,32 @@ function StoryBox() {
   );
 }
 
-/** What the daemon says about the chain; checking it whole is the terminal's job. */
+/** Whether the chain was checked, when, and what came out; the terminal needs no daemon for it. */
 function Verified() {
-  const { data } = useQuery(statusQuery);
-  if (!data) return null;
-  const { trouble, records } = data.ledger;
+  const { data: status } = useQuery(statusQuery);
+  const verify = useMutation({ mutationFn: () => answer(api.POST("/api/ledger/verify")) });
+  const found = verify.data;
   return (
-    <Link to="/status" className="flex items-center gap-2 text-sm text-soft hover:text-ink">
-      <Badge tone={trouble ? "bad" : "good"}>{trouble ? "trouble" : "chain intact"}</Badge>
-      {records.toLocaleString("en")} records
-    </Link>
+    <div className="flex flex-wrap items-center gap-2 text-sm text-soft">
+      {verify.error && <Trouble error={verify.error} />}
+      {found ? (
+        <>
+          <Badge tone={found.ok ? "good" : "bad"}>
+            {found.ok ? "verified" : `${found.problems.length} problems`}
+          </Badge>
+          {found.records.toLocaleString("en")} records, <Time at={found.checked_at} />
+        </>
+      ) : (
+        status && `${status.ledger.records.toLocaleString("en")} records, not verified yet`
+      )}
+      <Button busy={verify.isPending} onClick={() => verify.mutate()}>
+        Verify now
+      </Button>
+      {found?.problems.map((problem) => (
+        <p key={`${problem.kind}${problem.sequence}`} className="w-full text-bad">
+          {problem.kind} at record {problem.sequence}: <Untrusted text={problem.detail} max={300} />
+        </p>
+      ))}
+    </div>
   );
 }

@@ -10,6 +10,7 @@ import { PageHeader } from "../parts/PageHeader";
 import { Sign } from "../parts/Sign";
 import { Answer, Trouble } from "../parts/states";
 import { Untrusted } from "../parts/Untrusted";
+import { Grants } from "./Grants";
 
 const MEANING: Record<string, string> = {
   PERSONA_MODE_ENABLED: "The agent may speak and act as itself.",
@@ -42,6 +43,7 @@ export function Safety() {
             )}
           </Answer>
         </Card>
+        <Grants />
         <Card title="The signed configuration">
           <Answer query={configuration} rows={2}>
             {({ text, state, file }) => (

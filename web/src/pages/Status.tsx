@@ -52,7 +52,7 @@ function Shown({ status }: { status: Status }) {
         <Tile
           name="Ledger"
           tone={status.ledger.trouble ? "bad" : "good"}
-          word={status.ledger.trouble ? "trouble" : "intact"}
+          word={status.ledger.trouble ? "trouble" : "writing"}
         >
           <Link to="/ledger" className="underline">
             {status.ledger.records.toLocaleString("en")} records

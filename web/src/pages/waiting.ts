@@ -30,10 +30,12 @@ export function byUrgency(approvals: Approval[]): Approval[] {
   return approvals.toSorted((a, b) => a.expires_at.localeCompare(b.expires_at));
 }
 
-/** Where a request is decided: a change has a page of its own, with its diff. */
+const PAGES: Record<string, string> = { change: "changes", plan: "plans" };
+
+/** Where a request is decided: a change and a plan have pages of their own. */
 export function placeOf(approval: Approval): string {
-  const page = approval.kind === "change" ? "changes" : "approvals";
-  return `/${page}/${approval.kind === "change" ? approval.subject_id : approval.id}`;
+  const page = PAGES[approval.kind];
+  return page ? `/${page}/${approval.subject_id}` : `/approvals/${approval.id}`;
 }
 
 const KINDS: Record<string, string> = {

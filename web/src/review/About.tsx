@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import type { Change, TestRun } from "../api/model";
+import type { Change, TestRun } from "../api/changes";
 import { Badge, StateBadge, toneOf } from "../parts/Badge";
 import { Card, Fact, Facts } from "../parts/Card";
 import { StoryLink } from "../parts/Id";
@@ -85,18 +85,8 @@ function Evidence({ change }: { change: Change }) {
   );
 }
 
-type Report = {
-  verdict?: string;
-  reason?: string;
-  passed?: number | null;
-  failed?: number | null;
-  seconds?: number;
-  failures?: { name: string; message: string }[];
-  output_tail?: string;
-};
-
 function Run({ run }: { run: TestRun }) {
-  const report = run.report as Report | null;
+  const { report } = run;
   return (
     <li className="rounded-lg border border-line px-3 py-2 text-sm">
       <p className="flex flex-wrap items-center gap-2">

@@ -1,5 +1,5 @@
 import { type ReactNode, useCallback, useMemo, useState } from "react";
-import type { Change, Finding } from "../api/model";
+import type { Change, Finding } from "../api/changes";
 import { Badge } from "../parts/Badge";
 import { Button } from "../parts/Button";
 import { Untrusted } from "../parts/Untrusted";

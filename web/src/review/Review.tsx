@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { useEffect, useMemo, useState } from "react";
-import type { Change } from "../api/model";
+import type { Change } from "../api/changes";
 import { changeQuery, diffQuery } from "../api/queries";
 import { StateBadge } from "../parts/Badge";
 import { Button } from "../parts/Button";

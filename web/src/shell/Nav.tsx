@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { useEffect } from "react";
 import { approvalsQuery } from "../api/queries";
 import { Icon } from "../parts/Icon";
 import { ON_THE_PHONE, PLACES, type Place } from "./places";
@@ -68,6 +69,9 @@ function Entry({ place }: { place: Place }) {
 function Waiting({ floating = false }: { floating?: boolean }) {
   const { data } = useQuery(approvalsQuery("pending"));
   const count = data?.items.length ?? 0;
+  useEffect(() => {
+    void (count ? navigator.setAppBadge?.(count) : navigator.clearAppBadge?.());
+  }, [count]);
   if (count === 0) return null;
   return (
     <span

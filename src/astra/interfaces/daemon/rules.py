@@ -67,6 +67,7 @@ RULES: dict[str, Rule] = {
     "GET /api/ledger/head": LOOK,
     "GET /api/ledger/story/{identifier}": LOOK,
     "POST /api/ledger/rebuild": SOCKET_ONLY,
+    "POST /api/ledger/verify": LOOK,
     "GET /api/events": FOLLOW,
     "GET /api/tools": LOOK_AS_AGENT,
     "POST /api/tools/{name}": ACT_AS_AGENT,
