@@ -6,7 +6,7 @@ MINUTES ?= 10
 LOCKS := requirements/uv.txt requirements/dev.txt pyproject.toml
 export UV_LINK_MODE := copy
 
-.PHONY: help setup system web web-types check format test soak screenshots conformance bench demo up docs lock clean
+.PHONY: help setup system web web-types check format test matrix soak screenshots conformance bench demo up docs lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -47,6 +47,9 @@ format: setup  ## rewrite files in the project's format
 test: setup  ## every test
 	$(BIN)/pytest -q -n 2 --dist loadgroup -m "not serial"
 	$(BIN)/pytest -q -m serial
+
+matrix: setup  ## the test matrix of `astra readiness`, into matrix.json
+	$(BIN)/python scripts/matrix.py
 
 soak: setup  ## the long version of the torture: make soak MINUTES=60
 	TORTURE_SECONDS=$$(( $(MINUTES) * 60 )) $(BIN)/pytest -q -m serial tests/acceptance/test_torture.py

@@ -22,6 +22,9 @@ from astra.changes.ports import Imported
 from astra.changes.proposing import Proposal
 from astra.changes.service import Changes
 from astra.changes.workbench import Workbench
+from astra.deployments.changes import AfterChanges, ApprovedChanges
+from astra.deployments.requests import Requests
+from astra.flow import ChangeWork
 from astra.kernel.signatures import KeyPair
 from astra.policy import flags
 from astra.settings import configuration
@@ -102,6 +105,7 @@ class ChangesHere:
     toml: str = ""
     on: bool = True
     stopped: bool = False
+    whole: bool = True
     root: RootInMemory = field(default_factory=RootInMemory)
     scanner: FakeScanner = field(default_factory=FakeScanner)
     tests: FakeTests = field(default_factory=FakeTests)
@@ -125,9 +129,17 @@ class ChangesHere:
         self.root.ledger.close()
 
     def new_steps(self) -> ChangeSteps:
-        return ChangeSteps(
-            self.root.ledger, self.changes.gathering, self.changes.merges, self.bench.closed
-        )
+        after = AfterChanges(changes=self.changes, deploy=self._deploy)
+        work = ChangeWork(self.changes.gathering, self.changes.merges, after)
+        return ChangeSteps(self.root.ledger, work, self.bench.closed)
+
+    @property
+    def deployments(self) -> Requests:
+        approved = ApprovedChanges(changes=self.changes, tests_required=lambda: True)
+        return Requests(ledger=self.root.ledger, clock=self.root.clock, approved=approved)
+
+    def _deploy(self, change: str, story: str) -> None:
+        self.deployments.deploy(change, actor="operator", correlation=story)
 
     def set_flag(self, *, on: bool) -> None:
         self.on = on
@@ -196,6 +208,7 @@ class ChangesHere:
             configuration=lambda: configuration.parse(self.toml),
             configuration_text=lambda: self.toml,
             closed=self._closed,
+            ledger_is_whole=lambda: self.whole,
         )
 
     def _closed(self) -> str:

@@ -1,11 +1,16 @@
 """Commands that an agent runs, among them one that forks and will not end by itself."""
 
 import json
+import os
+import re
 import subprocess
 import threading
 from typing import Any
 
 from driver import Astra
+
+# Nobody else on this machine sleeps for exactly so long.
+_SECONDS = f"100.{os.getpid():07d}"
 
 
 def run_in_sandbox(astra: Astra, script: str, code: int = 0, **more: Any) -> Any:
@@ -17,15 +22,15 @@ def start_forking(astra: Astra) -> threading.Thread:
     """Have the agent run something that forks, daemonises and ignores every signal it can."""
     script = (
         "trap '' TERM INT HUP; echo started > started;"
-        "(setsid sh -c 'trap \"\" TERM; while :; do sleep 100 & sleep 0.05; done' &);"
-        "while :; do sleep 100 & sleep 0.05; done"
+        f"(setsid sh -c 'trap \"\" TERM; while :; do sleep {_SECONDS} & sleep 0.05; done' &);"
+        f"while :; do sleep {_SECONDS} & sleep 0.05; done"
     )
     started = astra.root / "sandbox" / "started"
     thread = threading.Thread(target=run_in_sandbox, args=(astra, script), kwargs={"code": 0})
     thread.start()
     waiting = threading.Event()
     for _ in range(600):
-        if started.exists():
+        if started.exists() and sleepers():
             return thread
         waiting.wait(0.05)
     raise AssertionError("the program never started")
@@ -33,6 +38,9 @@ def start_forking(astra: Astra) -> threading.Thread:
 
 def sleepers() -> list[str]:
     found = subprocess.run(
-        ["pgrep", "-f", "^sleep 100$"], capture_output=True, text=True, check=False
+        ["pgrep", "-f", f"^sleep {re.escape(_SECONDS)}$"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     return found.stdout.split()

@@ -12,13 +12,17 @@ before they act, so running one twice does nothing.
 | approval  | approved             | expire             | at its expiry                       |
 | schedule  | approved             | export-token       | at once                             |
 | promotion | approved             | create-goal        | at once                             |
-| desires   | one is above 0.1     | survey             | at the next full hour               |
+| desires   | one is above 0.1     | survey             | at the next full hour, then when    |
+|           |                      |                    | the survey before says (hourly)     |
 | change    | proposed, or renewed | scan               | at once                             |
 | change    | scanned              | test               | at once                             |
 | change    | tested, or stale     | ask                | at once                             |
 | change    | granted              | execute            | at once                             |
 | change    | approved             | merge              | at once                             |
 | change    | rejected             | close              | at once                             |
+| change    | merged, with deploy  | deploy             | at once                             |
+| change    | its release taken    | record-rollback    | at once                             |
+|           | back                 |                    |                                     |
 | plan      | awaiting_approval    | ask-approval       | at once                             |
 | plan's    | approved             | approve-plan       | at once                             |
 | approval  | rejected             | reject-plan        | at once                             |
@@ -30,6 +34,9 @@ from the request on, without a time, and gets one when the operator approves.
 
 A step of a change may take minutes, so those have a lane and threads of their own
 (`bootstrap.changing`); nothing else waits for them. `execute` belongs to the change's approval.
+
+A deployment's state is its next step as well: `deployments.work` has the table, and the deployer's
+thread runs it, because building and watching take longer than other steps may wait.
 
 Schedules are due by rows of their own (`schedules.projection`): what is due among a million is an
 index range, and claiming one is an append. The executor, not the step runner, looks at those. Plans
@@ -44,6 +51,8 @@ from astra.approvals.desk import Desk
 from astra.changes import model as changes
 from astra.changes.gathering import Gathering
 from astra.changes.merging import Merges
+from astra.deployments import events as deployments
+from astra.deployments.changes import AfterChanges
 from astra.desires import idle
 from astra.desires import views as desires
 from astra.desires.idle import IdlePolicy
@@ -107,13 +116,24 @@ STEPS: dict[str, Callable[[Domains, str], None]] = {
 _ALL_DESIRES = "desires"
 
 
-CHANGE_STEPS: dict[str, Callable[[Gathering, Merges, str], None]] = {
-    "scan": lambda gathering, _merges, change: gathering.scan(change),
-    "test": lambda gathering, _merges, change: gathering.test(change),
-    "ask": lambda _gathering, merges, change: merges.ask(change),
-    "execute": lambda _gathering, merges, approval: merges.execute(approval),
-    "merge": lambda _gathering, merges, change: merges.merge(change),
-    "close": lambda _gathering, merges, change: merges.reviews.close(change),
+@dataclass(frozen=True)
+class ChangeWork:
+    """What the steps of changes act on."""
+
+    gathering: Gathering
+    merges: Merges
+    after: AfterChanges
+
+
+CHANGE_STEPS: dict[str, Callable[[ChangeWork, str], None]] = {
+    "scan": lambda work, change: work.gathering.scan(change),
+    "test": lambda work, change: work.gathering.test(change),
+    "ask": lambda work, change: work.merges.ask(change),
+    "execute": lambda work, approval: work.merges.execute(approval),
+    "merge": lambda work, change: work.merges.merge(change),
+    "close": lambda work, change: work.merges.reviews.close(change),
+    "deploy": lambda work, change: work.after.deploy_approved(change),
+    "record-rollback": lambda work, change: work.after.record_rollback(change),
 }
 
 
@@ -140,8 +160,8 @@ def run(domains: Domains, step: DueStep) -> None:
     STEPS[step.step](domains, step.subject)
 
 
-def run_for_change(gathering: Gathering, merges: Merges, step: DueStep) -> None:
-    CHANGE_STEPS[step.step](gathering, merges, step.subject)
+def run_for_change(work: ChangeWork, step: DueStep) -> None:
+    CHANGE_STEPS[step.step](work, step.subject)
 
 
 def _apply(record: Record) -> Iterator[Statement]:
@@ -236,6 +256,41 @@ def _change_rests(record: Record) -> Iterator[Statement]:
     yield "DELETE FROM due_step WHERE entity = ?", (record.subject,)
 
 
+def _change_merged(record: Record) -> Iterator[Statement]:
+    yield from _change_due("deploy")(record) if record.data["deploy"] else _change_rests(record)
+
+
+def _deploying(record: Record) -> Iterator[Statement]:
+    if change := record.data["change"]:
+        yield _done(change, "deploy")
+        yield (
+            (
+                "INSERT INTO deployed_change VALUES"
+                " (?, ?, EXISTS (SELECT 1 FROM deployed_change WHERE change = ? AND taken_back))"
+            ),
+            (record.data["deployment"], change, change),
+        )
+
+
+def _declined(record: Record) -> Iterator[Statement]:
+    yield _done(record.data["change"], "deploy")
+
+
+def _taken_back(record: Record) -> Iterator[Statement]:
+    yield (
+        (
+            "INSERT OR IGNORE INTO due_step SELECT change, 'record-rollback', ?, ?, change"
+            " FROM deployed_change WHERE deployment = ? AND NOT taken_back"
+        ),
+        (record.time, CHANGES, record.data["deployment"]),
+    )
+
+
+def _rollback_recorded(record: Record) -> Iterator[Statement]:
+    yield from _change_rests(record)
+    yield "UPDATE deployed_change SET taken_back = 1 WHERE change = ?", (record.subject,)
+
+
 def _plan_waits(record: Record) -> Iterator[Statement]:
     yield _upsert(record, "ask-approval")
     yield _done(record.subject, "export-plan")
@@ -284,7 +339,7 @@ def _wanted(record: Record) -> Iterator[Statement]:
 
 def _surveyed(record: Record) -> Iterator[Statement]:
     if record.data["top"]:
-        due = idle.next_hour(record.data["hour"])
+        due = record.data.get("next") or idle.next_hour(record.data["hour"])
         yield "UPDATE due_step SET due = ? WHERE subject = ?", (due, _ALL_DESIRES)
     else:
         yield "DELETE FROM due_step WHERE subject = ?", (_ALL_DESIRES,)
@@ -326,7 +381,11 @@ _EFFECTS: dict[str, Callable[[Record], Iterator[Statement]]] = {
     changes.TESTS_COMPLETED: _change_due("ask"),
     changes.APPROVED: _change_due("merge"),
     changes.WITHDRAWN: _change_due("close"),
-    changes.EXECUTED: _change_rests,
+    changes.EXECUTED: _change_merged,
+    changes.ROLLED_BACK: _rollback_recorded,
+    deployments.REQUESTED: _deploying,
+    deployments.DECLINED: _declined,
+    deployments.ROLLED_BACK: _taken_back,
     changes.REJECTED: _change_rests,
     changes.CONFLICTED: _change_rests,
     changes.SUPERSEDED: _change_rests,
@@ -351,6 +410,10 @@ PROJECTION = Projection(
         """CREATE TABLE due_step (
             subject TEXT, step TEXT, due TEXT, lane TEXT, entity TEXT, PRIMARY KEY (subject, step)
         ) WITHOUT ROWID""",
+        """CREATE TABLE deployed_change (
+            deployment TEXT PRIMARY KEY, change TEXT, taken_back INTEGER
+        ) WITHOUT ROWID""",
+        "CREATE INDEX deployed_change_of ON deployed_change (change)",
         "CREATE INDEX due_step_time ON due_step (lane, due, subject)",
         "CREATE INDEX due_step_entity ON due_step (entity) WHERE entity IS NOT NULL",
     ),

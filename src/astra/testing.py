@@ -193,6 +193,22 @@ class OneModel:
         return self.model
 
 
+class MemoryChannels:
+    """Channels without a network; those that are named in `dead` take nothing."""
+
+    def __init__(self, *names: str, include_content: bool = False) -> None:
+        self.names = names
+        self.include_content = include_content
+        self.dead: set[str] = set()
+        self.taken: list[tuple[str, str]] = []
+
+    def send(self, name: str, text: str) -> bool:
+        if name in self.dead:
+            return False
+        self.taken.append((name, text))
+        return True
+
+
 class GateInMemory:
     """A gate over a data root in memory, whose surroundings a test can set."""
 
@@ -251,15 +267,19 @@ class GateInMemory:
             ledger=self.root.ledger,
             clock=self.root.clock,
             desk=self.desk,
+            skills=rules.skills,
             rules=lambda: rules,
             files=self.plan_files,
             models=self.models,
             code_repo="/data/code-repo",
             most_rounds=3,
             flag=lambda name: self.on[name],
+            resolve=str,
         )
 
     def _outside(self, call: Call) -> str:
+        if call.plan_id:
+            return self.planning.contracts.outside(call)
         paths = call.footprint.write_paths
         return next((path for path in paths if path not in self.granted), self.outside())
 
@@ -292,6 +312,8 @@ class CounterInMemory:
             set_flag_off=lambda _name: {},
             approval_link=lambda identifier: f"http://localhost/{identifier}",
             boxes=cast("Boxes", None),
+            plan_boxes=lambda _plan: cast("Boxes", None),
+            deploy=lambda _message, _actor, _story: {},
         )
         self.counter = Counter(
             registry=registry, gate=self.gate.gate, ledger=root.ledger, services=services

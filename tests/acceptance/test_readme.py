@@ -27,7 +27,13 @@ def home(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "docs/tutorial/first-steps.md", "docs/SCHEDULE_SAFETY_TIERS.md"]
+    "page",
+    [
+        "README.md",
+        "docs/tutorial/first-steps.md",
+        "docs/SCHEDULE_SAFETY_TIERS.md",
+        "docs/OPS_CODE_WRITE.md",
+    ],
 )
 def test_an_example_does_what_the_page_says(page: str, home: Path) -> None:
     steps = [step for block in SHOWN.findall((ROOT / page).read_text()) for step in told(block)]

@@ -160,3 +160,23 @@ def test_a_machine_without_bubblewrap_refuses_and_says_what_to_install(astra: As
     assert answer["code"] == "sandbox_unavailable", answer
     assert answer["next_step"]
     assert Path("/usr/bin/bwrap").stat().st_size > 0
+
+
+def test_a_root_that_cannot_become_another_user_is_told_so(empty: Astra, target: Path) -> None:
+    """A container of one uid: its root has nobody to drop to, so no box starts in it."""
+    inside = ["unshare", "--user", "--map-root-user", "--mount"]
+    command = [*inside, sys.executable, "-m", "astra.interfaces.cli.main"]
+    words = ["tools", "call", "run_in_sandbox", '{"command": ["true"]}', "--json"]
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*command, *words], env=empty.environment, capture_output=True, text=True, check=False
+        )
+
+    made = run("init", str(target), "--throwaway")
+    assert made.returncode == 0, made.stderr
+    answer = json.loads(run(*words).stdout)
+    run("down")
+    assert answer["code"] == "sandbox_unavailable", answer
+    assert "cannot become uid" in answer["detail"]
+    assert "ordinary user" in answer["next_step"]

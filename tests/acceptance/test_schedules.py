@@ -81,6 +81,37 @@ def test_a_bad_expression_names_the_field(astra: Astra) -> None:
     assert astra.json("schedules", "show", "sch_00000000", code=1)["code"] == "not_found"
 
 
+def test_a_person_reads_in_one_command_why_each_firing_did_or_did_not_happen(astra: Astra) -> None:
+    payload = json.dumps({"path": "a.md", "content": "x"})
+    made = create(astra, "write_file", "--payload", payload, "--budget", "1", cron="@daily")
+    identifier = made["id"]
+    stretch = ("--from", "2026-03-01T00:00:00Z", "--to", "2026-03-02T00:00:00Z")
+    astra.run("schedules", "run", identifier, *stretch)
+    refused = astra.run("schedules", "run", identifier)
+    assert f"astra schedules modify {identifier} --budget N" in refused.stderr
+    told = astra.run("schedules", "history", identifier).stdout.splitlines()
+    assert [line.split()[1:4] for line in told] == [
+        ["manual", "skipped", "budget_spent"],
+        ["backfill", "skipped", "budget_spent"],
+        ["backfill", "succeeded", "ok"],
+    ]
+    assert told[1].startswith("2026-03-02T00:00:00Z")
+    assert "today's budget of 1" in told[1]
+    status = astra.run("status").stdout
+    assert "1 active, 0 paused, 0 open, next " in status
+    assert f"schedule {identifier}: 1 of 1 today; the six days before: 0 0 0 0 0 0" in status
+    nothing = astra.run("schedules", "run", identifier, *stretch[:3], stretch[1]).stdout
+    assert nothing == "nothing to run: all of them succeeded before\n"
+
+
+def test_what_makes_no_sense_is_refused_with_what_would(astra: Astra) -> None:
+    identifier = create(astra, "astra.health")["id"]
+    assert "nothing to change" in astra.json("schedules", "modify", identifier, code=2)["detail"]
+    for time in ("yesterday", "2026-03-01T00:00:00", "0001-01-01T00:00:00Z"):
+        refused = astra.json("schedules", "show", identifier, "--from", time, code=2)
+        assert refused["code"] == "bad_input"
+
+
 def test_a_tier_1_schedule_spends_its_own_budget(astra: Astra) -> None:
     payload = json.dumps({"path": "a.md", "content": "x"})
     identifier = create(astra, "write_file", "--payload", payload, "--budget", "2")["id"]

@@ -57,6 +57,11 @@ class GitChangeRepo:
             )
         return found.oid
 
+    def history(self, count: int) -> list[str]:
+        """Give the newest commits of the target's branch."""
+        output = self._git("rev-list", "--first-parent", f"--max-count={count}", self.head())
+        return output.decode().split()
+
     def tree(self, commit: str) -> Tree:
         """Give every file of a commit; the last few are remembered, since they cannot change."""
         if commit not in self._trees:

@@ -59,6 +59,7 @@ class Boxes(Protocol):
 class ChangeScanner:
     boxes: Boxes
     seconds: float = SECONDS
+    most_files: int = MOST_FILES
 
     def scan(
         self,
@@ -89,18 +90,17 @@ class ChangeScanner:
         *,
         syntax_only: bool,
     ) -> tuple[Finding, ...]:
-        taken = _taken(files)
+        taken = _taken(files[: self.most_files])
         if syntax_only and all(file.new is None for file in taken):
             return _left_out(files, taken)
         try:
             with _folder() as folder:
                 index = _lay_out(folder, taken, test_paths, syntax_only=syntax_only)
-                only_ruff = syntax_only and all(map(_is_python, index["files"]))
-                start = self._run_ruff if only_ruff else self._run_worker
+                start = self._run_ruff if index["only_ruff"] else self._run_worker
                 outcome = start(folder, index, actor, correlation)
         except AstraError as error:
             return (*_left_out(files, taken), _not_scanned(error.detail))
-        answer = _read_ruff(outcome, taken) if only_ruff else _read(outcome)
+        answer = _read_ruff(outcome, taken) if index["only_ruff"] else _read(outcome)
         return (*_left_out(files, taken), *answer)
 
     def _run_ruff(
@@ -151,7 +151,7 @@ def _folder() -> Generator[Path, None, None]:
 def _taken(files: Sequence[ChangedFile]) -> list[ChangedFile]:
     taken: list[ChangedFile] = []
     size = 0
-    for file in files[:MOST_FILES]:
+    for file in files:
         size += len(file.old or b"") + len(file.new or b"")
         if size > MOST_BYTES:
             break
@@ -162,7 +162,11 @@ def _taken(files: Sequence[ChangedFile]) -> list[ChangedFile]:
 def _lay_out(
     folder: Path, files: Sequence[ChangedFile], test_paths: Sequence[str], *, syntax_only: bool
 ) -> dict[str, Any]:
-    entries = [_entry(folder, number, file) for number, file in enumerate(files)]
+    entries = [_entry(number, file) for number, file in enumerate(files)]
+    only_ruff = syntax_only and all(map(_is_python, entries))
+    sides = ("new",) if only_ruff else ("old", "new")
+    for entry, file in zip(entries, files, strict=True):
+        _write_sides(folder, entry, file, sides)
     python = [e["name"] for e in entries if e["new"] and e["name"].endswith(".py")]
     selected = SYNTAX_ONLY if syntax_only else WITH_SAFETY
     index = {
@@ -172,31 +176,37 @@ def _lay_out(
         "libraries": sorted({str(Path(path).parent) for path in _library_folders()}),
         "ruff": ruff_program(),
         "python": [*RUFF_OPTIONS, "--select", selected, "--", *python] if python else [],
+        "only_ruff": only_ruff,
     }
-    _write(folder / "index.json", json.dumps(index).encode())
-    _write(folder / "rules.zip", bundle())
+    if not only_ruff:
+        _write(folder / "index.json", json.dumps(index).encode())
+        _write(folder / "rules.zip", bundle())
     return index
 
 
-def _entry(folder: Path, number: int, file: ChangedFile) -> dict[str, Any]:
-    """Write both sides of a file under its number; links and submodules have no text to read."""
+def _entry(number: int, file: ChangedFile) -> dict[str, Any]:
+    """Describe a file under its number; links and submodules have no text to read."""
     text = (file.new if file.new is not None else file.old or b"")[:200].decode("utf-8", "replace")
     language = places.language_of(file.path, text)
-    name = f"{number}.py" if language == "python" else f"{number}.txt"
     plain = {LINK, SUBMODULE}.isdisjoint({file.old_mode, file.new_mode})
-    for side in ("old", "new"):
-        data: bytes | None = getattr(file, side)
-        if data is not None and plain:
-            _write(folder / side / name, data)
     return {
         "number": number,
-        "name": name,
+        "name": f"{number}.py" if language == "python" else f"{number}.txt",
         "path": file.path,
         "old": file.old is not None and plain,
         "new": file.new is not None and plain,
         "old_mode": file.old_mode,
         "new_mode": file.new_mode,
     }
+
+
+def _write_sides(
+    folder: Path, entry: dict[str, Any], file: ChangedFile, sides: tuple[str, ...]
+) -> None:
+    for side in sides:
+        data: bytes | None = getattr(file, side)
+        if entry[side] and data is not None:
+            _write(folder / side / entry["name"], data)
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -3,9 +3,10 @@
 It listens on a socket that lives in the box's own network namespace. For every connection it
 decides once, on the normalised name and port; resolves the name itself and dials the very address
 it checked; and, inside a tunnel, lets bytes pass only after the TLS client has asked for that same
-name. One connection carries one request. Whatever happens, each attempt is reported once, with a
-reason out of a closed list (`REASONS`) and the bytes that passed; when a report cannot be kept,
-nothing more may leave.
+name. One connection carries one request. What is let through is announced before it is dialled, so
+that a crash hides nothing. Whatever happens, each attempt is reported once, with a reason out of a
+closed list (`REASONS`) and the bytes that passed; when a word of it cannot be kept, nothing more
+may leave.
 """
 
 import contextlib
@@ -73,6 +74,11 @@ class Attempt:
 
 
 Record = Callable[[Attempt], None]
+Announce = Callable[[str, int], None]
+
+
+def unannounced(_host: str, _port: int) -> None:
+    """Tell nobody that a connection begins."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,6 +128,7 @@ class _Visit:
 class EgressProxy:
     grants: tuple[DomainGrant, ...]
     record: Record
+    announce: Announce = unannounced
     internet: Internet = PUBLIC_INTERNET
     byte_limit: int = 2**30
     connection_limit: int = 1000
@@ -265,10 +272,18 @@ class EgressProxy:
         public = [address for address in addresses if is_public(address)]
         if not public:
             raise Denied("internal_address" if addresses else "cannot_resolve")
+        self._announce(visit)
         for address in public:
             with contextlib.suppress(OSError):
                 return self.internet.dial(address, visit.port)
         raise Denied("cannot_connect")
+
+    def _announce(self, visit: _Visit) -> None:
+        try:
+            self.announce(visit.host, visit.port)
+        except Exception:  # noqa: BLE001 - whatever keeps a record from being kept closes the door
+            self._record_failed = True
+            raise Denied("cannot_record") from None
 
     def _report(self, visit: _Visit, reason: str) -> None:
         attempt = Attempt(

@@ -45,8 +45,8 @@ def endpoint(name: str, base_url: str, key: str) -> Endpoint:
     >>> endpoint("qwen", "http://localhost:8080/v1", "").provider
     'openai'
     """
-    provider, colon, model = name.partition(":")
-    if not colon and base_url:
+    provider, _, model = name.partition(":")
+    if provider not in {OPENAI, ANTHROPIC} and base_url:
         return Endpoint(provider=OPENAI, model=name, base_url=base_url, key=key)
     if provider not in {OPENAI, ANTHROPIC} or not model:
         raise BadSetting(

@@ -3,9 +3,11 @@
 from astra import flow
 from astra.approvals import desk
 from astra.changes import views as changes
+from astra.deployments import views as deployments
 from astra.desires import views as desires
 from astra.goals import book as goals
 from astra.ledger.projection import CORE, Projection
+from astra.notifications import outbox
 from astra.persona import awareness
 from astra.plans import allowlist
 from astra.plans import projection as plans
@@ -26,8 +28,10 @@ PROJECTIONS: tuple[Projection, ...] = (
     goals.PROJECTION,
     tasks.PROJECTION,
     changes.PROJECTION,
+    deployments.PROJECTION,
     awareness.PROJECTION,
     plans.PROJECTION,
     allowlist.PROJECTION,
+    outbox.PROJECTION,
     flow.PROJECTION,
 )

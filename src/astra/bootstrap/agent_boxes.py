@@ -64,23 +64,7 @@ class AgentBoxes:
         )
 
     def fetch(self, url: str, grant: str, *, actor: str, correlation: str) -> Fetched:
-        python = Path(getattr(sys, "_base_executable", sys.executable))
-        outcome = self.sandbox.run(
-            (str(python), "-I", "-S", "-c", _FETCH, url, str(_MOST_FETCHED)),
-            Manifest(network_domains=(grant,), limits=Limits(wall_seconds=_FETCH_SECONDS)),
-            workdir="/tmp",  # noqa: S108 - the box's own, fresh and size-capped
-            actor=actor,
-            correlation=correlation,
-            programs=(python,),
-        )
-        if not outcome.succeeded or not outcome.egress.allowed:
-            raise FetchFailed(
-                f"{url[:200]} was not fetched: {_last_line(outcome)}",
-                next_step="check the address; every attempt is in `astra ledger tail`",
-            )
-        head, _, body = outcome.stdout.partition(b"\n")
-        said = json.loads(head)
-        return Fetched(int(said["status"]), str(said["type"]), body)
+        return fetch(self.sandbox, url, grant, actor=actor, correlation=correlation)
 
     def in_words(self) -> str:
         manifest = self._manifest(60)
@@ -96,6 +80,30 @@ class AgentBoxes:
             write_paths=tuple(str(path) for path in writable),
             limits=Limits(wall_seconds=seconds),
         )
+
+
+def fetch(
+    sandbox: Sandbox, url: str, grant: str, *, actor: str, correlation: str, label: str = ""
+) -> Fetched:
+    """Fetch one address in a box that reaches exactly one host."""
+    python = Path(getattr(sys, "_base_executable", sys.executable))
+    outcome = sandbox.run(
+        (str(python), "-I", "-S", "-c", _FETCH, url, str(_MOST_FETCHED)),
+        Manifest(network_domains=(grant,), limits=Limits(wall_seconds=_FETCH_SECONDS)),
+        workdir="/tmp",  # noqa: S108 - the box's own, fresh and size-capped
+        actor=actor,
+        correlation=correlation,
+        programs=(python,),
+        label=label,
+    )
+    if not outcome.succeeded or not outcome.egress.allowed:
+        raise FetchFailed(
+            f"{url[:200]} was not fetched: {_last_line(outcome)}",
+            next_step="check the address; every attempt is in `astra ledger tail`",
+        )
+    head, _, body = outcome.stdout.partition(b"\n")
+    said = json.loads(head)
+    return Fetched(int(said["status"]), str(said["type"]), body)
 
 
 def _last_line(outcome: Outcome) -> str:

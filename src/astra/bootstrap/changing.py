@@ -13,9 +13,7 @@ from dataclasses import dataclass, field
 
 from astra import flow
 from astra.changes import events
-from astra.changes.gathering import Gathering
-from astra.changes.merging import Merges
-from astra.flow import DueStep
+from astra.flow import ChangeWork, DueStep
 from astra.kernel.errors import AstraError
 from astra.kernel.text import one_line
 from astra.ledger.ports import Ledger
@@ -43,8 +41,7 @@ class _Pause:
 @dataclass
 class ChangeSteps:
     ledger: Ledger
-    gathering: Gathering
-    merges: Merges
+    work: ChangeWork
     closed: Callable[[], str]
     seconds: Callable[[], float] = time.monotonic
     trouble: str = ""
@@ -127,7 +124,7 @@ class ChangeSteps:
         """Run a step; one that fails is recorded once, and tried again after a pause."""
         head = self.ledger.head().sequence
         try:
-            flow.run_for_change(self.gathering, self.merges, step)
+            flow.run_for_change(self.work, step)
         except AstraError as error:
             self._failed(step, error.detail)
         except Exception as error:  # noqa: BLE001 - whatever it was, it is recorded and shown

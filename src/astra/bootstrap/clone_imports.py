@@ -6,7 +6,7 @@ from pathlib import Path
 
 from astra.adapters.change_repo import GitChangeRepo
 from astra.adapters.quarantine import ImportRefused, Quarantine
-from astra.bootstrap.sandbox import Sandbox
+from astra.bootstrap.evidence import BoxesOnly
 from astra.changes.ports import Imported
 from astra.kernel.errors import BadInput
 from astra.kernel.text import one_line
@@ -14,12 +14,13 @@ from astra.policy.manifest import Limits, Manifest
 
 _BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,200}")
 _SECONDS = 60.0
+_KNOWN = 500
 _MOST_BYTES = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, kw_only=True)
 class BoxedImports:
-    sandbox: Sandbox
+    boxes: BoxesOnly
     clone: Path
     repo: GitChangeRepo
 
@@ -31,7 +32,8 @@ class BoxedImports:
                 field="from_branch",
             )
         head = self.repo.head()
-        outcome = self.sandbox.run(
+        known = self.repo.history(_KNOWN)  # what the clone does not have of it is ignored there
+        outcome = self.boxes.run(
             (
                 "/usr/bin/git",
                 "-c",
@@ -42,8 +44,9 @@ class BoxedImports:
                 "create",
                 "--version=2",
                 "-",
+                "--ignore-missing",
                 f"refs/heads/{branch}",
-                f"^{head}",
+                *(f"^{commit}" for commit in known),
             ),
             Manifest(
                 read_paths=(str(self.clone),),

@@ -11,12 +11,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from astra.approvals import desk
-from astra.bootstrap import sandbox
+from astra.bootstrap import dry_run, readiness, sandbox
 from astra.changes import events as changed
 from astra.changes import model as changes
+from astra.deployments import events as deployments
 from astra.desires import idle
 from astra.desires import views as desires
 from astra.goals import book as goals
+from astra.notifications import outbox
 from astra.plans import events as plans
 from astra.policy import (
     access,
@@ -73,6 +75,8 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         schedules.GAVE_UP: "the last attempt at a firing failed too",
         schedules.ADJUSTED: "a schedule slowed down after failures, or is back to normal",
         schedules.NOTICED: "something about a schedule that a person should hear of",
+        outbox.SENT: "a notification was taken by a channel; the channel's name, never its address",
+        outbox.FAILED: "a channel did not take a notification; which attempt that was",
         tokens.EXPORTED: "an operator's approval of a firing was written to its token file",
         tokens.REFUSED: "a token file did not fit the ledger: forged, edited, expired, taken away",
         desires.RECORDED: "somebody wants something; with its strength, tags and context",
@@ -143,7 +147,31 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         plans.MESSAGE_RECEIVED: "somebody told a plan something; its next step reads it",
         plans.SILENCED: "notifications of a plan were turned off or on again",
         plans.NOTIFIED: "the messages of a minute were announced together",
-        sandbox.EGRESS_ATTEMPTED: "a box tried to reach a host; whether it was let through",
+        sandbox.EGRESS_OPENED: "a box is about to be let through to a host; how it went follows",
+        sandbox.EGRESS_ATTEMPTED: "a box tried to reach a host; whether it was let through, and"
+        " how much passed, written when the connection is over",
+        deployments.ORDERED: "the operator ordered a commit to be deployed, with a signature",
+        deployments.ROLLBACK_ORDERED: "the operator ordered another release back, with a signature",
+        deployments.REQUESTED: "a deployment or a rollback began; its commit and its release",
+        deployments.DECLINED: "an approved change could not be deployed by itself, and why",
+        deployments.BUILT: "a release was made from its commit and sealed; its digest",
+        deployments.REHEARSED: "a release ran well on its own in staging before it was started",
+        deployments.RELOAD_BEGUN: "the running app was asked to take a release's code over",
+        deployments.SWITCHED: "a healthy release was given the app's port; what it replaced",
+        deployments.RETIRED: "a replaced release was drained and ended; how that went",
+        deployments.SETTLED: "a release stayed healthy for the whole watch and counts as good",
+        deployments.FAILED: "a release did not come up, or failed its watch; why, and what it said",
+        deployments.ROLLED_BACK: "a good release serves again in place of a failed one",
+        deployments.ROLLBACK_FAILED: "no good release could be brought back; a person has to look",
+        deployments.QUARANTINED: "a commit failed in service and is not deployed again by itself",
+        deployments.RESTARTED: "the app was not running and was started again",
+        deployments.NOT_SERVING: "the app is to run and cannot be started; why",
+        deployments.PUSHED: "the commit of a settled release was pushed to the operator's remote",
+        deployments.PUSH_FAILED: "it was not pushed; why. The deployment stands",
+        deployments.REMOVED: "a release beyond the number to keep was removed",
+        readiness.SIGNED_OFF: "the operator signed a readiness report off",
+        dry_run.APPROVED: "the operator rehearsed an approval, in a dry run, with a signature",
+        dry_run.COMPLETED: "a dry run is over; how it went and where its transcript is",
         sandbox.BOX_ENDED: "a box ended; how, after how long, and what it had reached",
         confinement.ALLOWED: "the operator signed that agent code may run without a sandbox; it"
         " does only where the daemon's setting says so too",

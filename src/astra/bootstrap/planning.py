@@ -13,13 +13,18 @@ from astra.bootstrap.views import grant_places
 from astra.kernel.clock import Clock
 from astra.kernel.errors import NotFound
 from astra.ledger.ports import Ledger
+from astra.plans.acting import Acting, Coder, ToolDoor
 from astra.plans.allowlist import Allowlist
 from astra.plans.book import Plans
+from astra.plans.control import Control
 from astra.plans.drafting import Drafting
 from astra.plans.exports import Exports
-from astra.plans.ports import Model, ModelSource, NoModel, PlanFiles
+from astra.plans.ports import Model, ModelSource, NoModel, Notifier, PlanFiles
 from astra.plans.register import Register
-from astra.plans.skills import SkillFacts
+from astra.plans.runner import Boxes, Runner
+from astra.plans.skills import SkillBook, SkillFacts
+from astra.plans.talk import Announcements
+from astra.plans.terms import Contracts
 from astra.plans.validation import Rules
 from astra.plans.views import PlanViews
 from astra.policy import authority, contract
@@ -85,7 +90,7 @@ class ConfiguredModel:
     def _key(self, name: str, key_env: str) -> str:
         """Find the key in the daemon's own environment or the data root's `.env`."""
         variable = key_env or _USUAL_KEYS.get(name.partition(":")[0], "")
-        kept = environment.variables(self.root.dotenv())
+        kept = environment.parse_dotenv(self.root.dotenv())
         return os.environ.get(variable) or kept.get(variable, "")
 
 
@@ -99,6 +104,17 @@ class Planning:
     exports: Exports
     allowlist: Allowlist
     drafting: Drafting
+    contracts: Contracts
+    skills: SkillBook
+
+
+@dataclass(frozen=True, kw_only=True)
+class Running:
+    """Everything about plans that work."""
+
+    runner: Runner
+    control: Control
+    announcements: Announcements
 
 
 def make_planning(
@@ -106,12 +122,14 @@ def make_planning(
     ledger: Ledger,
     clock: Clock,
     desk: Desk,
+    skills: SkillBook,
     rules: Callable[[], Rules],
     files: PlanFiles,
     models: ModelSource,
     code_repo: str,
     most_rounds: int,
     flag: Callable[[str], bool],
+    resolve: Callable[[str], str] = os.path.realpath,
 ) -> Planning:
     register = Register(ledger, clock)
     allowlist = Allowlist(ledger=ledger, clock=clock, rules=rules, files=files)
@@ -130,6 +148,49 @@ def make_planning(
             most_rounds=most_rounds,
             enabled=lambda: flag("AGENT_PLANNING_ENABLED"),
         ),
+        contracts=Contracts(
+            register=register,
+            allowlist=allowlist,
+            code_repo=code_repo,
+            places=lambda: rules().places,
+            resolve=resolve,
+        ),
+        skills=skills,
+    )
+
+
+def make_running(
+    planning: Planning,
+    *,
+    door: ToolDoor,
+    coder: Coder,
+    boxes: Boxes,
+    notifier: Notifier,
+    closed: Callable[[], str],
+    most_at_once: int,
+) -> Running:
+    acting = Acting(
+        register=planning.register,
+        contracts=planning.contracts,
+        rules=planning.plans.rules,
+        skills=planning.skills,
+        door=door,
+        coder=coder,
+    )
+    runner = Runner(
+        register=planning.register,
+        exports=planning.exports,
+        contracts=planning.contracts,
+        models=planning.drafting.models,
+        acting=acting,
+        boxes=boxes,
+        closed=closed,
+        most_at_once=most_at_once,
+    )
+    return Running(
+        runner=runner,
+        control=Control(register=planning.register, runner=runner),
+        announcements=Announcements(register=planning.register, notifier=notifier),
     )
 
 
@@ -158,6 +219,7 @@ def planning_of(
         ledger=ledger,
         clock=clock,
         desk=desk,
+        skills=skills,
         rules=rules,
         files=PlanFolder(root.path),
         models=ConfiguredModel(ledger=ledger, settings=settings, root=root),

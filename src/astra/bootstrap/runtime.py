@@ -10,13 +10,14 @@ from typing import Any
 
 from astra import __version__
 from astra.adapters import boxes, stop_report
+from astra.adapters.apprise_channels import AppriseChannels
 from astra.adapters.approval_tokens import TokenFiles
 from astra.adapters.cgroups import NOT_DELEGATED, Delegation
 from astra.adapters.change_repo import GitChangeRepo, Identity
 from astra.adapters.data_root import DataRoot
 from astra.adapters.dbos_engine import DbosEngine, Job
 from astra.adapters.file_ledger import FileLedger
-from astra.adapters.no_evidence import NoScanner, NoTestRuns
+from astra.adapters.file_ledger.check import check_files
 from astra.adapters.reserve import Reserve, free_space
 from astra.adapters.waiting_flag import WaitingFlagFile
 from astra.approvals.desk import Desk
@@ -24,8 +25,21 @@ from astra.bootstrap import PROJECTIONS, services
 from astra.bootstrap.agent_boxes import AgentBoxes
 from astra.bootstrap.changing import ChangeSteps
 from astra.bootstrap.clone_imports import BoxedImports
+from astra.bootstrap.deploying import Deployer
+from astra.bootstrap.dry_run import DryRuns
 from astra.bootstrap.events import URGENT
-from astra.bootstrap.planning import Planning, own_folders, planning_of
+from astra.bootstrap.evidence import (
+    BoxesOnly,
+    ConfiguredTests,
+    make_scanner,
+    make_test_runs,
+    make_workspaces,
+)
+from astra.bootstrap.notifying import Notifier
+from astra.bootstrap.plan_boxes import BoxesOfPlans, PlanBoxes
+from astra.bootstrap.plan_running import NoCoder, PlanDoor, PlanWorkers, Unannounced
+from astra.bootstrap.planning import Planning, Running, make_running, own_folders, planning_of
+from astra.bootstrap.releasing import make_deployer
 from astra.bootstrap.sandbox import Sandbox
 from astra.bootstrap.scheduling import RegistryCatalogue, ScheduleDoor, Scheduler
 from astra.bootstrap.step_runner import StepRunner
@@ -35,14 +49,16 @@ from astra.changes.evidence import Scanner, TestRuns
 from astra.changes.gathering import Gathering
 from astra.changes.service import Changes
 from astra.changes.workbench import Workbench
+from astra.deployments.changes import AfterChanges, ApprovedChanges
 from astra.desires.book import Desires
 from astra.desires.idle import IdlePolicy
-from astra.flow import Domains
+from astra.flow import ChangeWork, Domains
 from astra.goals.promotion import Promotions
 from astra.kernel.clock import Clock, SystemClock, format_time
 from astra.kernel.errors import AstraError, BadSetting, Conflict, DuplicateKey
 from astra.ledger import chain
 from astra.ledger.record import Record
+from astra.notifications.outbox import Outbox
 from astra.persona.awareness import Awareness
 from astra.policy import access, authority, budgets, contract, flags, stopping, telemetry
 from astra.policy.access import Principal
@@ -55,6 +71,7 @@ from astra.schedules.admission import Admission
 from astra.schedules.executor import JOB, Executor
 from astra.schedules.service import Timetable
 from astra.schedules.tokens import TokenShelf
+from astra.settings import environment
 from astra.settings.environment import Settings
 from astra.tools.counter import Counter
 from astra.tools.registry import Registry
@@ -84,7 +101,9 @@ class Runtime:
         around = Surroundings(
             flags=lambda: services.on(self.flags()),
             stopped=self.stopped,
-            outside_grants=services.outside(services.own_grants(grant_places(self.root), own)),
+            outside_grants=services.outside(
+                services.own_grants(grant_places(self.root), own), self.planning.contracts.outside
+            ),
             disk_low=self.reserve.is_low,
         )
         return Counter(
@@ -149,11 +168,16 @@ class Runtime:
 
     @cached_property
     def scanner(self) -> Scanner:
-        return NoScanner()
+        return make_scanner(self.sandbox)
 
     @cached_property
     def test_runs(self) -> TestRuns:
-        return NoTestRuns()
+        workspaces = make_workspaces(self.root)
+        return ConfiguredTests(
+            make=lambda: make_test_runs(
+                self.sandbox, workspaces, contract.in_force(self.ledger).target, self.settings
+            )
+        )
 
     @cached_property
     def changes(self) -> Changes:
@@ -165,26 +189,57 @@ class Runtime:
             scanner=self.scanner,
             tests=self.test_runs,
             imports=BoxedImports(
-                sandbox=self.sandbox, clone=self.settings.code_repo, repo=self.change_repo
+                boxes=BoxesOnly(self.sandbox), clone=self.settings.code_repo, repo=self.change_repo
             ),
             waiting=WaitingFlagFile(self.root.path / "deployments"),
             configuration=lambda: contract.in_force(self.ledger),
             configuration_text=lambda: contract.signed_text(self.ledger),
             closed=self.why_no_changes,
+            ledger_is_whole=self.ledger_is_whole,
         )
         changes = Changes(bench, Gathering(bench))
         self.desk.conditions[change_model.KIND] = changes.reviews.check_terms
         return changes
 
     @cached_property
+    def dry_runs(self) -> DryRuns:
+        return DryRuns(
+            root=self.root,
+            ledger=self.ledger,
+            clock=self.clock,
+            settings=self.settings,
+            sandbox=self.sandbox,
+            scanner=self.scanner,
+            branch=self.branch,
+        )
+
+    @cached_property
     def change_steps(self) -> ChangeSteps:
-        changes = self.changes
-        return ChangeSteps(self.ledger, changes.gathering, changes.merges, self.why_no_changes)
+        after = AfterChanges(
+            changes=self.changes,
+            deploy=lambda change, story: self.deployer.deploy(
+                change, actor="operator", correlation=story
+            ),
+        )
+        work = ChangeWork(self.changes.gathering, self.changes.merges, after)
+        return ChangeSteps(self.ledger, work, self.why_no_changes)
 
     @cached_property
     def sandbox(self) -> Sandbox:
         return Sandbox(
             self.root, self.ledger, asked_off=self.settings.sandbox_off, groups=self.groups
+        )
+
+    @cached_property
+    def deployer(self) -> Deployer:
+        return make_deployer(
+            root=self.root,
+            ledger=self.ledger,
+            clock=self.clock,
+            sandbox=self.sandbox,
+            approved=ApprovedChanges(changes=self.changes, tests_required=self.tests_required),
+            branch=self.branch,
+            stopped=self.stopped,
         )
 
     @cached_property
@@ -203,7 +258,7 @@ class Runtime:
             approvals=self.desk,
             tokens=self.shelf,
             promotions=self.promotions,
-            idle=IdlePolicy(self.desires),
+            idle=IdlePolicy(self.desires, self.settings.survey_hours),
             plans=self.planning.plans,
             exports=self.planning.exports,
             allowlist=self.planning.allowlist,
@@ -220,6 +275,19 @@ class Runtime:
             desk=self.desk,
             registry=self.registry,
             flag=lambda name: self.flags()[name].on,
+        )
+
+    @cached_property
+    def notifier(self) -> Notifier:
+        return Notifier(Outbox(self.ledger, self.clock, self.channels), self.ledger)
+
+    def channels(self) -> AppriseChannels:
+        """Give the channels in force: names that were signed, addresses from the `.env` beside."""
+        wanted = contract.in_force(self.ledger).notify
+        known = environment.parse_dotenv(self.root.dotenv())
+        return AppriseChannels(
+            addresses={name: known[name] for name in wanted.channels if known.get(name)},
+            include_content=wanted.include_content,
         )
 
     @property
@@ -244,6 +312,27 @@ class Runtime:
 
     def still_recognised(self, who: Principal) -> bool:
         return access.still(self.ledger, who, now=self.clock.now())
+
+    @cached_property
+    def running(self) -> Running:
+        return make_running(
+            self.planning,
+            door=PlanDoor(lambda: self.counter, self.registry),
+            coder=NoCoder(),
+            boxes=BoxesOfPlans(self.root.path),
+            notifier=Unannounced(),
+            closed=self.why_no_steps,
+            most_at_once=self.settings.most_plans_at_once,
+        )
+
+    @cached_property
+    def workers(self) -> PlanWorkers:
+        return PlanWorkers(
+            self.ledger,
+            self.running.runner,
+            self.planning.drafting,
+            self.running.announcements,
+        )
 
     def keys(self) -> Keys:
         return authority.keys(self.ledger)
@@ -279,11 +368,28 @@ class Runtime:
             return str(Reason.STOPPED)
         return "" if self.flags()["ASTRA_SCHEDULER_ENABLED"].on else str(Reason.FLAG_OFF)
 
+    def ledger_is_whole(self) -> bool:
+        """Verify the whole chain, from its files."""
+        key = self.root.require().data["ledger_key"]
+        return check_files(self.root.var, public_key=key).ok
+
+    def tests_required(self) -> bool:
+        """Tell whether only tested changes are deployed; the environment can only insist on it."""
+        return self.settings.tests_required or contract.in_force(self.ledger).deploy.require_tests
+
     def why_no_changes(self) -> str:
         """Give the reason why no code may be changed now, or nothing."""
         if self.stopped():
             return str(Reason.STOPPED)
         return "" if code_access(self.flags()) == "write" else str(Reason.FLAG_OFF)
+
+    def why_no_steps(self) -> str:
+        """Give the reason why no plan may take a step now, or nothing."""
+        if self.stopped():
+            return str(Reason.STOPPED)
+        flags = self.flags()
+        on = flags["AGENT_RUNNER_ENABLED"].on and flags["PERSONA_MODE_ENABLED"].on
+        return "" if on else str(Reason.FLAG_OFF)
 
     def stopped(self) -> bool:
         """Tell whether work is stopped: the file says so at once, the record also without it."""
@@ -334,9 +440,13 @@ class Runtime:
 
     def close(self) -> None:
         self.scheduler.stop()
+        self.workers.stop()
         self.steps.stop()
+        self.deployer.stop()
+        self.notifier.stop()
         self.engine.close()
         self.change_steps.stop()
+        self.dry_runs.close()
         self.change_repo.close()
         self.views.close()
         self.ledger.close()
@@ -360,14 +470,24 @@ class Runtime:
             health=self.health,
             set_flag_off=lambda name: self.turn_off(name, actor="operator tool").as_dict(),
             approval_link=lambda identifier: f"{self.page}/approvals/{identifier}",
+            deploy=self.deployer.deploy_for_agent,
             boxes=AgentBoxes(
                 sandbox=self.sandbox,
                 folder=self.settings.sandbox_folder,
                 code_repo=self.settings.code_repo,
                 persona=self.root.path / "persona_space",
-                may_write_code=lambda: code_access(self.flags()) == "write",
+                may_write_code=self.may_write_code,
+            ),
+            plan_boxes=lambda plan: PlanBoxes(
+                agent_id=plan,
+                sandbox=self.sandbox,
+                contracts=self.planning.contracts,
+                may_write_code=self.may_write_code,
             ),
         )
+
+    def may_write_code(self) -> bool:
+        return code_access(self.flags()) == "write"
 
 
 def start(
@@ -442,8 +562,9 @@ def status(
         "code_access": code_access(effective),
         "configuration": configuration_state(runtime),
         "stopped": runtime.stopped(),
+        "notify": notify_state(runtime),
         "approvals": {"pending": len(runtime.desk.listed())},
-        "budgets": budgets.today(runtime.ledger, now=runtime.clock.now()),
+        "budgets": budgets.week(runtime.ledger, now=runtime.clock.now()),
         "read_scope": str(runtime.views.read_scope),
         "sandbox": runtime.sandbox.state(),
         "disk": disk_state(runtime.reserve),
@@ -458,8 +579,9 @@ def status(
             "alerts": runtime.changes.book.alerts(),
             "trouble": runtime.change_steps.trouble,
         },
+        "plans": runtime.workers.state(),
         "executor": {**runtime.scheduler.state(), "closed": runtime.why_no_firings()},
-        "app": None,
+        "app": runtime.deployer.state(),
         "model": model_state(runtime),
     }
 
@@ -489,6 +611,13 @@ def disk_state(reserve: Reserve) -> dict[str, Any]:
         "low": reserve.is_low(),
         "reserve": "used up" if reserve.is_out() else "held",
     }
+
+
+def notify_state(runtime: Runtime) -> dict[str, list[str]]:
+    """Name the channels people are told through, and those whose address is not there."""
+    found = runtime.channels().names
+    signed = contract.in_force(runtime.ledger).notify.channels
+    return {"channels": [*found], "missing": [name for name in signed if name not in found]}
 
 
 def configuration_state(runtime: Runtime) -> str:

@@ -18,7 +18,9 @@ from astra.adapters.bubblewrap.launch import Box
 from astra.adapters.bubblewrap.machine import SandboxUnavailable
 from astra.adapters.bubblewrap.outcome import Outcome
 from astra.adapters.bubblewrap.preflight import Preflight
+from astra.adapters.bubblewrap.supervision import OnOutput
 from astra.adapters.bubblewrap.toolchain import Toolchain
+from astra.adapters.bubblewrap.workspace import Workspace
 from astra.adapters.cgroups import NOT_DELEGATED, Delegation
 from astra.adapters.data_root import DataRoot
 from astra.adapters.egress_proxy import PUBLIC_INTERNET, Attempt, Internet
@@ -28,7 +30,7 @@ from astra.ledger.record import Event
 from astra.policy.confinement import OFF, UnsafeRecord
 from astra.policy.manifest import Manifest
 
-EGRESS_ATTEMPTED, BOX_ENDED = "egress_attempted", "box_ended"
+EGRESS_OPENED, EGRESS_ATTEMPTED, BOX_ENDED = "egress_opened", "egress_attempted", "box_ended"
 UNSAFE = "UNSAFE: agent code runs unconfined, as a plain process"
 
 
@@ -60,6 +62,10 @@ class Sandbox:
         correlation: str,
         actor: str,
         programs: tuple[Path, ...] = (),
+        workspace: Workspace | None = None,
+        on_output: OnOutput = lambda _stream, _data: None,
+        label: str = "",
+        host_network: bool = False,
     ) -> Outcome:
         """Run a command in a box; `programs` outside the system's folders become usable in it."""
         off = self.off
@@ -76,17 +82,24 @@ class Sandbox:
             toolchain=tools,
             protected=self._protected(),
             homes=homes,
-            label=command[0],
+            workspace=workspace,
+            label=label or command[0],
+            host_network=host_network,
         )
 
         def record(attempt: Attempt) -> None:
             self.ledger.append([_egress(attempt, correlation, actor)], lazy=True)
 
+        def announce(host: str, port: int) -> None:
+            self.ledger.append([_opened(host, port, correlation, actor)], lazy=True)
+
         run = unconfined.run if off else launch.run
         outcome = run(
             box,
             data_root=self.root.path,
+            on_output=on_output,
             record=record,
+            announce=announce,
             internet=self.internet,
             groups=self.groups,
         )
@@ -133,6 +146,11 @@ class Sandbox:
             str(operator_key.folder()),
             str(Path(astra.__file__).parent),
         )
+
+
+def _opened(host: str, port: int, correlation: str, actor: str) -> Event:
+    data = {"host": host[:300], "port": port}
+    return Event(type=EGRESS_OPENED, actor=actor, data=data, correlation=correlation)
 
 
 def _egress(attempt: Attempt, correlation: str, actor: str) -> Event:

@@ -1,5 +1,6 @@
 """Putting the executor together: the counter as its door, the registry as its catalogue."""
 
+import logging
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +20,7 @@ from astra.tools.registry import Registry
 WORKERS = 8
 LONGEST_SLEEP = 30.0
 _PAUSE = 1.0
+_log = logging.getLogger("astra.scheduler")
 
 
 class RegistryCatalogue:
@@ -107,8 +109,8 @@ class Scheduler:
                 self._wait_for_room()
                 busy = self.executor.run_due(BATCH - self._handed)
                 self.trouble = ""
-            except AstraError as error:
-                self.trouble = error.detail
+            except Exception as error:  # noqa: BLE001 - whatever it is, the next firings are due too
+                self._tell(error)
                 self._stopping.wait(_PAUSE)
                 continue
             if not busy:
@@ -138,12 +140,20 @@ class Scheduler:
     def _do(self, work: Callable[[], None], firings: int) -> None:
         try:
             work()
-        except AstraError as error:
-            self.trouble = error.detail
+        except Exception as error:  # noqa: BLE001 - it would be lost in the pool
+            self._tell(error)
         finally:
             with self._lock:
                 self._handed -= firings
             self._freed.set()
+
+    def _tell(self, error: Exception) -> None:
+        """Show a failure in the status; one that nobody foresaw goes to the log with its place."""
+        if isinstance(error, AstraError):
+            self.trouble = error.detail
+        else:
+            self.trouble = f"unexpected: {type(error).__name__}"
+            _log.error("a firing could not be dealt with", exc_info=error)
 
 
 def _request(schedule: Schedule, firing: Firing) -> Request:

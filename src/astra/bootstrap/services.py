@@ -11,6 +11,7 @@ from astra.policy.paths import parse_absolute
 from astra.tools import (
     awareness,
     changes,
+    deploying,
     desires,
     desk,
     later,
@@ -34,6 +35,7 @@ def make_registry() -> Registry:
         schedules,
         changes,
         plans,
+        deploying,
         later,
     )
     return Registry(tool for family in families for tool in family.TOOLS)
@@ -44,10 +46,12 @@ def own_grants(places: GrantPlaces, writable: Sequence[Path]) -> PathGrants:
     return compile_grants(GrantKind.WRITE_PATHS, [str(path) for path in writable], places=places)
 
 
-def outside(grants: PathGrants) -> Callable[[Call], str]:
-    """Name the first path of a call that its grants do not cover, or nothing."""
+def outside(grants: PathGrants, plans: Callable[[Call], str]) -> Callable[[Call], str]:
+    """Name the first thing of a call that its grants do not cover; a plan has its own."""
 
     def check(call: Call) -> str:
+        if call.plan_id:
+            return plans(call)
         for text in call.footprint.write_paths:
             try:
                 covered = grants.allows(parse_absolute(text))

@@ -108,7 +108,8 @@ def withdrawn(change: Change, reason: str, *, actor: str) -> Event:
 
 
 def executed(change: Change) -> Event:
-    data = {"diff": change.facts["diff"], "files": change.facts["files"]}
+    deploy = bool(change.terms.get("deploy"))
+    data = {"diff": change.facts["diff"], "files": change.facts["files"], "deploy": deploy}
     return _of(change, EXECUTED, data, key=f"executed:{change.id}")
 
 

@@ -64,11 +64,15 @@ class Gathering:
         for run in planned(change):
             self._run(identifier, run)
         change = self.bench.book.get(identifier)
+        if change.state is not State.GATHERING:
+            return  # somebody decided meanwhile
         verdict, words = judged(change)
         self.bench.append(change, events.tests_completed(change, verdict, words))
 
     def _run(self, identifier: str, run: dict[str, str]) -> None:
         change = self.bench.book.get(identifier)
+        if change.state is not State.GATHERING:
+            return
         before = change.runs.get(run["label"])
         if before is not None and before.report is not None:
             return
@@ -78,8 +82,9 @@ class Gathering:
         else:
             self.bench.append(change, events.tests_started(change, run, attempt=attempt))
             report = self._report(change, run)
-        change = self.bench.book.get(identifier)
-        self.bench.append(change, events.tests_ended(change, run, _cut(report)))
+        now = self.bench.book.get(identifier)
+        if now.state is State.GATHERING and now.round == change.round:
+            self.bench.append(now, events.tests_ended(now, run, _cut(report)))
 
     def _report(self, change: Change, run: dict[str, str]) -> TestReport:
         show = self.show

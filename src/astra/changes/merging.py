@@ -10,7 +10,7 @@ agent.
 from dataclasses import dataclass
 
 from astra.approvals import desk
-from astra.changes import events
+from astra.changes import events, policy
 from astra.changes.admission import NotAdmitted
 from astra.changes.model import Change, State
 from astra.changes.proposing import message
@@ -38,8 +38,26 @@ class Merges:
         if self.bench.repo.head() != change.base:
             self._carry_over(change)
         else:
-            self.reviews.ask(identifier)
+            approval = self.reviews.ask(identifier)
             self.bench.show_waiting()
+            self._by_policy(identifier, approval)
+
+    def _by_policy(self, identifier: str, approval: str) -> None:
+        """Approve by the operator's signed policy, where it covers a change without a blemish."""
+        change = self.bench.book.get(identifier)
+        if policy.objection(change, self.bench.configuration().target, now=self.bench.clock.now()):
+            return
+        if not self.bench.ledger_is_whole():
+            return
+        sha256 = self.reviews.parts(change)["configuration"]
+        terms = {"policy": "target.auto_approve_paths", "configuration": sha256}
+        self.bench.append(
+            change,
+            events.approved(change, approval, terms),
+            tasks.enabled(change.task, approval=approval, correlation=change.correlation),
+        )
+        self.bench.desk.go_stale(approval, "the operator's signed policy approved it")
+        self.merge(identifier)
 
     def execute(self, approval_id: str) -> None:
         """Act on an approval, once it is proven that it holds for exactly what is there now."""

@@ -116,6 +116,8 @@ class Change:
     tests: dict[str, Any] | None = None
     approval: str | None = None
     terms: dict[str, Any] = field(default_factory=dict[str, Any])
+    approved_by: str | None = None
+    """The approval that was used up for it."""
     comments: tuple[dict[str, str], ...] = ()
     reason: str = ""
     conflict: dict[str, Any] | None = None
@@ -248,7 +250,12 @@ def _revise(change: Change, record: Record) -> Change:
 
 
 def _approved(change: Change, record: Record) -> Change:
-    return replace(change, terms=record.data["terms"])
+    return replace(
+        change,
+        terms=record.data["terms"],
+        approved_by=record.data["approval"],
+        approval=None,
+    )
 
 
 def _rejected(change: Change, record: Record) -> Change:

@@ -5,6 +5,7 @@ dependencies, the evidence and the signed configuration. Whatever moves makes th
 and the record says what moved.
 """
 
+import contextlib
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from astra.changes.model import Change, State
 from astra.changes.ports import Tree
 from astra.changes.workbench import Workbench
 from astra.kernel import canonical
-from astra.kernel.errors import BadInput, NotFound, Refused
+from astra.kernel.errors import BadInput, Conflict, NotFound, Refused
 from astra.kernel.text import one_line, printable
 from astra.policy.paths import quote
 from astra.tasks import book as tasks
@@ -118,7 +119,8 @@ class Reviews:
             expect = {change.id: self.bench.book.version(change.id)}
             self.bench.ledger.append([event], expect=expect)
         if not self.bench.closed():
-            self.close(identifier)
+            with contextlib.suppress(Conflict):  # the daemon's own step may have been first
+                self.close(identifier)
         self.bench.show_waiting()
 
     def close(self, identifier: str) -> None:

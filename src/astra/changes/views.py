@@ -57,6 +57,11 @@ class Book:
             raise NotFound(f"{approval} is not about a change", next_step="astra approvals")
         return self.get(rows[0][0])
 
+    def of_commit(self, commit: str) -> Change | None:
+        """Give the change that brought a commit to the target's branch, or nothing."""
+        rows = self.ledger.query("SELECT change FROM change_merged WHERE commit_id = ?", [commit])
+        return self.get(rows[0][0]) if rows else None
+
     def version(self, identifier: str) -> int:
         rows = self.ledger.query("SELECT version FROM subject WHERE id = ?", [identifier])
         return rows[0][0] if rows else 0
@@ -120,6 +125,9 @@ def _of_change(record: Record) -> Iterator[Statement]:
         row = (record.subject, tests, record.sequence)
         yield "INSERT INTO change VALUES (?, ?, ?)", row
     yield "INSERT INTO change_record VALUES (?, ?)", (record.subject, record.sequence)
+    if record.type == model.EXECUTED:
+        row = (record.data["commit"], record.subject)
+        yield "INSERT OR IGNORE INTO change_merged VALUES (?, ?)", row
     if name := _COUNTED.get(record.type):
         yield (
             (
@@ -162,6 +170,7 @@ PROJECTION = Projection(
             change TEXT, sequence INTEGER, PRIMARY KEY (change, sequence)
         ) WITHOUT ROWID""",
         "CREATE TABLE change_approval (approval TEXT PRIMARY KEY, change TEXT) WITHOUT ROWID",
+        "CREATE TABLE change_merged (commit_id TEXT PRIMARY KEY, change TEXT) WITHOUT ROWID",
         "CREATE TABLE change_counter (name TEXT PRIMARY KEY, value INTEGER) WITHOUT ROWID",
         "CREATE TABLE change_flag (is_on INTEGER)",
         "CREATE TABLE change_alert (sequence INTEGER PRIMARY KEY, type TEXT, subject TEXT)",

@@ -39,6 +39,8 @@ class Workbench:
     configuration_text: Callable[[], str]
     closed: Callable[[], str]
     """Why no code may be changed right now, or nothing."""
+    ledger_is_whole: Callable[[], bool] = lambda: False
+    """Whether the whole chain verifies; asked before a policy approves anything."""
 
     @property
     def book(self) -> Book:

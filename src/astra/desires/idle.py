@@ -1,8 +1,9 @@
-"""The idle policy: once an hour, what the agent wants most, as one record for its awareness feed.
+"""The idle policy: every hour, or every few, what the agent wants most goes to its awareness feed.
 
-It looks and writes; it starts nothing and makes no goal. Each hour has at most one survey, by a key
-of the ledger, so restarts and several processes change nothing. Hours in which nobody ran are not
-made up for: the next survey tells how it is then. Where no desire is left above the threshold, one
+It looks and writes one record; it starts nothing and makes no goal. Each hour has at most one
+survey, by a key of the ledger, so restarts and several processes change nothing. Each survey says
+when the next one is due. Hours in which nobody ran are not made up for: the next survey tells how
+it is then. Where no desire is left above the threshold, one
 last, empty survey says so, and the next one comes after somebody has recorded or reinforced one.
 """
 
@@ -24,23 +25,24 @@ _SHOWN = 200
 @dataclass(frozen=True)
 class IdlePolicy:
     desires: Desires
+    hours: int = 1
 
     def survey(self) -> None:
         hour = format_time(self.desires.now())[:13]
         top = [_line(desire) for desire in self.desires.listed(limit=TOP).items]
-        data = {"hour": hour, "top": top}
+        data = {"hour": hour, "top": top, "next": next_hour(hour, self.hours)}
         event = Event(type=SURVEYED, actor="daemon", data=data, key=f"survey:{hour}")
         with suppress(DuplicateKey):
             self.desires.ledger.append([event])
 
 
-def next_hour(hour: str) -> str:
-    """Name the full hour after a moment, or after an hour.
+def next_hour(hour: str, hours: int = 1) -> str:
+    """Name the full hour after a moment, or after an hour, or the one so many hours later.
 
     >>> next_hour("2026-02-28T23")
     '2026-03-01T00:00:00.000000Z'
     """
-    return format_time(datetime.fromisoformat(f"{hour[:13]}:00:00Z") + timedelta(hours=1))
+    return format_time(datetime.fromisoformat(f"{hour[:13]}:00:00Z") + timedelta(hours=hours))
 
 
 def _line(desire: Desire) -> str:

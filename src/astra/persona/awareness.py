@@ -10,19 +10,24 @@ from dataclasses import dataclass
 from typing import Any
 
 from astra.approvals import desk
+from astra.changes import events as changed
+from astra.changes import model as changes
+from astra.deployments import events as deployments
 from astra.desires import idle
 from astra.goals import book as goals
 from astra.kernel.errors import BadInput
+from astra.kernel.text import printable
 from astra.ledger.ports import Ledger
 from astra.ledger.projection import Projection, Statement
 from astra.ledger.record import Record
-from astra.policy import telemetry
+from astra.policy import flags, telemetry
 from astra.schedules import events as schedules
 from astra.schedules import tokens
 
 IDLE, OUTCOME, ALERT = "idle", "outcome", "alert"
 KINDS = (IDLE, OUTCOME, ALERT)
 LARGEST_PAGE = 100
+CODE_WRITE = "ASTRA_CODE_WRITE_ENABLED"
 _COLUMNS = "sequence, time, kind, about, text"
 
 
@@ -99,6 +104,59 @@ def _torn(record: Record) -> str:
     return f"a crash tore the end of the ledger; {record.data['bytes']} bytes were set aside"
 
 
+def _deployed(record: Record) -> str:
+    return f"release {record.data['release']} is deployed and stayed healthy"
+
+
+def _not_deployed(record: Record) -> str:
+    return f"release {record.data['release']} failed ({record.data['stage']}): {_why(record)}"
+
+
+def _rolled_back(record: Record) -> str:
+    return f"release {record.data['from']} was taken back; {record.data['release']} serves again"
+
+
+def _in_quarantine(record: Record) -> str:
+    return f"commit {record.data['commit'][:12]} is not deployed again by itself: {_why(record)}"
+
+
+def _rollback_failed(record: Record) -> str:
+    return f"a rollback failed, an operator has to look: {_why(record)}"
+
+
+def _not_serving(record: Record) -> str:
+    return f"release {record.data['release']} cannot be started: {_why(record)}"
+
+
+def _not_pushed(record: Record) -> str:
+    return f"commit {record.data['commit'][:12]} was not pushed: {_why(record)}"
+
+
+def _why(record: Record) -> str:
+    return printable(str(record.data["reason"]))[:500]
+
+
+def _tested(record: Record) -> str:
+    return f"the evidence for {record.subject} is complete: {record.data['words']}"
+
+
+def _merged(record: Record) -> str:
+    return f"{record.subject} was approved and is on {record.data['target_branch']} now"
+
+
+def _sent_back(record: Record) -> str:
+    return f"a reviewer wants {record.subject} changed: {record.data['text']}"
+
+
+def _conflict(record: Record) -> str:
+    paths = ", ".join(record.data["paths"])
+    return f"{record.subject} does not fit the new base: {record.data['why']} {paths}".strip()
+
+
+def _step_failed(record: Record) -> str:
+    return f"{record.data['step']} of {record.data['about']} failed: {record.data['why']}"
+
+
 NOTES: Mapping[str, tuple[str, Callable[[Record], str]]] = {
     idle.SURVEYED: (IDLE, _survey),
     desk.GRANTED: (OUTCOME, _granted),
@@ -106,6 +164,19 @@ NOTES: Mapping[str, tuple[str, Callable[[Record], str]]] = {
     desk.EXPIRED: (OUTCOME, _reason("expired")),
     desk.STALE: (OUTCOME, _reason("was withdrawn")),
     goals.CREATED: (OUTCOME, _goal_created),
+    deployments.SETTLED: (OUTCOME, _deployed),
+    deployments.FAILED: (ALERT, _not_deployed),
+    deployments.ROLLED_BACK: (ALERT, _rolled_back),
+    deployments.ROLLBACK_FAILED: (ALERT, _rollback_failed),
+    deployments.QUARANTINED: (ALERT, _in_quarantine),
+    deployments.PUSH_FAILED: (ALERT, _not_pushed),
+    deployments.NOT_SERVING: (ALERT, _not_serving),
+    changes.TESTS_COMPLETED: (OUTCOME, _tested),
+    changes.EXECUTED: (OUTCOME, _merged),
+    changes.REJECTED: (OUTCOME, _reason("was rejected")),
+    changes.REVISION_REQUESTED: (OUTCOME, _sent_back),
+    changes.CONFLICTED: (OUTCOME, _conflict),
+    changed.STEP_FAILED: (ALERT, _step_failed),
     telemetry.TOOL_INTERRUPTED: (ALERT, _interrupted),
     schedules.NOTICED: (ALERT, _noticed),
     tokens.REFUSED: (ALERT, _token_refused),
@@ -114,9 +185,34 @@ NOTES: Mapping[str, tuple[str, Callable[[Record], str]]] = {
 
 
 def _apply(record: Record) -> Iterator[Statement]:
+    if record.type == flags.FLAG_SET:
+        yield from _flag(record)
+        return
+    if record.type in changed.CODE_MODIFICATION_EVENTS:
+        yield _while_off(record)
+    if record.type not in NOTES:
+        return
     kind, words = NOTES[record.type]
     row: tuple[Any, ...] = (record.sequence, record.time, kind, record.subject, words(record))
-    yield "INSERT INTO awareness VALUES (?, ?, ?, ?, ?)", row
+    yield "INSERT OR IGNORE INTO awareness VALUES (?, ?, ?, ?, ?)", row
+
+
+def _flag(record: Record) -> Iterator[Statement]:
+    if record.data["flag"] == CODE_WRITE:
+        yield "DELETE FROM awareness_code_flag", ()
+        yield "INSERT INTO awareness_code_flag VALUES (?)", (int(record.data["on"]),)
+
+
+def _while_off(record: Record) -> Statement:
+    """Raise an alert about a record that nobody could have made while code writing was off."""
+    text = f"{record.type} of {record.subject} was recorded while code writing was off"
+    return (
+        (
+            "INSERT INTO awareness SELECT ?, ?, ?, ?, ?"
+            " WHERE NOT EXISTS (SELECT 1 FROM awareness_code_flag WHERE is_on = 1)"
+        ),
+        (record.sequence, record.time, ALERT, record.subject, text),
+    )
 
 
 PROJECTION = Projection(
@@ -125,7 +221,8 @@ PROJECTION = Projection(
         """CREATE TABLE awareness (
             sequence INTEGER PRIMARY KEY, time TEXT, kind TEXT, about TEXT, text TEXT
         )""",
+        "CREATE TABLE awareness_code_flag (is_on INTEGER)",
     ),
     _apply,
-    types=frozenset(NOTES),
+    types=frozenset({*NOTES, *changed.CODE_MODIFICATION_EVENTS, flags.FLAG_SET}),
 )

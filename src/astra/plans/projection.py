@@ -163,6 +163,7 @@ def _action_started(record: Record) -> Iterator[Statement]:
 def _step_finished(record: Record) -> Iterator[Statement]:
     data = record.data
     yield _step(record, state="finished", outcome=data["outcome"], result=data["result"])
+    yield from _counted(record)
 
 
 def _permission_granted(record: Record) -> Iterator[Statement]:

@@ -20,6 +20,7 @@ from astra.plans.states import State
 
 LARGEST_PAGE = 200
 _MOST_ATTEMPTS = 100
+_AFTER_THE_END = frozenset({events.NOTIFIED, events.SILENCED})
 
 Decide = Callable[[AgentPlan], Mapping[str, Any]]
 
@@ -126,7 +127,7 @@ def _refuse_illegal(plan: AgentPlan, kind: str) -> None:
     then = events.state_after(kind)
     if then is not None:
         states.refuse_unless_legal(plan.id, plan.state, then)
-    elif plan.state in states.ENDED:
+    elif plan.state in states.ENDED and kind not in _AFTER_THE_END:
         raise states.IllegalMove(
             f"{plan.id} is {plan.state}: nothing more happens to it",
             next_step="astra plans draft, for a new one",

@@ -11,7 +11,7 @@ refund nor double-spend, and the day of a spend is the day in its record.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from astra.kernel import ids
@@ -65,8 +65,8 @@ class Balance:
 
 
 def scopes(call: Call, *, now: datetime) -> tuple[Scope, ...]:
-    """Name the budgets a call draws on. Reading is free."""
-    if call.tier is Tier.READ:
+    """Name the budgets a call draws on. Reading is free; a plan spends its own step budget."""
+    if call.tier is Tier.READ or call.plan_id:
         return ()
     own = (
         (Scope("schedule", call.schedule_id, call.schedule_budget, now),)
@@ -91,9 +91,20 @@ def consumption(ledger: Ledger, *, days: int = 14) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in rows]
 
 
-def today(ledger: Ledger, *, now: datetime) -> list[dict[str, Any]]:
-    """Show what was spent on the day of `now`."""
-    return [row for row in consumption(ledger, days=1) if row["day"] == format_time(now)[:10]]
+def week(ledger: Ledger, *, now: datetime) -> list[dict[str, Any]]:
+    """Show what was spent on the day of `now`, and on each of the seven days that end with it."""
+    days = [format_time(now - timedelta(days=ago))[:10] for ago in reversed(range(7))]
+    rows = ledger.query(
+        "SELECT scope, name, day, used, allowed FROM budget WHERE day BETWEEN ? AND ?"
+        " ORDER BY scope, name, day",
+        [days[0], days[-1]],
+    )
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for scope, name, day, used, allowed in rows:
+        row = found.setdefault((scope, name), {"scope": scope, "name": name, "week": [0] * 7})
+        row["week"][days.index(day)] = used
+        row["limit"] = allowed
+    return [{**row, "day": days[-1], "used": row["week"][-1]} for row in found.values()]
 
 
 def _used(ledger: Ledger, identifier: str) -> int:

@@ -73,6 +73,7 @@ class Call:
     correlation: str
     schedule_id: str | None = None
     schedule_budget: int = 0
+    plan_id: str | None = None
 
     def digest(self) -> str:
         """Name exactly what would run: approvals bind to this, and to nothing looser."""
@@ -82,5 +83,6 @@ class Call:
             "arguments": dict(self.arguments),
             "footprint": self.footprint.as_dict(),
             "schedule": self.schedule_id,
+            **({"plan": self.plan_id} if self.plan_id else {}),
         }
         return hashlib.sha256(canonical.encode(content)).hexdigest()

@@ -87,6 +87,7 @@ def shown(arguments: Any) -> Any:
 
 def _facts(call: Call, decision: Decision) -> dict[str, Any]:
     own = {"schedule": call.schedule_id} if call.schedule_id else {}
+    own |= {"plan": call.plan_id} if call.plan_id else {}
     return {
         "tool": call.tool,
         "tier": int(call.tier),

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from astra.kernel import cancellation
@@ -83,7 +83,11 @@ class Executor:
         found = views.due(self.ledger, stamp, most - len(overdue)) if len(overdue) < most else []
         if found:
             closed = self.closed()
-            plans = [planning.for_due(self.ledger, each, now, closed) for each in found]
+            busy = views.with_open_firings(self.ledger, [each.id for each in found])
+            plans = [
+                planning.for_due(self.ledger, each, now, closed, busy=each.id in busy)
+                for each in found
+            ]
             self._carry_out(self._claim(plans))
         return len(found) + len(overdue)
 
@@ -102,10 +106,10 @@ class Executor:
     def backfill(
         self, identifier: str, start: datetime, end: datetime, *, actor: str
     ) -> list[dict[str, Any]]:
-        """Run what did not succeed in a stretch of the past, oldest first, each firing once."""
+        """Run what did not succeed from `start` up to `end`, oldest first, each firing once."""
         self._refuse_if_closed()
         schedule = self.timetable.get(identifier)
-        end = min(end, self.clock.now())
+        start, end = start - timedelta(microseconds=1), min(end, self.clock.now())
         wanted = schedule.definition.calendar.between(start, end, most=MOST_BACKFILLED + 1)
         if len(wanted) > MOST_BACKFILLED:
             raise BadInput(
@@ -216,9 +220,11 @@ class Executor:
         return Ended(schedule, firing, ending._replace(milliseconds=milliseconds))
 
     def _record(self, ended: Sequence[Ended]) -> None:
-        for schedule, _, _ in self._endings.record(ended):
-            self._go_on_behind(schedule.id)
-            self._look_at_dependents(schedule.id)
+        over = [each.schedule.id for each in self._endings.record(ended)]
+        for identifier in views.with_open_firings(self.ledger, over):
+            self._go_on_behind(identifier)
+        for identifier in views.with_dependents(self.ledger, over):
+            self._look_at_dependents(identifier)
 
     def _attempt(self, schedule: Schedule, firing: Firing) -> Ending:
         try:

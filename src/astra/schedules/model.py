@@ -112,6 +112,7 @@ class Definition:
         return Definition(**given)
 
 
+_MOMENT = timedelta(microseconds=1)
 _FIELDS = tuple(each.name for each in fields(Definition))
 
 
@@ -137,6 +138,11 @@ class Schedule:
         for _ in range(factor or self.factor):
             following = self.definition.calendar.after(following)
         return following
+
+    def upcoming(self, now: datetime, count: int) -> list[datetime]:
+        """Give the next few firings as it stands now, slowed down or not."""
+        moment = max(now, parse_time(self.next_run) - _MOMENT) if self.next_run else now
+        return self.definition.calendar.upcoming(moment, count * self.factor)[:: self.factor]
 
 
 @dataclass(frozen=True, kw_only=True)

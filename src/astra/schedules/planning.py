@@ -24,15 +24,22 @@ class Plan:
     cancel: tuple[str, ...] = ()
 
 
-def for_due(ledger: Ledger, schedule: Schedule, now: datetime, closed: str) -> Plan:
-    """Decide about a schedule whose next run has come. `closed` says why nothing may run."""
+def for_due(ledger: Ledger, schedule: Schedule, now: datetime, closed: str, *, busy: bool) -> Plan:
+    """Decide about a schedule whose next run has come.
+
+    `closed` says why nothing may run, `busy` whether an earlier firing is open. Opening one moves
+    the schedule's version, so a plan made on an old answer cannot be claimed.
+    """
     found = model.due(schedule, now)
     next_run = format_time(schedule.next_after(now))
     before = _missed(schedule, found, next_run)
     if found.fire_time is None:
         return Plan(schedule=schedule, events=before)
     firing = make(schedule, found.fire_time, found.kind)
-    plan = _for_firing(ledger, schedule, firing, next_run, closed)
+    if busy and not closed and (earlier := views.open_firings(ledger, schedule.id)):
+        plan = _overlapping(schedule, firing, next_run, earlier)
+    else:
+        plan = _for_firing(ledger, schedule, firing, next_run, closed)
     return replace(plan, events=[*before, *plan.events])
 
 
@@ -85,8 +92,6 @@ def _for_firing(
     if closed:
         skip = events.skipped(firing, tool, next_run, reason=closed, detail="nothing may run now")
         return Plan(schedule=schedule, events=[skip])
-    if earlier := views.open_firings(ledger, schedule.id):
-        return _overlapping(schedule, firing, next_run, earlier)
     if schedule.definition.after:
         return _dependent(ledger, schedule, firing, next_run)
     return Plan(schedule=schedule, events=[events.claimed(firing, tool, next_run)], run=firing)

@@ -112,9 +112,11 @@ class Timetable:
         return [self.shown(schedule) for schedule in found[:limit]], cursor
 
     def shown(self, schedule: Schedule, *, start: datetime | None = None) -> dict[str, Any]:
-        """Describe a schedule, with its next five firings behind `start` (now, by default)."""
-        moment = start or self.clock.now()
-        upcoming = schedule.definition.calendar.upcoming(moment, 5)
+        """Describe a schedule, with its next five firings, or those behind `start`."""
+        if start is None:
+            upcoming = schedule.upcoming(self.clock.now(), 5)
+        else:
+            upcoming = schedule.definition.calendar.upcoming(start, 5)
         return {
             "id": schedule.id,
             **schedule.definition.as_dict(),

@@ -108,6 +108,25 @@ def open_firings(ledger: Ledger, schedule_id: str) -> list[Firing]:
     return _firings(ledger, f"WHERE schedule = ? AND {IS_OPEN} ORDER BY fire_time", schedule_id)
 
 
+def with_open_firings(ledger: Ledger, schedule_ids: Sequence[str]) -> set[str]:
+    """Name those of which a firing is open, in one question for all of them."""
+    rows = ledger.query(
+        f"SELECT DISTINCT schedule FROM firing WHERE {IS_OPEN}"  # noqa: S608 - fixed text
+        " AND schedule IN (SELECT value FROM json_each(?))",
+        [json.dumps(schedule_ids)],
+    )
+    return {identifier for (identifier,) in rows}
+
+
+def with_dependents(ledger: Ledger, schedule_ids: Sequence[str]) -> set[str]:
+    """Name those that others come after."""
+    rows = ledger.query(
+        "SELECT DISTINCT after FROM schedule_after WHERE after IN (SELECT value FROM json_each(?))",
+        [json.dumps(schedule_ids)],
+    )
+    return {identifier for (identifier,) in rows}
+
+
 def every_open_firing(ledger: Ledger, state: str) -> list[Firing]:
     return _firings(ledger, f"WHERE {IS_OPEN} AND state = ? ORDER BY fire_time", state)
 

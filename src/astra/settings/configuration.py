@@ -9,6 +9,7 @@ file. Unknown keys and wrong types are errors that name the key, the value and w
 
 import dataclasses
 import difflib
+import re
 import tomllib
 import types
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from astra.kernel.errors import BadSetting
 
 Texts = tuple[str, ...]
+_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +48,7 @@ class App:
     command: str = ""
     port: int = 0
     health_path: str = "/healthz"
+    health_command: str = ""
     client_build: str = ""
     reload: bool = False
     watch_seconds: int = 60
@@ -55,6 +58,7 @@ class App:
 @dataclass(frozen=True, kw_only=True)
 class Deploy:
     keep: int = 5
+    require_tests: bool = True
     push_remote: str = ""
     commit_checks: str = ""
     staging: bool = False
@@ -80,6 +84,22 @@ class Agent:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Notify:
+    channels: Texts = ()
+    include_content: bool = False
+
+    def __post_init__(self) -> None:
+        for name in self.channels:
+            if not _NAME.fullmatch(name):
+                raise BadSetting(
+                    "notify.channels names lines of the data root's .env; an address is a secret,"
+                    " and what is signed stays in the ledger",
+                    next_step='write CHAT_URL=… into .env, and channels = ["CHAT_URL"]',
+                    key="notify.channels",
+                )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Configuration:
     target: Target = field(default_factory=Target)
     agent: Agent = field(default_factory=Agent)
@@ -87,6 +107,7 @@ class Configuration:
     deploy: Deploy = field(default_factory=Deploy)
     coder: Coder = field(default_factory=Coder)
     model: Model = field(default_factory=Model)
+    notify: Notify = field(default_factory=Notify)
 
 
 def parse(text: str) -> Configuration:

@@ -45,6 +45,7 @@ class Setting:
 
 _TEXT, _WHOLE, _NUMBER, _SWITCH = "text", "whole number", "number", "on or off"
 _PORT = "port, 0 to 65535"
+_HOURS = "whole number from 1 to 168"
 SETTINGS = (
     Setting("AGENT_DATA_ROOT", "path", "./agent-data", "the data root", used=True),
     Setting(
@@ -116,21 +117,40 @@ SETTINGS = (
     ),
     Setting("AGENT_GIT_USER_NAME", _TEXT, "Agent", "the agent's name in commits", used=True),
     Setting("AGENT_GIT_USER_EMAIL", _TEXT, "agent@localhost", "its address in commits", used=True),
-    Setting("AGENT_DEPLOY_TEST_TIMEOUT", _WHOLE, "300", "seconds the target's tests may take"),
-    Setting("AGENT_DEPLOY_REQUIRE_TESTS", _SWITCH, "on", "no deploy without passing tests"),
+    Setting(
+        "AGENT_DEPLOY_TEST_TIMEOUT",
+        _WHOLE,
+        "300",
+        "seconds the target's tests may take",
+        used=True,
+    ),
+    Setting(
+        "AGENT_DEPLOY_REQUIRE_TESTS",
+        _SWITCH,
+        "on",
+        "no deploy without passing tests; off only by `[deploy] require_tests` in astra.toml",
+        used=True,
+    ),
     Setting(
         "AGENT_REQUIRE_HUMAN_APPROVAL_FOR_TEST_CHANGES",
         _SWITCH,
         "on",
         "a change to tests waits for a person",
     ),
-    Setting("AGENT_RUNNER_MAX_CONCURRENT", _WHOLE, "3", "plans that run at once"),
+    Setting("AGENT_RUNNER_MAX_CONCURRENT", _WHOLE, "3", "plans that run at once", used=True),
     Setting("MAX_CLARIFYING_ROUNDS", _WHOLE, "3", "rounds of questions before drafting", used=True),
     Setting(
         "DESIRE_HALF_LIFE_DAYS",
         _NUMBER,
         "14",
         "days until a desire is half as strong; a new value counts from the daemon's next start",
+        used=True,
+    ),
+    Setting(
+        "DESIRE_SURVEY_HOURS",
+        _HOURS,
+        "1",
+        "hours between two entries of the strongest desires in the awareness feed",
         used=True,
     ),
 )
@@ -150,6 +170,9 @@ class Settings:
     flags_asked_on: frozenset[str]
     idle_minutes: float
     half_life_days: float
+    survey_hours: int
+    test_timeout: int
+    tests_required: bool
     git_user_name: str
     git_user_email: str
     read_scope: str | None
@@ -165,7 +188,7 @@ class Settings:
 
 def load(environ: Mapping[str, str], dotenv: str = "") -> Settings:
     """Read every setting, or raise an error that names the key, the value and what is accepted."""
-    file = _parse_dotenv(dotenv)
+    file = parse_dotenv(dotenv)
     _refuse_unknown({*environ, *file})
     merged = {**file, **environ}
     values = {setting.name: _value(setting, merged) for setting in SETTINGS}
@@ -181,6 +204,11 @@ def load(environ: Mapping[str, str], dotenv: str = "") -> Settings:
         flags_asked_on=frozenset((given - off) & default_off),
         idle_minutes=float(values["ASTRA_DAEMON_IDLE_MINUTES"]),
         half_life_days=float(values["DESIRE_HALF_LIFE_DAYS"]),
+        survey_hours=int(values["DESIRE_SURVEY_HOURS"]),
+        test_timeout=min(int(values["AGENT_DEPLOY_TEST_TIMEOUT"]), 86_400),
+        tests_required=_switch(
+            "AGENT_DEPLOY_REQUIRE_TESTS", merged.get("AGENT_DEPLOY_REQUIRE_TESTS") or "off"
+        ),
         git_user_name=values["AGENT_GIT_USER_NAME"],
         git_user_email=values["AGENT_GIT_USER_EMAIL"],
         read_scope=values["AGENT_READ_SCOPE"] if merged.get("AGENT_READ_SCOPE") else None,
@@ -201,11 +229,6 @@ def _sandbox_off(*sources: Mapping[str, str]) -> bool:
     return given == {OFF_UNSAFE}
 
 
-def variables(dotenv: str) -> dict[str, str]:
-    """Give every variable that a `.env` sets, known or not: keys of models are kept there."""
-    return _parse_dotenv(dotenv)
-
-
 def names() -> frozenset[str]:
     return frozenset(_BY_NAME)
 
@@ -216,6 +239,7 @@ def _value(setting: Setting, merged: Mapping[str, str]) -> str:
     checks = {
         _WHOLE: lambda: int(text) >= 0,
         _PORT: lambda: 0 <= int(text) <= LARGEST_PORT,
+        _HOURS: lambda: 1 <= int(text) <= 168,  # noqa: PLR2004 - as _HOURS says
         _NUMBER: lambda: 0 < float(text) < float("inf"),
         _SWITCH: lambda: text.lower() in _ON | _OFF,
         _TEXT: lambda: True,
@@ -268,7 +292,7 @@ def _refuse_unknown(given: set[str]) -> None:
             )
 
 
-def _parse_dotenv(text: str) -> dict[str, str]:
+def parse_dotenv(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         stripped = line.strip()

@@ -115,7 +115,7 @@ class RunAnswer(Answer):
 def _propose(arguments: ProposeArguments, services: Services) -> Proposed:
     proposal = Proposal(
         reason=arguments.reason,
-        edits=_edits(arguments),
+        edits=edits_of(arguments),
         from_branch=arguments.from_branch,
         goal=arguments.goal,
         research=arguments.research,
@@ -159,7 +159,7 @@ def _run(arguments: RunArguments, services: Services) -> RunAnswer:
     )
 
 
-def _edits(arguments: ProposeArguments) -> list[Edit]:
+def edits_of(arguments: ProposeArguments) -> list[Edit]:
     found = [_edit(edit, number) for number, edit in enumerate(arguments.edits)]
     if arguments.patch is not None:
         found.append(Patch(text=arguments.patch.encode(errors="replace")))

@@ -36,6 +36,7 @@ class Request:
     schedule_id: str | None = None
     schedule_budget: int = 0
     at_least: Tier = Tier.READ
+    plan_id: str | None = None
 
 
 class Counter:
@@ -141,15 +142,21 @@ def _unread(request: Request) -> Call:
         correlation=request.correlation or random_id("cor"),
         schedule_id=request.schedule_id,
         schedule_budget=request.schedule_budget,
+        plan_id=request.plan_id,
     )
 
 
 def _of_tool(call: Call, tool: AnyTool, at_least: Tier) -> Call:
-    """Take what the tool is; a caller may ask for a stricter tier, never for a looser one."""
+    """Take what the tool is; a caller may ask for a stricter tier, never for a looser one.
+
+    A plan's grants stand for the one-time approval that reaching outside takes otherwise; the gate
+    denies whatever they do not cover.
+    """
+    tier = tool.tier_in_plan if call.plan_id and tool.tier_in_plan is not None else tool.tier
     return replace(
         call,
         tool=tool.name,
-        tier=max(tool.tier, at_least),
+        tier=max(tier, at_least),
         flags=tool.flags,
         operator_only=tool.operator_only,
         available=tool.available,

@@ -49,6 +49,5 @@ TOOLS: tuple[AnyTool, ...] = (
     _later("research_and_summarize", Tier.LOCAL_WRITE),
     _later("astra.goals.create", Tier.LOCAL_WRITE, aliases=("goals.create", "goals_create")),
     _later("execute_goal", Tier.LOCAL_WRITE, flags=_WRITE),
-    _later("deploy_agent_code", Tier.EXTERNAL, flags=_WRITE),
     _later("astra.stop", Tier.LOCAL_WRITE, operator_only=True),
 )

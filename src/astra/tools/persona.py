@@ -89,6 +89,17 @@ def _delete(arguments: DeleteArguments, services: Services) -> Deleted:
     return Deleted(path=arguments.path, deleted=True)
 
 
+def _looks(arguments: ListArguments | ReadArguments, services: Services) -> Footprint:
+    """Name the file on this machine; what is mirrored below `src/` lies in git."""
+    asked = arguments.folder if isinstance(arguments, ListArguments) else arguments.path
+    if asked.startswith("/"):
+        return Footprint(read_paths=(asked,))
+    below = asked.strip("/")
+    if below == "src" or below.startswith("src/"):
+        return Footprint()
+    return Footprint(read_paths=(f"{services.persona_root}/{below}".rstrip("/"),))
+
+
 def _touches(arguments: WriteArguments | DeleteArguments, services: Services) -> Footprint:
     path = f"{services.persona_root}/{services.persona.writable(arguments.path).text}"
     return Footprint(write_paths=(path,), destructive=isinstance(arguments, DeleteArguments))
@@ -104,6 +115,7 @@ TOOLS: tuple[AnyTool, ...] = (
         tier=Tier.READ,
         flags=PERSONA,
         handler=_list,
+        footprint=_looks,
     ),
     Tool(
         name="read_file",
@@ -114,6 +126,7 @@ TOOLS: tuple[AnyTool, ...] = (
         tier=Tier.READ,
         flags=PERSONA,
         handler=_read,
+        footprint=_looks,
     ),
     Tool(
         name="write_file",

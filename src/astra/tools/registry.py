@@ -68,6 +68,8 @@ class Tool(Generic[In, Out]):
     hints: Hints = field(default_factory=Hints)
     footprint: Callable[[In, Services], Footprint] = _no_footprint
     aliases: tuple[str, ...] = ()
+    tier_in_plan: Tier | None = None
+    """The tier within the grants of an approved plan, where that is another."""
 
     @property
     def underscored(self) -> str:

@@ -138,5 +138,6 @@ TOOLS: tuple[AnyTool, ...] = (
         hints=Hints(open_world=True),
         handler=_fetch,
         footprint=_reaches,
+        tier_in_plan=Tier.LOCAL_WRITE,
     ),
 )

@@ -97,9 +97,12 @@ class Services:
     set_flag_off: Callable[[str], dict[str, Any]]
     approval_link: Callable[[str], str]
     boxes: Boxes
+    plan_boxes: Callable[[str], Boxes]
+    deploy: Callable[[str, str, str], dict[str, Any]]
     actor: str = ""
     correlation: str = ""
 
     def for_call(self, call: Call) -> "Services":
-        """Give the same services, knowing on whose behalf they act."""
-        return replace(self, actor=str(call.actor), correlation=call.correlation)
+        """Give the same services, knowing on whose behalf they act; a plan gets its own box."""
+        boxes = self.plan_boxes(call.plan_id) if call.plan_id else self.boxes
+        return replace(self, actor=str(call.actor), correlation=call.correlation, boxes=boxes)

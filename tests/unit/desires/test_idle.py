@@ -52,6 +52,15 @@ def test_at_the_next_full_hour_the_top_ten_are_in_the_feed(gate: GateInMemory) -
     assert len(surveys(gate)) == 1
 
 
+def test_another_interval_counts_from_the_first_survey_on(gate: GateInMemory) -> None:
+    want(gate)
+    gate.root.clock.advance(minutes=40)
+    IdlePolicy(gate.desires, hours=6).survey()
+    due = flow.next_due(gate.root.ledger)
+    assert due is not None
+    assert due.due == "2026-03-01T19:00:00.000000Z"
+
+
 def test_each_hour_has_one_survey_however_often_the_daemon_starts(gate: GateInMemory) -> None:
     want(gate)
     for _ in range(5 * 60):

@@ -190,6 +190,18 @@ def test_a_budget_starts_again_at_midnight_utc(monkeypatch: pytest.MonkeyPatch) 
     assert days == {"2026-05-01", "2026-05-02"}
 
 
+def test_a_week_shows_each_of_seven_days_and_the_days_without_a_call() -> None:
+    gate = GateInMemory()
+    for days in (1, 1, 5, 1):
+        assert gate.gate.admit(call(Tier.LOCAL_WRITE))[0].allowed
+        gate.root.clock.advance(days=days)
+    rows = budgets.week(gate.root.ledger, now=gate.root.clock.now())
+    assert {(row["scope"], row["used"], tuple(row["week"])) for row in rows} == {
+        ("actor", 0, (1, 0, 0, 0, 0, 1, 0)),
+        ("tool", 0, (1, 0, 0, 0, 0, 1, 0)),
+    }
+
+
 def test_many_tools_do_not_multiply_an_actors_pool(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(budgets, "CALLS_PER_ACTOR", 3)
     gate = GateInMemory()

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from astra.kernel import cancellation
+from astra.kernel.clock import format_time
 from astra.kernel.errors import AstraError, Conflict
 from astra.ledger import views as records
 from astra.policy.call import Tier
@@ -354,6 +355,9 @@ def test_backfill_runs_what_did_not_succeed_each_firing_once(world: Any) -> None
     assert [item["fire_time"][11:13] for item in done] == ["14", "15", "16", "17"]
     assert {item["kind"] for item in done} == {"backfill"}
     assert world.executor.backfill(schedule.id, start, world.clock.now(), actor="x") == []
+    hour = world.clock.now().replace(minute=0) - timedelta(days=2)
+    (one,) = world.executor.backfill(schedule.id, hour, hour, actor="x")
+    assert one["fire_time"] == format_time(hour), "both ends belong to it"
     with pytest.raises(AstraError, match="more than 100"):
         world.executor.backfill(
             schedule.id, start - timedelta(days=9), world.clock.now(), actor="x"
@@ -450,6 +454,8 @@ def test_repeated_failure_slows_down_within_bounds_and_success_brings_it_back(wo
     minutes(world, 2)
     assert world.timetable.get(schedule.id).factor == 2
     assert world.timetable.get(schedule.id).next_run[14:16] == "04"
+    shown = world.timetable.shown(world.timetable.get(schedule.id))["next_runs"]
+    assert [run[14:16] for run in shown] == ["04", "06", "08", "10", "12"]
     minutes(world, 30)
     assert world.timetable.get(schedule.id).factor == 4
     world.failing = False

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useRef, useState } from "react";
-import { answer, api } from "../api/client";
 import type { Change } from "../api/changes";
+import { answer, api } from "../api/client";
 import { approvalQuery } from "../api/queries";
 import { Button } from "../parts/Button";
 import { Dialog } from "../parts/Dialog";

@@ -20,7 +20,15 @@ from astra.adapters.bubblewrap.profile import GATEWAY_PORT, PROXY_PORT, Profile
 from astra.adapters.bubblewrap.supervision import Ending, OnOutput, Started
 from astra.adapters.bubblewrap.watch import Watch
 from astra.adapters.cgroups import NOT_DELEGATED, Delegation, Group
-from astra.adapters.egress_proxy import NO_EGRESS, PUBLIC_INTERNET, EgressProxy, Internet, Record
+from astra.adapters.egress_proxy import (
+    NO_EGRESS,
+    PUBLIC_INTERNET,
+    Announce,
+    EgressProxy,
+    Internet,
+    Record,
+    unannounced,
+)
 from astra.adapters.model_gateway import ModelGateway
 from astra.kernel.errors import AstraError, Refused
 
@@ -45,6 +53,7 @@ def run(
     data_root: Path,
     on_output: OnOutput = lambda _stream, _data: None,
     record: Record = lambda _attempt: None,
+    announce: Announce = unannounced,
     internet: Internet = PUBLIC_INTERNET,
     gateway: ModelGateway | None = None,
     groups: Delegation = NOT_DELEGATED,
@@ -55,6 +64,7 @@ def run(
         data_root=data_root,
         on_output=on_output,
         record=record,
+        announce=announce,
         internet=internet,
         gateway=gateway,
         groups=groups,
@@ -68,6 +78,7 @@ class _Job:
     data_root: Path
     on_output: OnOutput
     record: Record
+    announce: Announce
     internet: Internet
     gateway: ModelGateway | None
     groups: Delegation
@@ -173,6 +184,7 @@ def _serve(
     proxy = EgressProxy(
         grants=profile.domains,
         record=job.record,
+        announce=job.announce,
         internet=job.internet,
         byte_limit=limits.network_bytes,
         connection_limit=limits.connections,

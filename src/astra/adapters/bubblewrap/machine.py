@@ -84,6 +84,15 @@ def identity() -> Identity:
     return Identity(uid=user.pw_uid, gid=user.pw_gid, dropped=True)
 
 
+def no_such_user(identity: Identity, error: OSError) -> SandboxUnavailable:
+    """Say what it means that this root has no uid to give to boxes: a container of one uid."""
+    return SandboxUnavailable(
+        f"Astra runs as root but cannot become uid {identity.uid}: {error.strerror}",
+        next_step="run Astra as an ordinary user, or give the container a range of uids"
+        f" that has {identity.uid}",
+    )
+
+
 def _program(name: str, *, package: str) -> str:
     found = shutil.which(name, path=SYSTEM_PATH)
     if found is None:

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from astra.adapters import boxes
-from astra.adapters.bubblewrap import grants, machine, staging
+from astra.adapters.bubblewrap import grants, machine, staging, workspace
 from astra.adapters.bubblewrap.grants import Inspection, UnsafeGrant
 from astra.adapters.bubblewrap.machine import Machine
-from astra.adapters.bubblewrap.profile import Cover, Profile, compile_profile
+from astra.adapters.bubblewrap.profile import NAME_FILES, Cover, Profile, compile_profile
 from astra.adapters.bubblewrap.toolchain import NO_TOOLCHAIN, Toolchain
+from astra.adapters.bubblewrap.workspace import Workspace
 from astra.kernel.errors import BadInput
 from astra.policy.manifest import Manifest, check, is_within, normalise_path
 
@@ -27,7 +28,8 @@ class Box:
     """What to run, and all that it may touch.
 
     `protected` are the places that no grant may touch; `homes` are the home folders of this
-    machine unless a test names others.
+    machine unless a test names others. `host_network` and `inherited` descriptors are for the
+    deployed app, on the operator's signed word, and for nothing else.
     """
 
     command: tuple[str, ...]
@@ -38,6 +40,9 @@ class Box:
     homes: tuple[str, ...] | None = None
     kind: str = boxes.RUN
     label: str = ""
+    workspace: Workspace | None = None
+    host_network: bool = False
+    inherited: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,12 +73,28 @@ def prepare(box: Box, stack: contextlib.ExitStack, *, gateway: bool) -> Prepared
         covers=(*_hidden(box, host), *found.covers),
         guarded=guarded,
         gateway=gateway,
+        workspace=box.workspace.place if box.workspace else None,
+        host_names=_host_names() if box.host_network else None,
+        inherited=box.inherited,
     )
     sources: dict[str, int | str] = {**opened}
     if host.identity.dropped:
         sources = {**staging.stage(opened)}
     writable = tuple(opened[path] for path in manifest.write_paths)
+    if box.workspace is not None:
+        ready = workspace.set_up(box.workspace, stack)
+        sources[box.workspace.place] = ready.source
+        writable += _watched(ready, found)
     return Prepared(profile=profile, sources=sources, writable=writable, found=found)
+
+
+def _host_names() -> dict[str, str]:
+    """Read how the host resolves names; what is not there stays as every box has it."""
+    found: dict[str, str] = {}
+    for name in NAME_FILES:
+        with contextlib.suppress(OSError):
+            found[name] = Path(name).read_text(encoding="utf-8", errors="replace")
+    return found
 
 
 def _check_words(box: Box) -> None:
@@ -127,6 +148,16 @@ def _guarded(manifest: Manifest) -> tuple[str, ...]:
     return tuple(
         place for place in places if place not in manifest.write_paths and os.path.lexists(place)
     )
+
+
+def _watched(ready: workspace.Ready, found: Inspection) -> tuple[int, ...]:
+    """Watch a workspace that lies on the disk, from the size it has now."""
+    if ready.filling is None:
+        return ()
+    size, entries = grants.measure(ready.filling)
+    found.size += size
+    found.entries += entries
+    return (ready.filling,)
 
 
 def _hidden(box: Box, host: Machine) -> tuple[Cover, ...]:

@@ -1,6 +1,7 @@
 """Compiles a checked manifest into a described box: data, which `launch` carries out.
 
-What holds for every profile: no network but the box's own loopback; a user namespace in which no
+What holds for every profile: no network but the box's own loopback, unless the operator signed
+`network = "host"` for the app; a user namespace in which no
 further one can be made; no capability; a read-only root that holds the system's programs, a few
 files of /etc and nothing of the host's /proc, /sys or /run; granted places at their own paths,
 opened beforehand and handed over as descriptors; `.git` of a writable folder read-only unless it is
@@ -29,7 +30,7 @@ HOME = "/home/sandbox"
 USER = 1000
 PROXY_PORT, GATEWAY_PORT = 3128, 3129
 _FENCE = (
-    *("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"),
+    *("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"),
     *("--unshare-cgroup-try", "--disable-userns", "--assert-userns-disabled"),
     *("--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"),
     *("--uid", str(USER), "--gid", str(USER), "--hostname", "sandbox"),
@@ -43,6 +44,8 @@ _FILES = {
     "/etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
 }
 """Small files that replace the host's: nobody on the host is named in the box."""
+NAME_FILES = ("/etc/hosts", "/etc/resolv.conf", "/etc/nsswitch.conf")
+"""Of those, the ones by which names are resolved; an app on the host's network needs the host's."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +76,8 @@ class Profile:
     seccomp: bytes
     limits: Mapping[str, tuple[int, int]]
     domains: tuple[DomainGrant, ...]
+    host_network: bool = False
+    inherited: tuple[int, ...] = ()
 
 
 def compile_profile(
@@ -85,21 +90,31 @@ def compile_profile(
     covers: tuple[Cover, ...] = (),
     guarded: tuple[str, ...] = (),
     gateway: bool = False,
+    workspace: str | None = None,
+    host_names: Mapping[str, str] | None = None,
+    inherited: tuple[int, ...] = (),
 ) -> Profile:
-    """Describe the box. `guarded` are the places in writable folders that stay read-only."""
+    """Describe the box.
+
+    `guarded` are the places in writable folders that stay read-only; `workspace` is where the box
+    finds files that were made for it alone. With `host_names`, the files by which the host resolves
+    names, the box is on the host's network.
+    """
     return Profile(
         machine=machine,
         manifest=manifest,
         command=command,
-        workdir=workdir or (manifest.write_paths or (HOME,))[0],
-        grants=_grants(manifest, toolchain, guarded),
+        workdir=workdir or workspace or (manifest.write_paths or (HOME,))[0],
+        grants=_grants(manifest, toolchain, guarded, workspace),
         covers=covers,
         links=toolchain.links,
         environment=_environment(manifest, toolchain, gateway=gateway),
-        files=MappingProxyType(_FILES),
+        files=MappingProxyType({**_FILES, **(host_names or {})}),
         seccomp=seccomp.program(machine.architecture),
         limits=MappingProxyType(kernel_limits(manifest)),
         domains=parse_grants(manifest.network_domains),
+        host_network=host_names is not None,
+        inherited=inherited,
     )
 
 
@@ -114,6 +129,7 @@ def arguments(
     tail = ["--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/"]
     return [
         *_FENCE,
+        *(() if profile.host_network else ("--unshare-net",)),
         *_system(profile.machine),
         *(word for path in profile.files for word in _file(path, files)),
         *_scratch(profile.manifest.limits.scratch_bytes),
@@ -127,10 +143,10 @@ def arguments(
 
 
 def _grants(
-    manifest: Manifest, toolchain: Toolchain, guarded: tuple[str, ...]
+    manifest: Manifest, toolchain: Toolchain, guarded: tuple[str, ...], workspace: str | None
 ) -> tuple[Grant, ...]:
     """Order grants from the outside in, so that an inner one lies over the outer one."""
-    writable = set(manifest.write_paths)
+    writable = {*manifest.write_paths, *((workspace,) if workspace else ())}
     readable = {*manifest.read_paths, *toolchain.read_paths, *guarded} - writable
     return tuple(
         Grant(path=path, writable=path in writable) for path in sorted(writable | readable)

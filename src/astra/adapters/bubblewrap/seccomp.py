@@ -31,6 +31,8 @@ _UNIX, _INET, _INET6 = 1, 2, 10
 _RAW, _PACKET, _TYPE_BITS = 3, 10, 0xF
 _PLAIN_PROTOCOLS = (0, 1, 6, 17)
 _PERSONALITIES = (0, 0xFFFFFFFF)
+_SOCKET_LEVEL = 1
+_STEERING = (51, 52, 68)  # SO_{ATTACH_REUSEPORT_CBPF, ATTACH_REUSEPORT_EBPF, DETACH_REUSEPORT_BPF}
 
 
 class UnknownArchitecture(Refused):
@@ -91,7 +93,7 @@ TABLES = {
         | {"lookup_dcookie": 212, "nfsservctl": 180, "uselib": 134, "sysfs": 139, "_sysctl": 156}
         | {"name_to_handle_at": 303, "open_by_handle_at": 304}
         | {"move_pages": 279, "migrate_pages": 256, "personality": 135}
-        | {"ioctl": 16, "socket": 41, "socketpair": 53}
+        | {"ioctl": 16, "socket": 41, "socketpair": 53, "setsockopt": 54}
         | {"chmod": 90, "fchmod": 91, "fchmodat": 268, "mknod": 133, "mknodat": 259}
         | {"open": 2, "openat": 257, "creat": 85},
     ),
@@ -111,7 +113,7 @@ TABLES = {
         | {"lookup_dcookie": 18, "nfsservctl": 42}
         | {"name_to_handle_at": 264, "open_by_handle_at": 265}
         | {"move_pages": 239, "migrate_pages": 238, "personality": 92}
-        | {"ioctl": 29, "socket": 198, "socketpair": 199}
+        | {"ioctl": 29, "socket": 198, "socketpair": 199, "setsockopt": 208}
         | {"fchmod": 52, "fchmodat": 53, "mknodat": 33, "openat": 56},
     ),
 }
@@ -120,7 +122,7 @@ _ABSENT = {"clone3", "openat2", "statmount", "listmount", "io_uring_setup"}
 _SET_ID_MODES = {"chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2, "creat": 1}
 _SET_ID_NODES = {"mknod": 1, "mknodat": 2}
 _SET_ID_OPENS = {"open": (1, 2), "openat": (2, 3)}
-_CHECKED = {"clone", "ioctl", "socket", "socketpair", "personality"}
+_CHECKED = {"clone", "ioctl", "socket", "socketpair", "setsockopt", "personality"}
 
 
 @lru_cache(maxsize=2)
@@ -198,6 +200,16 @@ _CHECKS = {
         _argument(1),
         Instruction(_EQUAL, 1, 0, _TERMINAL_INJECTION[0]),
         Instruction(_EQUAL, 0, 1, _TERMINAL_INJECTION[1]),
+        _answer(errno.EPERM),
+    ],
+    # A release must not take connections from another one that shares its port.
+    "setsockopt": [
+        _argument(1),
+        Instruction(_EQUAL, 0, 5, _SOCKET_LEVEL),
+        _argument(2),
+        Instruction(_EQUAL, 2, 0, _STEERING[0]),
+        Instruction(_EQUAL, 1, 0, _STEERING[1]),
+        Instruction(_EQUAL, 0, 1, _STEERING[2]),
         _answer(errno.EPERM),
     ],
     "socket": [

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from astra.adapters.bubblewrap import syscalls
-from astra.adapters.bubblewrap.machine import Identity, SandboxUnavailable
+from astra.adapters.bubblewrap.machine import Identity, SandboxUnavailable, no_such_user
 
 # No grant lies below /sys and bwrap needs nothing from it, so covering it hides nothing.
 STAGE = "/sys"
@@ -43,6 +43,17 @@ def stage(opened: Mapping[str, int]) -> dict[str, str]:
     return staged
 
 
+def stage_one(descriptor: int, name: str) -> str:
+    """Bind one more folder below the stage, once that is there."""
+    tree = syscalls.clone_mount(descriptor)
+    try:
+        _make_target(f"{STAGE}/{name}", folder=True)
+        syscalls.attach_mount(tree, f"{STAGE}/{name}")
+    finally:
+        os.close(tree)
+    return f"{STAGE}/{name}"
+
+
 def hand_over(path: Path, identity: Identity) -> None:
     """Give a folder and what is in it to the uid of the boxes; nothing to do unless root.
 
@@ -51,7 +62,10 @@ def hand_over(path: Path, identity: Identity) -> None:
     """
     if not identity.dropped:
         return
-    os.chown(path, identity.uid, identity.gid, follow_symlinks=False)
+    try:
+        os.chown(path, identity.uid, identity.gid, follow_symlinks=False)
+    except OSError as error:
+        raise no_such_user(identity, error) from None
     for _root, folders, files, folder in os.fwalk(path, follow_symlinks=False):
         for name in (*folders, *files):
             _give(name, folder, identity)

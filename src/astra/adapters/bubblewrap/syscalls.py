@@ -16,6 +16,7 @@ _CLONE_TREE, _CLOSE_ON_EXEC = 0x1, 0x80000
 _FROM_EMPTY_PATH = 0x4
 _PRIVATE_EVERYWHERE = 0x40000 | 0x4000
 _NO_SUID_DEV_EXEC = 0x2 | 0x4 | 0x8
+_NO_SUID_DEV = 0x2 | 0x4
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
@@ -45,6 +46,20 @@ def mount_scratch(path: str) -> None:
     options = b"mode=0755,size=1m"
     flags = ctypes.c_ulong(_NO_SUID_DEV_EXEC)
     _checked(_libc.mount(b"astra", os.fsencode(path), b"tmpfs", flags, options), of=path)
+
+
+def mount_memory(path: str, *, size: int, files: int) -> None:
+    """Mount a file system in memory that can hold so much and no more."""
+    options = f"mode=0700,size={size},nr_inodes={files}".encode()
+    flags = ctypes.c_ulong(_NO_SUID_DEV)
+    _checked(_libc.mount(b"astra", os.fsencode(path), b"tmpfs", flags, options), of=path)
+
+
+def mount_overlay(path: str, *, below: str, above: str, work: str) -> None:
+    """Show one folder above another; the names are ours and hold no comma or colon."""
+    options = f"lowerdir={below},upperdir={above},workdir={work},index=off,metacopy=off".encode()
+    flags = ctypes.c_ulong(_NO_SUID_DEV)
+    _checked(_libc.mount(b"astra", os.fsencode(path), b"overlay", flags, options), of=path)
 
 
 def clone_mount(descriptor: int) -> int:

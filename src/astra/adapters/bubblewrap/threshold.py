@@ -21,7 +21,7 @@ from collections.abc import Callable, Generator
 from typing import TypeVar
 
 from astra.adapters.bubblewrap import supervision, syscalls
-from astra.adapters.bubblewrap.machine import Identity, SandboxUnavailable
+from astra.adapters.bubblewrap.machine import Identity, no_such_user
 from astra.adapters.bubblewrap.preparation import Prepared
 from astra.adapters.bubblewrap.profile import Profile, arguments
 from astra.adapters.bubblewrap.supervision import Started
@@ -73,7 +73,7 @@ def start(prepared: Prepared, stack: contextlib.ExitStack) -> Started:
                 stderr=subprocess.PIPE,
                 bufsize=0,
                 start_new_session=True,
-                pass_fds=(*handed, *theirs),
+                pass_fds=(*handed, *theirs, *profile.inherited),
             )
         )
         status_theirs.close()
@@ -99,19 +99,11 @@ def lent(identity: Identity) -> Generator[None, None, None]:
     try:
         _become(groups=[], gid=identity.gid, uid=identity.uid)
     except OSError as error:
-        raise _no_such_user(identity, error) from None
+        raise no_such_user(identity, error) from None
     try:
         yield
     finally:
         _become(groups=before, gid=0, uid=0)
-
-
-def _no_such_user(identity: Identity, error: OSError) -> SandboxUnavailable:
-    return SandboxUnavailable(
-        f"Astra runs as root but cannot become uid {identity.uid}: {error.strerror}",
-        next_step="run Astra as an ordinary user, or give the container a range of uids"
-        f" that has {identity.uid}",
-    )
 
 
 def _become(*, groups: list[int], gid: int, uid: int) -> None:

@@ -31,7 +31,15 @@ from astra.adapters.bubblewrap.profile import kernel_limits, through_proxy
 from astra.adapters.bubblewrap.supervision import OnOutput, Started
 from astra.adapters.bubblewrap.watch import Watch
 from astra.adapters.cgroups import NOT_DELEGATED, Delegation
-from astra.adapters.egress_proxy import NO_EGRESS, PUBLIC_INTERNET, EgressProxy, Internet, Record
+from astra.adapters.egress_proxy import (
+    NO_EGRESS,
+    PUBLIC_INTERNET,
+    Announce,
+    EgressProxy,
+    Internet,
+    Record,
+    unannounced,
+)
 from astra.adapters.unconfined import tree
 from astra.kernel.errors import AstraError, BadInput
 from astra.policy.domains import parse_grants
@@ -48,6 +56,7 @@ def run(
     data_root: Path,
     on_output: OnOutput = lambda _stream, _data: None,
     record: Record = lambda _attempt: None,
+    announce: Announce = unannounced,
     internet: Internet = PUBLIC_INTERNET,
     groups: Delegation = NOT_DELEGATED,
 ) -> Outcome:
@@ -60,7 +69,7 @@ def run(
             group = stack.enter_context(groups.group(kept.init, manifest.limits))
             entry = stack.enter_context(registered(data_root, box, kept, group))
             kept.entries.append(entry)
-            proxy = _serve(manifest, record, internet, stack)
+            proxy = _serve(manifest, record, announce, internet, stack)
             watch = _watch(manifest, kept, stack)
             refuse_when_stopped(data_root)
             kept.describe(_description(box, manifest, entry, proxy))
@@ -140,7 +149,11 @@ def _start_keeper(stack: contextlib.ExitStack) -> _Kept:
 
 
 def _serve(
-    manifest: Manifest, record: Record, internet: Internet, stack: contextlib.ExitStack
+    manifest: Manifest,
+    record: Record,
+    announce: Announce,
+    internet: Internet,
+    stack: contextlib.ExitStack,
 ) -> tuple[EgressProxy, int] | None:
     if not manifest.network_domains:
         return None
@@ -148,6 +161,7 @@ def _serve(
     proxy = EgressProxy(
         grants=parse_grants(manifest.network_domains),
         record=record,
+        announce=announce,
         internet=internet,
         byte_limit=manifest.limits.network_bytes,
         connection_limit=manifest.limits.connections,

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from astra.changes.evidence import Finding, Severity
 from astra.changes.findings import (
     lost_files,
+    pretending,
     python_effects,
     python_test_setup,
     python_tests,
@@ -29,6 +30,7 @@ _FOR_EACH = (
     supply.examine,
     python_effects.examine,
     script_effects.examine,
+    pretending.examine,
     python_test_setup.examine,
     script_tests.examine,
     thresholds.examine,

@@ -124,12 +124,11 @@ _LOOKED_AT = (ast.Import, ast.ImportFrom, ast.Attribute, ast.Name, ast.Call, ast
 
 
 def examine(source: Source) -> Iterator[Finding]:
-    tree = source.new_tree if source.language == "python" else None
-    if tree is None or not source.added:
+    if source.language != "python" or not source.added:
         return
-    names = imported(tree)
+    names = imported(source.new_nodes)
     seen: set[tuple[str, int]] = set()
-    for node in ast.walk(tree):
+    for node in source.new_nodes:
         if not isinstance(node, _LOOKED_AT) or not source.is_added(node):
             continue
         for rule, severity, meaning in _effects(node, names):

@@ -4,12 +4,12 @@ After `from os import system as s`, the name `s` stands for os.system.
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 
-def imported(tree: ast.AST) -> dict[str, str]:
-    """Map each name that an import binds, anywhere in the tree, to what it stands for."""
-    return {alias: stands_for for node in ast.walk(tree) for alias, stands_for in _bound(node)}
+def imported(nodes: Iterable[ast.AST]) -> dict[str, str]:
+    """Map each name that an import binds, anywhere among the nodes, to what it stands for."""
+    return {alias: stands_for for node in nodes for alias, stands_for in _bound(node)}
 
 
 def dotted(node: ast.AST, names: dict[str, str]) -> str:

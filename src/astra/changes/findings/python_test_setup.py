@@ -18,7 +18,7 @@ from astra.changes.findings.source import Source
 _DANGER, _WARNING = Severity.DANGER, Severity.WARNING
 _SKIPS = frozenset(
     {"skip", "skipif", "xfail", "skipIf", "skipUnless", "expectedFailure", "skipTest"}
-    | {"importorskip", "SkipTest", "skip_module", "Skipped"}
+    | {"importorskip", "SkipTest", "skip_module", "Skipped", "flaky"}
 )
 _HOOKS = frozenset(
     f"pytest_{name}"
@@ -43,8 +43,7 @@ Pick = Callable[[ast.AST, dict[str, str]], str]
 
 
 def examine(source: Source) -> Iterator[Finding]:
-    tree = source.new_tree if source.language == "python" else None
-    if tree is None:
+    if source.language != "python" or not source.new or not _may_matter(source):
         return
     seen: set[tuple[str, int]] = set()
     for pick, rule, severity in _PICKS if source.is_test else _EVERYWHERE:
@@ -57,21 +56,26 @@ def examine(source: Source) -> Iterator[Finding]:
 
 def _fresh(source: Source, pick: Pick) -> Iterator[tuple[ast.AST, str]]:
     """Give what the new text has more of than the old one, in order."""
-    known = Counter(key for _node, key, _message in _picked(source.old_tree, pick))
-    for node, key, message in _picked(source.new_tree, pick):
+    known = Counter(key for _node, key, _message in _picked(source.old_nodes, pick))
+    for node, key, message in _picked(source.new_nodes, pick):
         if known[key] > 0:
             known[key] -= 1
         else:
             yield node, message
 
 
-def _picked(tree: ast.Module | None, pick: Pick) -> Iterator[tuple[ast.AST, str, str]]:
-    if tree is None:
-        return
-    names, variables = imported(tree), _variables(tree)
-    for node in ast.walk(tree):
-        if message := pick(node, names):
-            yield node, _key(node, variables), message
+def _may_matter(source: Source) -> bool:
+    """Tell whether a file outside the tests could hold a hook at all."""
+    words = (*_HOOKS, "specname", "pluginmanager")
+    return source.is_test or any(word in (source.new or "") for word in words)
+
+
+def _picked(nodes: list[ast.AST], pick: Pick) -> Iterator[tuple[ast.AST, str, str]]:
+    names = imported(nodes)
+    found = [(node, message) for node in nodes if (message := pick(node, names))]
+    variables = _variables(nodes) if found else set[str]()
+    for node, message in found:
+        yield node, _key(node, variables), message
 
 
 def _key(node: ast.AST, variables: set[str]) -> str:
@@ -81,11 +85,11 @@ def _key(node: ast.AST, variables: set[str]) -> str:
     return _NAME.sub(lambda found: "Name(" if found[1] in variables else found[0], text)
 
 
-def _variables(tree: ast.Module) -> set[str]:
+def _variables(nodes: list[ast.AST]) -> set[str]:
     """Name what functions assign and the module does not: their own variables."""
-    functions = (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef))
-    inside = {name for function in functions for name in _stored(function)}
-    return inside - {name for node in tree.body if not _is_function(node) for name in _stored(node)}
+    body = nodes[0].body if nodes and isinstance(nodes[0], ast.Module) else []
+    inside = {name for node in body if _is_function(node) for name in _stored(node)}
+    return inside - {name for node in body if not _is_function(node) for name in _stored(node)}
 
 
 def _stored(node: ast.AST) -> set[str]:
@@ -111,7 +115,12 @@ def _skip(node: ast.AST, names: dict[str, str]) -> str:
     return ""
 
 
-def _hook(node: ast.AST, _names: dict[str, str]) -> str:
+def _hook(node: ast.AST, names: dict[str, str]) -> str:
+    if isinstance(node, ast.Call):
+        called = dotted(node.func, names)
+        named = any(keyword.arg == "specname" for keyword in node.keywords)
+        if named or ".pluginmanager." in called:
+            return f"{called} adds a hook to the test runner under another name"
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name in _HOOKS:
         return f"{node.name} can change which tests run and how their results read"
     return ""

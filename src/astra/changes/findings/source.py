@@ -61,6 +61,14 @@ class Source:
     def new_tree(self) -> ast.Module | None:
         return parsed(self.new)
 
+    @cached_property
+    def old_nodes(self) -> list[ast.AST]:
+        return list(ast.walk(self.old_tree)) if self.old_tree else []
+
+    @cached_property
+    def new_nodes(self) -> list[ast.AST]:
+        return list(ast.walk(self.new_tree)) if self.new_tree else []
+
     def is_added(self, node: ast.AST) -> bool:
         first = getattr(node, "lineno", 0)
         last = getattr(node, "end_lineno", None) or first

@@ -17,12 +17,16 @@ from astra.policy.secrets import MASK, mask
 LONGEST_LINE = 500
 _DIRECTION = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
+_COOKIE = re.compile(r"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+_PLAIN_ENCODINGS = frozenset({"utf-8", "utf8", "ascii", "us-ascii", "utf-8-sig"})
 _WORD = re.compile(r"[^\W\d_]{2,64}")
 _MOST_BLANKS = re.compile(r"\S[ \t]{120,}\S")
 
 
 def examine(source: Source) -> Iterator[Finding]:
     yield from _whole_file(source)
+    if source.language == "python":
+        yield from _encoding(source)
     for number in sorted(source.added):
         yield from _line(source, number, source.new_lines[number - 1])
     yield from _secrets(source)
@@ -39,6 +43,15 @@ def _whole_file(source: Source) -> Iterator[Finding]:
     if source.new_mode in {LINK, SUBMODULE} and source.new_mode != source.old_mode:
         kind = "a symbolic link" if source.new_mode == LINK else "another repository"
         yield source.about("leads-elsewhere", Severity.DANGER, 0, f"is {kind} now")
+
+
+def _encoding(source: Source) -> Iterator[Finding]:
+    """Find a cookie that makes Python read other characters than a reviewer sees."""
+    for number, line in enumerate(source.new_lines[:2], start=1):
+        found = _COOKIE.match(line)
+        if found and found[1].lower().replace("_", "-") not in _PLAIN_ENCODINGS:
+            message = f"Python reads this file as {found[1][:40]}, so it may run what is not shown"
+            yield source.finding("other-encoding", Severity.DANGER, number, message)
 
 
 def _line(source: Source, number: int, line: str) -> Iterator[Finding]:

@@ -53,7 +53,7 @@ _NARROWING = re.compile(
     r"--ignore(?:-glob)?\b|--deselect\b|(?:^|[\s\"'])-[km](?=[\s\"'=])|--no-cov\b|--collect-only\b"
     r"|-p\s*no:|--passWithNoTests|passWithNoTests|--suppress-no-test-exit-code|--co\b"
     r"|testPathIgnorePatterns|testNamePattern|--testNamePattern|--bail\b|\|\|\s*true\b|\|\|\s*:"
-    r"|exit\s+0\b|continue-on-error:\s*true|allow_failure:\s*true|--continue-on-collection-errors"
+    r"|--updateSnapshot|--snapshot-update|--force-regen|--inline-snapshot|exit\s+0\b|continue-on-error:\s*true|allow_failure:\s*true|--continue-on-collection-errors"
 )
 _CHOOSING = re.compile(
     r"\b(?:testpaths|python_files|python_classes|python_functions|norecursedirs|collect_ignore"
@@ -68,8 +68,6 @@ def examine(source: Source) -> Iterator[Finding]:
         return
     yield from _numbers(source)
     yield from _lost_demands(source)
-    if source.old is None:
-        return
     for number in sorted(source.added):
         line = source.new_lines[number - 1][:2000]
         if found := _NARROWING.search(line):

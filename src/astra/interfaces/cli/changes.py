@@ -1,4 +1,4 @@
-"""`astra changes propose|list|show|diff|test|approve|reject|comment|request-changes`."""
+"""`astra changes`: propose, list, show, diff, test, decide, and rehearse it all."""
 
 import argparse
 import base64
@@ -41,8 +41,12 @@ def configure(parser: argparse.ArgumentParser, _command: str) -> None:
     for name in ("comment", "request-changes"):
         actions.choices[name].add_argument("text", metavar="TEXT")
 
+    rehearsing = actions.add_parser("dry-run", help="rehearse the whole path on a throwaway copy")
+    _add_edits(rehearsing)
+    rehearsing.set_defaults(run=dry_run)
 
-def _proposing(parser: argparse.ArgumentParser) -> None:
+
+def _add_edits(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--edit",
         action="append",
@@ -52,6 +56,10 @@ def _proposing(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--delete", action="append", default=[], metavar="REPO_PATH")
     parser.add_argument("--patch", metavar="FILE", help="a unified diff")
+
+
+def _proposing(parser: argparse.ArgumentParser) -> None:
+    _add_edits(parser)
     parser.add_argument("--from-branch", metavar="BRANCH", help="a branch of the agent's clone")
     parser.add_argument("--reason", required=True, help="why the code should change")
     parser.add_argument("--goal", metavar="ID", help="the goal it serves")
@@ -120,6 +128,23 @@ def request_changes(context: Context) -> None:
     context.console.result(done, f"sent {done['id']} back; the agent can propose a revision")
 
 
+def dry_run(context: Context) -> int:
+    """Walk the whole path on a throwaway copy; the operator signs, as for a real change."""
+    from astra.interfaces.cli.signing import signed
+
+    client = context.client()
+    found = client.post("/api/dry-runs", _edits(context))
+    if "digest" in found:
+        for line in found["transcript"]:
+            context.console.note(printable(line))
+        content = {"dry_run": found["id"], "digest": found["digest"]}
+        authority = signed(context, "dry_run_approved", content)
+        found = client.post(f"/api/dry-runs/{found['id']}/approve", {"authority": authority})
+    lines = [printable(line) for line in found["transcript"]]
+    context.console.result(found, *lines, f"kept in {printable(found['folder'])}")
+    return 0 if found["ok"] else 1
+
+
 def settled(context: Context, identifier: str) -> dict[str, Any]:
     """Wait until nothing of a change is under way."""
     while True:
@@ -155,17 +180,22 @@ def wait_for_merge(context: Context, identifier: str) -> None:
 
 def _proposal(context: Context) -> dict[str, Any]:
     given = context.arguments
-    edits: list[dict[str, Any]] = [_edit(text) for text in given.edit]
-    edits += [{"path": path, "delete": True} for path in given.delete]
     named = {
+        **_edits(context),
         "reason": given.reason,
-        "edits": edits,
-        "patch_base64": _read(given.patch) if given.patch else None,
         "from_branch": given.from_branch,
         "goal": given.goal,
         "research": given.research,
         "supersedes": given.supersedes,
     }
+    return {name: value for name, value in named.items() if value}
+
+
+def _edits(context: Context) -> dict[str, Any]:
+    given = context.arguments
+    edits: list[dict[str, Any]] = [_edit(text) for text in given.edit]
+    edits += [{"path": path, "delete": True} for path in given.delete]
+    named = {"edits": edits, "patch_base64": _read(given.patch) if given.patch else None}
     return {name: value for name, value in named.items() if value}
 
 

@@ -12,8 +12,10 @@ from astra.settings.environment import LARGEST_PORT
 
 def configure(parser: argparse.ArgumentParser, command: str) -> None:
     if command == "down":
+        parser.add_argument("--keep-app", action="store_true", help="let the deployed app go on")
         parser.set_defaults(run=down)
         return
+    parser.add_argument("--no-app", action="store_true", help="without the deployed app")
     parser.add_argument(
         "--port", type=_port, metavar="N", help="the loopback port, otherwise ASTRA_PORT; 0: any"
     )
@@ -37,6 +39,7 @@ def up(context: Context) -> None:
     context.console.note(f"Astra owns {root.path}; Ctrl-C ends it")
     command = [sys.executable, "-I", "-m", "astra.interfaces.daemon.server"]
     command += ["--data-root", str(root.path), "--stay", *_port_option(context)]
+    command += [] if context.arguments.no_app else ["--app"]
     os.execve(sys.executable, command, daemon_environment())  # noqa: S606 - ourselves
 
 
@@ -59,12 +62,27 @@ def _port(text: str) -> int:
 def down(context: Context) -> None:
     client = context.client()
     if not client.running():
-        context.console.result({"ended": False}, "no daemon was running")
+        ended = not context.arguments.keep_app and _end_app(context)
+        words = "no daemon was running" + ("; the app was, and is ended" if ended else "")
+        context.console.result({"ended": False, "app_ended": ended}, words)
         return
     pid = client.get("/api/status")["daemon"]["pid"]
-    client.post("/api/down")
+    client.post("/api/down", {"keep_app": context.arguments.keep_app})
     _wait_for(pid)
     context.console.result({"ended": True, "pid": pid}, f"ended daemon {pid}")
+
+
+def _end_app(context: Context) -> bool:
+    """End an app that outlived its daemon; tells whether there was one."""
+    from astra.adapters.supervisor import channel
+    from astra.adapters.supervisor.client import HolderClient
+
+    root, there = context.settings.data_root.resolve(), False
+    for name in (channel.HOLDER, channel.STAGING):
+        holder = HolderClient(root, name)
+        there = there or holder.state() is not None
+        holder.close()
+    return there
 
 
 def _wait_for(pid: int) -> None:

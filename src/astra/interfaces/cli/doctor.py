@@ -62,13 +62,19 @@ def attack(context: Context) -> int:
     document = {"ok": not escaped, "items": items, "next": None}
     paint = context.console.paint
     lines = [
-        f"{paint('held' if item['held'] else 'GOT OUT', 'green' if item['held'] else 'red'):8}"
-        f"  {item['category']:14} {item['name']}: {item['outcome']}"
+        f"{paint(f'{_mark(item):9}', 'green' if item['held'] else 'red')}"
+        f" {item['category']:14} {item['name']}: {item['outcome']}"
         for item in items
     ]
     summary = f"{len(items) - len(escaped)} of {len(items)} attempts held"
     context.console.result(document, *lines, summary)
     return 1 if escaped else 0
+
+
+def _mark(item: dict[str, Any]) -> str:
+    if item["held"]:
+        return "held"
+    return "not tried" if item["outcome"].startswith("not tried:") else "GOT OUT"
 
 
 def _machine() -> Iterator[Check]:

@@ -6,6 +6,8 @@ from astra.interfaces.cli.main import Context
 from astra.interfaces.cli.root import flag_line
 from astra.settings.environment import FLAGS
 
+_CODE_WRITE = "ASTRA_CODE_WRITE_ENABLED"
+
 
 def configure(parser: argparse.ArgumentParser, _command: str) -> None:
     parser.set_defaults(run=show)
@@ -13,7 +15,19 @@ def configure(parser: argparse.ArgumentParser, _command: str) -> None:
     setting = actions.add_parser("set", help="turn a flag on (signed) or off (free)")
     setting.add_argument("name", choices=list(FLAGS), metavar="NAME", help=", ".join(FLAGS))
     setting.add_argument("state", choices=["on", "off"])
+    setting.add_argument("--yes", action="store_true", help="turn code writing on all the same")
     setting.set_defaults(run=set_flag)
+
+
+def _ask_first(context: Context) -> None:
+    """Say what is missing before code writing is turned on; throwaway roots are not asked."""
+    from astra.interfaces.cli.readiness import warn
+
+    if context.client().get("/api/operator")["throwaway"]:
+        return
+    if missing := warn(context):
+        question = f"{missing} lines of the readiness list say no-go. Turn it on all the same?"
+        context.console.confirm(question, yes=context.arguments.yes)
 
 
 def show(context: Context) -> None:
@@ -25,6 +39,8 @@ def set_flag(context: Context) -> None:
     name, on = context.arguments.name, context.arguments.state == "on"
     body = {"name": name, "on": on}
     if on:
+        if name == _CODE_WRITE:
+            _ask_first(context)
         from astra.interfaces.cli.signing import signed
         from astra.policy import flags
 

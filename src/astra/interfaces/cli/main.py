@@ -46,6 +46,10 @@ COMMANDS = {
     "approvals": ("approvals", "what waits for your decision"),
     "approve": ("approvals", "approve exactly one thing, once; asks for the passphrase"),
     "reject": ("approvals", "reject it, with a reason"),
+    "deploy": ("deploying", "put an approved commit into service; asks for the passphrase"),
+    "releases": ("deploying", "what was deployed, what serves, what can be gone back to"),
+    "rollback": ("deploying", "put another release into service again; asks for the passphrase"),
+    "readiness": ("readiness", "the go / no-go list before code writing is turned on"),
     "ledger": ("ledger", "read, verify, rebuild and export the record"),
     "demo": ("demo", "a guided story on a throwaway data root"),
 }

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from astra.interfaces.cli import plan_pages
+from astra.interfaces.cli import plan_steering as steering
 from astra.interfaces.cli.main import Context
 from astra.kernel.errors import BadInput
 from astra.kernel.text import printable
@@ -39,11 +40,28 @@ def configure(parser: argparse.ArgumentParser, command: str) -> None:
         ("approve", "sign exactly this plan with these grants; asks for the passphrase", approve),
         ("reject", "reject it, with a reason that the agent reads", reject),
         ("revise", "edit a plan; it is checked again and needs a new approval", revise),
+        ("pause", "hold it until you resume it", steering.pause),
+        ("resume", "let it go on; asks for the passphrase", steering.resume),
+        ("abort", "end it for good, and every process that runs for it", steering.abort),
+        (
+            "grant",
+            "grant what it waits for, or confirm a destructive step; asks for the passphrase",
+            steering.grant,
+        ),
+        ("skip", "leave out the action that it waits to do", steering.skip),
+        (
+            "extend-budget",
+            "give its checkpoint more steps; asks for the passphrase",
+            steering.extend,
+        ),
+        ("message", "tell it something; its next step reads it", steering.message),
+        ("silence", "announce nothing of it any more", steering.silence),
     ):
         child = actions.add_parser(name, help=about)
         child.add_argument("id", metavar="ID")
         child.set_defaults(run=run)
     _more_options(actions.choices)
+    steering.add_options(actions.choices)
 
 
 def _more_options(actions: dict[str, argparse.ArgumentParser]) -> None:

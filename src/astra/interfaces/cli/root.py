@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from astra.interfaces.cli.main import Context
-from astra.kernel.text import printable
+from astra.kernel.text import one_line, printable
 from astra.settings.environment import OFF_UNSAFE
 
 if TYPE_CHECKING:
@@ -110,17 +110,19 @@ def _status_lines(context: Context, status: dict[str, Any]) -> list[str]:
         f"  ledger       {ledger['records']} records, head {ledger['head'][:16]}…",
         f"  code access  {status['code_access']}, read scope {status['read_scope']}",
         f"  approvals    {status['approvals']['pending']} waiting",
+        f"  schedules    {_schedules(status['executor'])}",
         _sandbox_line(context, status["sandbox"]),
         f"  astra.toml   {status['configuration']}",
+    ]
+    lines += [
+        f"  notify       {name}: there is no such line in .env; nobody is told through it"
+        for name in status["notify"]["missing"]
     ]
     if ledger["trouble"]:
         lines.append(paint(f"  trouble      {ledger['trouble']}", "red"))
     if status["configuration"] != "signed":
         lines.append("               only the signed text counts; to sign it: astra config sign")
-    lines += [
-        f"  budget       {row['scope']} {row['name']}: {row['used']} of {row['limit']} today"
-        for row in status["budgets"]
-    ]
+    lines += [_budget_line(row) for row in status["budgets"]]
     lines.append("  flags")
     lines += [flag_line(context, flag) for flag in status["flags"].values()]
     return lines
@@ -129,6 +131,26 @@ def _status_lines(context: Context, status: dict[str, Any]) -> list[str]:
 def _sandbox_line(context: Context, sandbox: dict[str, Any]) -> str:
     line = f"  sandbox      {sandbox['kind']}, {sandbox['state']}"
     return line if sandbox["kind"] != OFF_UNSAFE else context.console.paint(line, "red")
+
+
+def _schedules(executor: dict[str, Any]) -> str:
+    words = [f"{executor['active']} active, {executor['paused']} paused, {executor['open']} open"]
+    if executor["next_due"]:
+        words.append(f"next {executor['next_due'][:19]}Z")
+    if executor["closed"]:
+        words.append(f"none runs now ({executor['closed']})")
+    if executor["trouble"]:
+        words.append(f"trouble: {one_line(executor['trouble'])}")
+    return ", ".join(words)
+
+
+def _budget_line(row: dict[str, Any]) -> str:
+    *before, today = row["week"]
+    days = " ".join(map(str, before))
+    return (
+        f"  budget       {row['scope']} {printable(row['name'])}: {today} of {row['limit']} today;"
+        f" the six days before: {days}"
+    )
 
 
 def flag_line(context: Context, flag: dict[str, Any]) -> str:

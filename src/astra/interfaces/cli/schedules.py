@@ -24,6 +24,13 @@ _OPTIONS = (
     ("--slow-after", "slow_after", int, "slow down after so many failures in a row (0: never)"),
     ("--slowest", "slowest", int, "at the slowest, every so manieth firing only"),
 )
+_NEXT_STEPS = {
+    "budget_spent": "budgets start again at midnight UTC; to raise the schedule's own:"
+    " astra schedules modify {schedule_id} --budget N",
+    "pool_spent": "wait for midnight UTC; astra status shows what spent it",
+    "flag_off": "astra flags",
+    "stopped": "astra start",
+}
 _REQUIRED = frozenset({"--name", "--cron", "--tool"})
 
 
@@ -81,7 +88,10 @@ def create(context: Context) -> None:
 
 
 def modify(context: Context) -> None:
-    done = context.client().post(_path(context), _fields(context))
+    fields = _fields(context)
+    if not fields:
+        raise BadInput("there is nothing to change", next_step="name a field, such as --cron")
+    done = context.client().post(_path(context), fields)
     context.console.result(done, f"modified {done['id']}", *_next_runs(done))
 
 
@@ -108,7 +118,7 @@ def list_schedules(context: Context) -> None:
     )
     lines = [
         f"{item['id']}  tier {item['safety_tier']}  {item['state']:7} "
-        f"{(item['next_run'] or '')[:16]:17} {printable(item['cron_expression']):15} "
+        f"{_next_run(item):23} {printable(item['cron_expression']):15} "
         f"{printable(item['target_tool'])}  {one_line(item['name'], 60)}"
         for item in listed["items"]
     ]
@@ -117,11 +127,7 @@ def list_schedules(context: Context) -> None:
 
 def show(context: Context) -> None:
     found = context.client().get(_path(context), start=context.arguments.start)
-    lines = [
-        f"{name:17} {printable(json.dumps(value, ensure_ascii=False))}"
-        for name, value in found.items()
-        if name != "next_runs"
-    ]
+    lines = [f"{name:17} {_shown(value)}" for name, value in found.items() if name != "next_runs"]
     context.console.result(found, *lines, *_next_runs(found))
 
 
@@ -137,7 +143,8 @@ def run_now(context: Context) -> int:
     body = {"start": given.start, "end": given.end}
     done = context.client().post(f"{_path(context)}/run", body)
     if "items" in done:
-        context.console.result(done, *(_line(item) for item in done["items"]))
+        lines = [_line(item) for item in done["items"]]
+        context.console.result(done, *(lines or ["nothing to run: all of them succeeded before"]))
         return 0
     if done["reason"] == "needs_approval":
         raise NeedsApproval(
@@ -147,7 +154,7 @@ def run_now(context: Context) -> int:
         raise Refused(
             done["detail"] or done["outcome"],
             code=done["reason"],
-            next_step=f"astra ledger story {done['trace']}",
+            next_step=_NEXT_STEPS.get(done["reason"], "astra ledger story {trace}").format(**done),
             outcome=done["outcome"],
             firing=done["id"],
         )
@@ -188,9 +195,26 @@ def _next_runs(found: dict[str, Any]) -> list[str]:
     return [f"  next  {moment}" for moment in found["next_runs"]]
 
 
+def _next_run(item: dict[str, Any]) -> str:
+    """Show the next firing on the schedule's own wall clock."""
+    if not item["next_run"] or not item["next_runs"]:
+        return ""
+    first = item["next_runs"][0]
+    return f"{first[:16]}{first[19:]}"
+
+
+def _shown(value: Any) -> str:
+    return printable(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+
+
 def _line(item: dict[str, Any]) -> str:
-    many = f" ({item['count']} firings)" if item["count"] > 1 else ""
+    """Say of a firing when it was meant to be, where it came from, how it went and why."""
+    told = [one_line(item["detail"], 100)] if item["detail"] else []
+    if item["attempt"] > 1:
+        told.append(f"(attempt {item['attempt']})")
+    if item["next_attempt"]:
+        told.append(f"(again at {item['next_attempt'][:19]}Z)")
     return (
-        f"{item['fire_time'][:19]}Z  {item['outcome']:11} {item['reason']:15}{many} "
-        f"{item['milliseconds']:9.1f} ms  {one_line(item['detail'], 100)}"
-    )
+        f"{item['fire_time'][:19]}Z  {item['kind'].replace('_', '-'):8}  {item['outcome']:11} "
+        f"{item['reason']:15} {item['milliseconds']:9.1f} ms  {' '.join(told)}"
+    ).rstrip()

@@ -13,11 +13,13 @@ from astra.bootstrap import runtime as running
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon import (
     change_routes,
+    deploy_routes,
     desire_routes,
     metrics,
     passkey_routes,
     plan_routes,
     problems,
+    readiness_routes,
     sandbox_routes,
     schedule_routes,
     session_routes,
@@ -87,6 +89,8 @@ def build(
     desire_routes.add(app, runtime)
     change_routes.add(app, runtime)
     plan_routes.add(app, runtime)
+    deploy_routes.add(app, runtime)
+    readiness_routes.add(app, runtime)
     return app
 
 
@@ -108,7 +112,10 @@ def _status_routes(app: FastAPI, runtime: Runtime, leave: Callable[[], None]) ->
         return {"items": budgets.consumption(runtime.ledger, days=days), "next": None}
 
     @app.post("/api/down")
-    async def down() -> Leaving:
+    async def down(
+        keep_app: Annotated[bool, Body(embed=True)] = False,  # noqa: FBT002 - a JSON member
+    ) -> Leaving:
+        runtime.deployer.ends_app = not keep_app
         leave()
         return Leaving(leaving=True)
 

@@ -22,6 +22,7 @@ from astra.interfaces.daemon.work_models import (
 )
 from astra.policy.authority import Signed
 from astra.tasks.book import Tasks
+from astra.tools.changes import edits_of
 
 Document = dict[str, Any]
 _LONGEST_WAIT = 25.0
@@ -32,6 +33,7 @@ def add(app: FastAPI, runtime: Runtime) -> None:
     _proposing(app, runtime)
     _deciding(app, runtime)
     _tasks(app, runtime)
+    _dry_runs(app, runtime)
 
 
 def _reading(app: FastAPI, runtime: Runtime) -> None:
@@ -127,6 +129,21 @@ def _tasks(app: FastAPI, runtime: Runtime) -> None:
     @app.get("/api/tasks/{identifier}", response_model=TaskShown)
     def show_task(identifier: str) -> Document:
         return Tasks(runtime.ledger).get(identifier).as_dict()
+
+
+def _dry_runs(app: FastAPI, runtime: Runtime) -> None:
+    @app.post("/api/dry-runs")
+    def begin_dry_run(proposal: Annotated[Document | None, Body()] = None) -> Document:
+        tool = runtime.registry.find("schedule_code_modification")
+        return runtime.dry_runs.begin(
+            edits_of(tool.parse({"reason": "a dry run", **(proposal or {})}))
+        )
+
+    @app.post("/api/dry-runs/{identifier}/approve")
+    def approve_dry_run(
+        identifier: str, authority: Annotated[Document, Body(embed=True)]
+    ) -> Document:
+        return runtime.dry_runs.approve(identifier, Signed.read(authority))
 
 
 def _settled(runtime: Runtime, identifier: str, seconds: float) -> Document:

@@ -91,8 +91,12 @@ def _calls(ledger: Ledger) -> list[Sample]:
 
 
 def _budgets(runtime: Runtime, what: str) -> list[Sample]:
-    today = budgets.today(runtime.ledger, now=runtime.clock.now())
-    return [({"scope": row["scope"], "name": row["name"]}, row[what]) for row in today]
+    today = f"{runtime.clock.now():%Y-%m-%d}"
+    return [
+        ({"scope": row["scope"], "name": row["name"]}, row[what])
+        for row in budgets.consumption(runtime.ledger, days=1)
+        if row["day"] == today
+    ]
 
 
 def _words(name: str) -> str:

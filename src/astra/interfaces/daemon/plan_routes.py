@@ -21,11 +21,15 @@ from astra.policy.authority import Signed
 
 Document = dict[str, Any]
 Authority = Annotated[Document, Body(embed=True)]
+Reason = Annotated[str, Body(embed=True)]
 
 
 def add(app: FastAPI, runtime: Runtime) -> None:
     _drafting(app, runtime)
     _deciding(app, runtime)
+    _holding(app, runtime)
+    _loosening(app, runtime)
+    _talking(app, runtime)
     _allowlist(app, runtime)
 
 
@@ -88,6 +92,76 @@ def _deciding(app: FastAPI, runtime: Runtime) -> None:
         request: Request, identifier: str, edits: Annotated[list[Document], Body(embed=True)]
     ) -> Document:
         runtime.planning.plans.revise(identifier, edits, actor=caller(request))
+        return runtime.planning.views.shown(identifier)
+
+
+def _holding(app: FastAPI, runtime: Runtime) -> None:
+    """Add what needs no signature: it can only make a plan do less."""
+
+    @app.post("/api/agents/{identifier}/pause")
+    def pause_plan(request: Request, identifier: str, reason: Reason = "") -> Document:
+        runtime.running.control.pause(identifier, actor=caller(request), reason=reason)
+        return runtime.planning.views.shown(identifier)
+
+    @app.post("/api/agents/{identifier}/abort")
+    def abort_plan(request: Request, identifier: str, reason: Reason = "") -> Document:
+        runtime.running.control.abort(identifier, actor=caller(request), reason=reason)
+        return runtime.planning.views.shown(identifier)
+
+    @app.post("/api/agents/{identifier}/skip")
+    def skip_action(request: Request, identifier: str, reason: Reason = "") -> Document:
+        runtime.running.control.skip(identifier, actor=caller(request), reason=reason)
+        return runtime.planning.views.shown(identifier)
+
+
+def _loosening(app: FastAPI, runtime: Runtime) -> None:
+    """Add what the operator signs; `decision` gives the words to sign."""
+
+    @app.get("/api/agents/{identifier}/decision")
+    def wanted_decision(
+        identifier: str,
+        action: Annotated[str, Query()],
+        *,
+        once: Annotated[bool, Query()] = False,
+        steps: Annotated[int, Query(ge=0)] = 0,
+    ) -> Document:
+        return runtime.running.control.wanted(identifier, action, once=once, steps=steps)
+
+    @app.post("/api/agents/{identifier}/resume")
+    def resume_plan(identifier: str, authority: Authority) -> Document:
+        runtime.running.control.decide(identifier, "resume", Signed.read(authority))
+        return runtime.planning.views.shown(identifier)
+
+    @app.post("/api/agents/{identifier}/grant")
+    def grant_more(
+        identifier: str, authority: Authority, *, once: Annotated[bool, Body()] = False
+    ) -> Document:
+        runtime.running.control.decide(identifier, "grant", Signed.read(authority), once=once)
+        runtime.planning.exports.export(identifier)
+        return runtime.planning.views.shown(identifier)
+
+    @app.post("/api/agents/{identifier}/extend_budget")
+    def extend_budget(
+        identifier: str, authority: Authority, steps: Annotated[int, Body()]
+    ) -> Document:
+        signed = Signed.read(authority)
+        runtime.running.control.decide(identifier, "extend_budget", signed, steps=steps)
+        return runtime.planning.views.shown(identifier)
+
+
+def _talking(app: FastAPI, runtime: Runtime) -> None:
+    @app.post("/api/agents/{identifier}/messages")
+    def tell_plan(
+        request: Request, identifier: str, text: Annotated[str, Body(embed=True)]
+    ) -> Document:
+        runtime.running.control.message(identifier, text, actor=caller(request))
+        return runtime.planning.views.shown(identifier)
+
+    @app.post("/api/agents/{identifier}/silence")
+    def silence_plan(
+        request: Request, identifier: str, *, on: Annotated[bool, Body(embed=True)] = True
+    ) -> Document:
+        runtime.running.control.silence(identifier, on=on, actor=caller(request))
         return runtime.planning.views.shown(identifier)
 
 

@@ -14,6 +14,8 @@ from astra.policy.authority import Signed
 def add(app: FastAPI, runtime: Runtime) -> None:
     @app.get("/api/sandbox", response_model=SandboxShown)
     def show_sandbox() -> dict[str, Any]:
+        """Say what is in force, after the check that may still be under way."""
+        runtime.sandbox.preflight()
         return runtime.sandbox.state()
 
     @app.post("/api/sandbox/off-unsafe", response_model=SandboxShown)

@@ -14,6 +14,7 @@ from astra.policy.call import Actor, Role
 from astra.schedules import cron, wording
 from astra.tools.counter import Request as ToolRequest
 
+_YEARS = range(1970, 9000)
 Fields = Annotated[dict[str, Any], Body()]
 
 
@@ -129,9 +130,9 @@ def _moment(text: str, name: str) -> datetime:
         moment = datetime.fromisoformat(text)
     except ValueError:
         moment = None
-    if moment is None or moment.tzinfo is None:
+    if moment is None or moment.tzinfo is None or moment.year not in _YEARS:
         raise BadInput(
-            f"{name}: {text[:60]!r} is no time with an offset",
+            f"{text[:60]!r} is no time with an offset",
             next_step="write it like 2026-03-29T00:00:00+01:00 or 2026-03-28T23:00:00Z",
             field=name,
         )

@@ -61,7 +61,10 @@ def main(arguments: list[str] | None = None) -> int:
         _log.error("%s; next: %s", error, error.next_step)
         return error.exit_code
     try:
-        asyncio.run(serve(runtime, idle=not options.stay, ready=ready, loopback=loopback))
+        serving = serve(
+            runtime, idle=not options.stay, ready=ready, loopback=loopback, app=options.app
+        )
+        asyncio.run(serving)
     finally:
         close(runtime)
     return 0
@@ -112,36 +115,44 @@ async def serve(
     ready: Any = None,
     beside: Beside | None = None,
     loopback: Loopback | None = None,
+    app: bool = False,
 ) -> None:
-    """Serve until asked to leave (or, with `idle`, until nobody has come for long enough)."""
+    """Serve until asked to leave (or, with `idle`, until nobody has come for long enough).
+
+    With `app`, the deployed app is started too. It outlives a daemon that is told to leave by
+    SIGTERM, as a service manager does to restart it, and ends with one that a person interrupts.
+    """
     activity = Activity()
     leaving = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, leaving.set)
+    loop.add_signal_handler(signal.SIGTERM, leaving.set)
+    loop.add_signal_handler(signal.SIGINT, _interrupt, runtime, leaving)
     async with doors.opened(runtime, activity) as mcp:
         reception = Reception(site=loopback.site if loopback else None)
-        app = api.build(runtime, activity, leaving.set, mcp.http, reception=reception)
-        servers = [_Server(app, [socket_path.listen(runtime.root.run)], http=PeerProtocol)]
+        asgi = api.build(runtime, activity, leaving.set, mcp.http, reception=reception)
+        servers = [_Server(asgi, [socket_path.listen(runtime.root.run)], http=PeerProtocol)]
         if beside:
             application, listener = beside(mcp)
             servers.append(_Server(application, [listener]))
         if loopback:
-            door = front_door(app, runtime, loopback.site)
+            door = front_door(asgi, runtime, loopback.site)
             servers.append(_Server(door, loopback.listeners, http=TcpProtocol))
             runtime.url, runtime.port = loopback.site.origin, loopback.port
         watching = asyncio.create_task(_watch(runtime, activity, leaving)) if idle else None
         runtime.shelf.settle()
         runtime.steps.start()
+        runtime.notifier.start()
         runtime.scheduler.start()
         runtime.change_steps.start()
+        runtime.workers.start()
+        runtime.deployer.start(app=app)
         threading.Thread(target=runtime.sandbox.preflight, name="preflight", daemon=True).start()
         _log.info("serving %s", runtime.root.path)
         _tell(ready, {"ready": os.getpid()})
         _invite(runtime, reception)
         await leaving.wait()
         activity.leaving = True
-        app.state.events.stop()
+        asgi.state.events.stop()
         (runtime.root.run / socket_path.NAME).unlink(missing_ok=True)
         for server in servers:
             server.should_exit = True
@@ -171,6 +182,11 @@ def _invite(runtime: Runtime, reception: Reception) -> None:
         sys.stdout.flush()
 
 
+def _interrupt(runtime: Runtime, leaving: asyncio.Event) -> None:
+    runtime.deployer.ends_app = True
+    leaving.set()
+
+
 async def _watch(runtime: Runtime, activity: Activity, leaving: asyncio.Event) -> None:
     limit = runtime.settings.idle_minutes * 60
     while activity.idle_seconds() < limit or _needed(runtime):  # noqa: ASYNC110 - idleness is a lack of events
@@ -180,7 +196,8 @@ async def _watch(runtime: Runtime, activity: Activity, leaving: asyncio.Event) -
 
 
 def _needed(runtime: Runtime) -> bool:
-    return runtime.scheduler.needed() or runtime.change_steps.busy()
+    parts = (runtime.scheduler.needed, runtime.change_steps.busy, runtime.workers.needed)
+    return any(needed() for needed in (*parts, runtime.deployer.busy))
 
 
 class _Server(uvicorn.Server):
@@ -223,6 +240,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--ready", type=int, help="descriptor to tell when ready")
     parser.add_argument("--port", type=int, help="also serve this loopback port; 0 picks one")
     parser.add_argument("--stay", action="store_true", help="never leave for want of clients")
+    parser.add_argument("--app", action="store_true", help="start the deployed app too")
     return parser.parse_args(arguments)
 
 

@@ -173,6 +173,12 @@ def test_modes_links_and_unreadable_files_are_found() -> None:
     assert [finding.rule for finding in examine([binary])] == ["not-text"]
 
 
+def test_python_that_is_read_in_another_encoding_is_found() -> None:
+    hidden = "# -*- coding: utf-7 -*-\n# +AAo-import os\n"
+    assert ("other-encoding", 1) in found_in("src/a.py", hidden, "")
+    assert found_in("src/a.py", "# -*- coding: UTF_8 -*-\nx = 1\n", "") == set()
+
+
 def test_python_that_cannot_be_taken_apart_is_said() -> None:
     assert ("not-examined", 0) in found_in("a.py", "-" * 20_000 + "1\n", "")
 

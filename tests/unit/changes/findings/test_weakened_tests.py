@@ -118,6 +118,7 @@ def weakening(old: str | None, new: str | None, path: str = "tests/test_cart.py"
         ),
         ("[1, 2, 3]", "[1]", "cases-removed"),
         ("def test_near", "@pytest.mark.skip\ndef test_near", "skip-added"),
+        ("def test_near", "@pytest.mark.flaky(reruns=9)\ndef test_near", "skip-added"),
         ("def test_near", "@pytest.mark.xfail(reason='x')\ndef test_near", "skip-added"),
         ("def test_near", "@pytest.mark.skipif(True, reason='')\ndef test_near", "skip-added"),
         ("def test_near():", "def test_near():\n    pytest.skip('later')", "skip-added"),
@@ -202,6 +203,41 @@ def test_a_hook_that_can_change_results_is_found_in_any_file(hook: str) -> None:
     for path in ("conftest.py", "src/shop/plugin.py"):
         source = Source(path=path, old="", new=f"def {hook}(session):\n    pass\n")
         assert "test-hook" in {finding.rule for finding in examine([source])}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@pytest.hookimpl(specname='pytest_runtest_makereport')\ndef harmless(item):\n    pass\n",
+        "def setup(config):\n    config.pluginmanager.register(Quiet())\n",
+    ],
+)
+def test_a_hook_under_another_name_is_found(text: str) -> None:
+    source = Source(path="src/shop/setup.py", old="", new=text)
+    assert "test-hook" in {finding.rule for finding in examine([source])}
+
+
+def test_a_new_configuration_file_that_leaves_tests_out_is_found() -> None:
+    found = examine([Source(path="pytest.ini", new="[pytest]\naddopts = -k nothing\n")])
+    assert "tests-left-out" in {finding.rule for finding in found}
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("src/a.py", "if 'PYTEST_CURRENT_TEST' in os.environ:"),
+        ("src/a.py", "if 'pytest' in sys.modules:"),
+        ("src/a.py", "fast = os.path.exists('/workspace')"),
+        ("src/a.ts", "if (process.env.JEST_WORKER_ID) {"),
+        ("src/a.js", "const t = process.env.NODE_ENV === 'test'"),
+    ],
+)
+def test_code_that_notices_its_tests_is_found_outside_of_tests(path: str, line: str) -> None:
+    source = Source(path=path, old="", new=f"{line}\n    pass\n")
+    found = [f for f in examine([source]) if f.rule == "notices-tests"]
+    assert [(f.line, f.severity) for f in found] == [(1, Severity.DANGER)]
+    inside = Source(path="tests/a.py", old="", new=f"{line}\n    pass\n", is_test=True)
+    assert "notices-tests" not in {finding.rule for finding in examine([inside])}
 
 
 def test_a_deleted_test_file_is_found_and_a_moved_one_is_only_noted() -> None:

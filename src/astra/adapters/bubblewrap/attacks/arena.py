@@ -24,12 +24,13 @@ from astra.adapters.bubblewrap.attacks import referee
 from astra.adapters.bubblewrap.attacks.cases import ATTACKS, Attack
 from astra.adapters.bubblewrap.launch import Box, run
 from astra.adapters.bubblewrap.outcome import Outcome
-from astra.policy.manifest import KIB, MIB, Limits, Manifest
+from astra.policy.manifest import GIB, KIB, MIB, Limits, Manifest
 
 _LIMITS = Limits(
     wall_seconds=120,
     processes=64,
-    memory_bytes=512 * MIB,
+    # Room for as many interpreters: the watcher counts shared pages for each of them.
+    memory_bytes=GIB,
     file_bytes=8 * MIB,
     scratch_bytes=8 * MIB,
     open_files=64,

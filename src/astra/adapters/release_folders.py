@@ -1,0 +1,148 @@
+"""Releases on disk, below `deployments/`: built once, sealed, switched by one rename.
+
+| path                | what                                                         |
+|---------------------|--------------------------------------------------------------|
+| `releases/TIME-ID`  | one folder a release, read-only, named by time and commit    |
+| `current`           | a link to the release that serves                            |
+| `backups/TIME-ID`   | what a deployment replaced                                   |
+| `status.json`       | an export, true as of the ledger sequence it names           |
+
+A folder without a leading dot is complete: it was renamed into place after it was sealed.
+"""
+
+import errno
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from astra.adapters.bubblewrap import machine, staging
+from astra.adapters.bubblewrap.outcome import Outcome
+from astra.adapters.data_root import write_private
+from astra.adapters.release_tree import (
+    different_files,
+    link_tree,
+    measure,
+    remove_tree,
+    seal,
+    tree_digest,
+    write_tree,
+)
+from astra.deployments.ports import Built
+from astra.kernel.errors import AstraError, Refused
+
+Steps = Callable[[], tuple[tuple[str, ...], ...]]
+RunStep = Callable[[tuple[str, ...], Path, str], Outcome]
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+
+
+class DiskFull(AstraError):
+    code = "disk_full"
+    http_status = 507
+
+
+class BuildFailed(Refused):
+    code = "build_failed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseFolders:
+    """`steps` are the build commands in force, `run` carries one out in a box."""
+
+    base: Path
+    repository: Path
+    steps: Steps
+    run: RunStep
+
+    def build(self, release: str, commit: str, *, correlation: str) -> Built:
+        final = self._path(release)
+        try:
+            if not final.exists():
+                self._make(final, commit, correlation)
+            files, size = measure(final)
+        except OSError as error:
+            raise _in_words(error) from error
+        return Built(folder=str(final), digest=tree_digest(final), files=files, size=size)
+
+    def intact(self, release: str, digest: str) -> bool:
+        try:
+            return tree_digest(self._path(release)) == digest
+        except (OSError, AstraError):
+            return False
+
+    def folder(self, release: str) -> str:
+        return str(self._path(release))
+
+    def differences(self, old: str, new: str) -> dict[str, tuple[bytes | None, bytes | None]]:
+        return different_files(self._path(old), self._path(new))
+
+    def back_up(self, release: str, name: str) -> str:
+        target = self.base / "backups" / name
+        target.parent.mkdir(exist_ok=True)
+        if not target.exists():
+            try:
+                link_tree(self._path(release), target)
+            except OSError as error:
+                raise _in_words(error) from error
+        return str(target)
+
+    def point_to(self, release: str) -> None:
+        draft = self.base / ".current"
+        draft.unlink(missing_ok=True)
+        draft.symlink_to(Path("releases", release))
+        draft.rename(self.base / "current")
+
+    def remove(self, release: str) -> None:
+        remove_tree(self._path(release))
+        for backup in sorted((self.base / "backups").glob(f"*-{release.rpartition('-')[2]}")):
+            remove_tree(backup)
+
+    def write_status(self, document: Mapping[str, Any]) -> None:
+        path = self.base / "status.json"
+        write_private(path, json.dumps(dict(document), indent=2).encode() + b"\n")
+        path.chmod(0o644)
+
+    def _make(self, final: Path, commit: str, correlation: str) -> None:
+        final.parent.mkdir(parents=True, exist_ok=True)
+        partial = final.with_name(f".{final.name}.partial")
+        remove_tree(partial)
+        try:
+            write_tree(self.repository, commit, partial)
+            for step in self.steps():
+                self._carry_out(step, partial, correlation)
+            seal(partial)
+            partial.rename(final)
+        except BaseException:
+            remove_tree(partial)
+            raise
+
+    def _carry_out(self, step: tuple[str, ...], folder: Path, correlation: str) -> None:
+        staging.hand_over(folder, machine.look().identity)
+        outcome = self.run(step, folder, correlation)
+        if not outcome.succeeded:
+            said = outcome.stderr.decode("utf-8", "replace").strip() or outcome.reason
+            words = ascii(said[-500:])[1:-1]
+            raise BuildFailed(
+                f"the build step {step[0]!a} failed ({outcome.reason}): {words}",
+                next_step="mend the build in a change, then deploy that",
+                verdict=str(outcome.verdict),
+            )
+
+    def _path(self, release: str) -> Path:
+        if not release or "/" in release or release.startswith("."):
+            raise Refused(f"{release!a} names no release", next_step="astra releases")
+        return self.base / "releases" / release
+
+
+def _in_words(error: OSError) -> AstraError:
+    if error.errno in _FULL:
+        return DiskFull(
+            "the disk is full, so the release could not be made; what served goes on serving",
+            next_step="free some space (astra releases shows what is kept), then deploy again",
+        )
+    return AstraError(
+        f"the release could not be made: {os.strerror(error.errno or 0)}",
+        next_step="look at the folder deployments/ of the data root",
+    )

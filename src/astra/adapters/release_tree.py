@@ -1,0 +1,232 @@
+"""The files of a release: written from raw git blobs, sealed, and named by one digest.
+
+Nothing of the tree is interpreted: no attribute, filter, hook or submodule. Files are made first
+and links last, so that nothing is ever written through a link; a name that is not a clean path, or
+that comes twice, refuses the whole tree. Host code never follows a link in a release.
+"""
+
+import contextlib
+import hashlib
+import os
+import re
+import shutil
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from astra.adapters.git_batch import ObjectReader, refuse_borrowed_objects
+from astra.adapters.git_command import GitCommand, run_git
+from astra.kernel.errors import Refused
+from astra.policy.paths import PathRefused, parse_relative, quote
+
+_ENTRY = re.compile(rb"(\d{6}) (blob|commit) ([0-9a-f]{40,64})\t(.+)", re.DOTALL)
+_COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+_AT_ONCE = 200
+_CHUNK = 1 << 20
+MOST_FILES = 200_000
+
+
+class BadTree(Refused):
+    code = "bad_tree"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Entry:
+    mode: bytes
+    oid: str
+    path: str
+
+
+def write_tree(repository: Path, commit: str, folder: Path) -> int:
+    """Write the files of a commit into a new folder; says how many."""
+    if not _COMMIT.fullmatch(commit):
+        raise BadTree(f"{commit!a} is no commit id", next_step="give the whole id")
+    refuse_borrowed_objects(repository)
+    command = ("ls-tree", "-r", "-z", "--full-tree", "--end-of-options", commit)
+    listing = run_git(GitCommand(repository=repository, arguments=command)).output
+    entries = [_entry(line) for line in listing.split(b"\0") if line]
+    folder.mkdir(mode=0o755)
+    links = [entry for entry in entries if entry.mode == b"120000"]
+    files = [entry for entry in entries if entry.mode != b"120000"]
+    for entry, data in (*_contents(repository, files), *_contents(repository, links)):
+        _write(folder, entry, data)
+    return len(entries)
+
+
+def tree_digest(folder: Path) -> str:
+    """Name a tree by what is in it: every path, its kind, whether it runs, and its content."""
+    digest = hashlib.sha256()
+    for path, facts in _walk(folder):
+        digest.update(_line(folder, path, facts))
+    return digest.hexdigest()
+
+
+def different_files(old: Path, new: Path) -> dict[str, tuple[bytes | None, bytes | None]]:
+    """Give both contents of every file that two trees do not share; a side may be missing.
+
+    A file that became a program, or a link, differs as well, and has no content on that side.
+    """
+    lines = [
+        {str(path.relative_to(tree)): _line(tree, path, facts) for path, facts in _walk(tree)}
+        for tree in (old, new)
+    ]
+    names = {name for name in {*lines[0], *lines[1]} if lines[0].get(name) != lines[1].get(name)}
+    return {name: (_plain_content(old / name), _plain_content(new / name)) for name in names}
+
+
+def _plain_content(path: Path) -> bytes | None:
+    if path.is_symlink() or not path.is_file() or path.stat().st_mode & 0o100:
+        return None
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
+        return file.read()
+
+
+def measure(folder: Path) -> tuple[int, int]:
+    """Count files and bytes; refuses what a release may not hold."""
+    files = size = 0
+    for _path, facts in _walk(folder):
+        files += not stat.S_ISDIR(facts.st_mode)
+        size += facts.st_size if stat.S_ISREG(facts.st_mode) else 0
+    return files, size
+
+
+def seal(folder: Path) -> None:
+    """Take away every right to write, from the inside out, and make it Astra's own."""
+    for path, facts in reversed(list(_walk(folder))):
+        _own(path)
+        if not stat.S_ISLNK(facts.st_mode):
+            runs = stat.S_ISDIR(facts.st_mode) or facts.st_mode & 0o100
+            path.chmod(0o555 if runs else 0o444)
+            _sync(path)
+    _own(folder)
+    folder.chmod(0o555)
+    _sync(folder)
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a sealed folder."""
+    if not os.path.lexists(folder):
+        return
+    for place, names, _files in os.walk(folder):
+        for name in names:
+            if not (inner := Path(place, name)).is_symlink():
+                inner.chmod(0o755)
+        Path(place).chmod(0o755)
+    shutil.rmtree(folder)
+
+
+def link_tree(source: Path, target: Path) -> None:
+    """Copy a sealed tree by giving its files a second name; costs names, not bytes."""
+    partial = target.with_name(f".{target.name}.partial")
+    remove_tree(partial)
+    shutil.copytree(source, partial, symlinks=True, copy_function=os.link)
+    partial.rename(target)
+
+
+def _entry(line: bytes) -> _Entry:
+    found = _ENTRY.fullmatch(line)
+    if found is None or found[2] != b"blob":
+        raise BadTree(
+            f"{line[-200:]!r} is not a file: submodules are not deployed",
+            next_step="put the files themselves into the repository",
+        )
+    return _Entry(mode=found[1], oid=found[3].decode(), path=_clean(found[4]))
+
+
+def _clean(raw: bytes) -> str:
+    with contextlib.suppress(UnicodeDecodeError, PathRefused):
+        path = raw.decode()
+        if parse_relative(path).text == path and ".git" not in path.lower().split("/"):
+            return path
+    raise BadTree(
+        f"the tree has a file with the unclean name {raw[:200]!r}", next_step="rename that file"
+    )
+
+
+def _contents(repository: Path, entries: Sequence[_Entry]) -> Iterator[tuple[_Entry, bytes]]:
+    reader = ObjectReader(repository)
+    try:
+        for start in range(0, len(entries), _AT_ONCE):
+            some = entries[start : start + _AT_ONCE]
+            for entry, found in zip(some, reader.read_many([one.oid for one in some]), strict=True):
+                if found is None:
+                    raise BadTree(
+                        f"the content of {quote(entry.path)} is missing", next_step="astra doctor"
+                    )
+                yield entry, found.data
+    finally:
+        reader.close()
+
+
+def _write(folder: Path, entry: _Entry, data: bytes) -> None:
+    path = folder / entry.path
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if entry.mode == b"120000":
+            path.symlink_to(os.fsdecode(data))
+            return
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        mode = 0o755 if entry.mode == b"100755" else 0o644
+        with os.fdopen(os.open(path, flags, mode), "wb") as file:
+            file.write(data)
+    except (FileExistsError, NotADirectoryError):
+        raise BadTree(
+            f"the tree has {quote(entry.path)} twice", next_step="make the commit again"
+        ) from None
+
+
+def _walk(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    """Give everything below a folder in one order, following no link."""
+    count = 0
+    for place, folders, files in os.walk(folder, onerror=_raise):
+        folders.sort()
+        for name in sorted([*folders, *files]):
+            path = Path(place, name)
+            facts = path.lstat()
+            kind = stat.S_IFMT(facts.st_mode)
+            count += 1
+            if kind not in {stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK} or count > MOST_FILES:
+                raise BadTree(
+                    f"{quote(str(path.relative_to(folder)))} is no plain file, or one too many",
+                    next_step="have the build leave files, folders and links only",
+                )
+            yield path, facts
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+def _line(folder: Path, path: Path, facts: os.stat_result) -> bytes:
+    name = os.fsencode(path.relative_to(folder))
+    if stat.S_ISDIR(facts.st_mode):
+        kind, content = b"folder", b""
+    elif stat.S_ISLNK(facts.st_mode):
+        kind, content = b"link", os.fsencode(path.readlink())
+    else:
+        kind = b"program" if facts.st_mode & 0o100 else b"file"
+        content = _file_digest(path)
+    return b"%s %d:%s %d:%s\n" % (kind, len(name), name, len(content), content)
+
+
+def _file_digest(path: Path) -> bytes:
+    digest = hashlib.sha256()
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
+        while data := file.read(_CHUNK):
+            digest.update(data)
+    return digest.hexdigest().encode()
+
+
+def _own(path: Path) -> None:
+    """Take a file back from the user of the boxes, who may have built it."""
+    if os.geteuid() == 0:
+        os.chown(path, 0, 0, follow_symlinks=False)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,1 @@
+"""Runs the deployed app: a holder process that owns its port and its children."""

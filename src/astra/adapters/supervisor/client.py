@@ -1,0 +1,117 @@
+"""The daemon's side of the holder: starts it when it is needed, and speaks its protocol."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from astra.adapters.supervisor import channel
+from astra.adapters.supervisor.app_log import AppLog, log_of
+from astra.deployments.ports import AppSpec, Checked, HolderState, Running
+from astra.kernel.errors import AstraError
+
+_SHORT, _LONG = 10.0, 120.0
+_KEPT_VARIABLES = ("HOME", "PATH", "LANG", "TZ", "TMPDIR", "XDG_CONFIG_HOME")
+
+
+class NoHolder(AstraError):
+    code = "no_holder"
+    http_status = 503
+
+
+@dataclass(frozen=True)
+class HolderClient:
+    data_root: Path
+    name: str = channel.HOLDER
+
+    def state(self) -> HolderState | None:
+        try:
+            said = channel.ask(self._run, self.name, {"do": "state"}, seconds=_SHORT)
+        except (OSError, ValueError):
+            return None
+        return HolderState(
+            pid=int(said["pid"]),
+            port=said["port"],
+            live=said["live"],
+            instances=tuple(Running(**found) for found in said["instances"]),
+        )
+
+    def launch(self, spec: AppSpec) -> str:
+        if self.state() is None:
+            self._start()
+        return str(self._ask({"do": "launch", "spec": spec.as_dict()})["instance"])
+
+    def check(self, instance: str, path: str, *, seconds: float) -> Checked:
+        question = {"do": "check", "instance": instance, "path": path, "seconds": seconds}
+        try:
+            said = self._ask(question, seconds=seconds + _SHORT)
+        except AstraError as error:
+            return Checked(ok=False, detail=error.detail)
+        return Checked(ok=bool(said["ok"]), detail=str(said["detail"]))
+
+    def switch(self, instance: str) -> str | None:
+        return self._ask({"do": "switch", "instance": instance})["previous"]
+
+    def reload(self, instance: str, spec: AppSpec, changed: Sequence[str]) -> Checked:
+        question = {"do": "reload", "instance": instance, "spec": spec.as_dict()}
+        said = self._ask({**question, "changed": list(changed)}, seconds=_LONG)
+        return Checked(ok=bool(said["ok"]), detail=str(said["detail"]))
+
+    def retire(self, instance: str) -> Mapping[str, Any]:
+        return self._ask({"do": "retire", "instance": instance}, seconds=_LONG)
+
+    def end(self, instance: str) -> None:
+        self._ask({"do": "end", "instance": instance}, seconds=_LONG)
+
+    def said(self) -> str:
+        tail = AppLog(log_of(self.data_root, self.name)).tail()
+        return "\n".join(ascii(line)[1:-1] for line in tail.splitlines())
+
+    def close(self) -> None:
+        if self.state() is not None:
+            self._ask({"do": "close"}, seconds=_LONG)
+
+    @property
+    def _run(self) -> Path:
+        return self.data_root / "var" / "run"
+
+    def _ask(self, question: dict[str, Any], *, seconds: float = _SHORT) -> dict[str, Any]:
+        try:
+            return channel.ask(self._run, self.name, question, seconds=seconds)
+        except (OSError, ValueError) as error:
+            raise NoHolder(
+                f"the holder of the app does not answer: {error}",
+                next_step="look at logs/holder.log in the data root",
+            ) from error
+
+    def _start(self) -> None:
+        """Start a holder that outlives the daemon."""
+        reading, writing = os.pipe()
+        command = [sys.executable, "-I", "-m", "astra.adapters.supervisor.holder"]
+        command += ["--data-root", str(self.data_root), "--name", self.name]
+        command += ["--ready", str(writing)]
+        with (self.data_root / "logs" / "holder.log").open("ab") as log:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd="/",
+                env={name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ},
+                pass_fds=(writing,),
+                start_new_session=True,
+            )
+        threading.Thread(target=process.wait, name="holder-reaper", daemon=True).start()
+        os.close(writing)
+        with os.fdopen(reading) as pipe:
+            said = json.loads(pipe.readline() or '{"problem": "it ended at once"}')
+        if said["problem"]:
+            raise NoHolder(
+                f"the holder of the app did not start: {said['problem']}",
+                next_step="look at logs/holder.log in the data root",
+            )

@@ -1,0 +1,223 @@
+"""The holder: a small process that owns the app's port and its children.
+
+It lives apart from the daemon, so that the daemon can be restarted while the app serves. It knows
+nothing of approvals, ledgers or health rules: it does what the daemon asks over its socket, keeps
+the serving release running, and adopts nothing that it did not start. When it dies, its children
+die with it, and the daemon starts both again.
+
+    python -m astra.adapters.supervisor.holder --data-root FOLDER --ready FD
+"""
+
+import argparse
+import fcntl
+import json
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from astra.adapters import boxes
+from astra.adapters.supervisor import app_box, channel
+from astra.adapters.supervisor.app_log import AppLog, log_of
+from astra.adapters.supervisor.fronts import Front, open_front
+from astra.adapters.supervisor.instances import Instance
+from astra.deployments.ports import AppSpec
+from astra.kernel.errors import AstraError, BadInput, Conflict, NotFound
+from astra.kernel.ids import random_id
+
+Question = dict[str, Any]
+Do = Callable[[Question], dict[str, Any]]
+_LOOK_SECONDS = 0.5
+
+
+@dataclass
+class Holder:
+    data_root: Path
+    name: str = channel.HOLDER
+    _front: Front | None = field(default=None, init=False)
+    _instances: dict[str, Instance] = field(default_factory=dict[str, Instance], init=False)
+    _live: Instance | None = field(default=None, init=False)
+    _lock: threading.RLock = field(default_factory=threading.RLock, init=False)
+    leaving: threading.Event = field(default_factory=threading.Event, init=False)
+
+    def answer(self, question: Question) -> dict[str, Any]:
+        doing: dict[str, Do] = {
+            "state": lambda _question: self.state(),
+            "launch": lambda q: self.launch(AppSpec.read(q["spec"])),
+            "check": self.check,
+            "switch": lambda q: self.switch(self._named(q)),
+            "reload": self.reload,
+            "retire": lambda q: self.retire(self._named(q)),
+            "end": lambda q: self.end(self._named(q)),
+            "close": lambda _question: self.close(),
+        }
+        if question.get("do") not in doing:
+            raise BadInput("the holder does not know that", next_step="restart the daemon")
+        return doing[question["do"]](question)
+
+    def state(self) -> dict[str, Any]:
+        with self._lock:
+            return {
+                "pid": os.getpid(),
+                "port": self._front.port if self._front else None,
+                "live": self._live.name if self._live else None,
+                "instances": [found.as_dict() for found in self._instances.values()],
+            }
+
+    def launch(self, spec: AppSpec) -> dict[str, Any]:
+        """Start a release beside the one that serves; at most one at a time."""
+        with self._lock:
+            if any(found is not self._live for found in self._instances.values()):
+                raise Conflict(
+                    "another release is being started or ended right now",
+                    code="deploying",
+                    next_step="wait for it, then deploy again",
+                )
+            app_box.make_state_folder(Path(spec.state))
+            front = self._front or open_front(spec)
+            self._front = front
+            made = Instance(
+                name=random_id("inst"),
+                spec=spec,
+                place=front.place(spec),
+                data_root=self.data_root,
+                log=AppLog(log_of(self.data_root, self.name)),
+            )
+            self._instances[made.name] = made
+            made.start()
+            return {"instance": made.name}
+
+    def check(self, question: dict[str, Any]) -> dict[str, Any]:
+        found = self._named(question)
+        checked = found.check(str(question["path"]), seconds=float(question["seconds"]))
+        return {"ok": checked.ok, "detail": checked.detail}
+
+    def switch(self, instance: Instance) -> dict[str, Any]:
+        with self._lock:
+            before = self._live
+            if before is not instance and self._front:
+                self._front.prefer(instance.place)
+                instance.serves = True
+                self._live = instance
+            return {"previous": before.name if before and before is not instance else None}
+
+    def reload(self, question: Question) -> dict[str, Any]:
+        spec, changed = AppSpec.read(question["spec"]), list(map(str, question["changed"]))
+        checked = self._named(question).reload(spec, changed)
+        return {"ok": checked.ok, "detail": checked.detail}
+
+    def retire(self, instance: Instance) -> dict[str, Any]:
+        if instance is self._live:
+            raise Conflict("that one serves", next_step="switch to another release first")
+        report = instance.retire()
+        self._forget(instance)
+        return report
+
+    def end(self, instance: Instance) -> dict[str, Any]:
+        gone = instance.end()
+        self._forget(instance)
+        return {"gone": gone}
+
+    def close(self) -> dict[str, Any]:
+        for instance in list(self._instances.values()):
+            self.end(instance)
+        self.leaving.set()
+        return {"gone": True}
+
+    def look(self) -> None:
+        """Notice a stop: an app that an operator ended leaves no port that hangs."""
+        if boxes.is_stopped(self.data_root):
+            with self._lock:
+                over = [found for found in self._instances.values() if found.state == "refused"]
+                for instance in over:
+                    self._forget(instance)
+
+    def _named(self, question: dict[str, Any]) -> Instance:
+        found = self._instances.get(str(question.get("instance")))
+        if found is None:
+            raise NotFound("there is no such instance", next_step="ask for the state")
+        return found
+
+    def _forget(self, instance: Instance) -> None:
+        with self._lock:
+            self._instances.pop(instance.name, None)
+            if self._front:
+                self._front.remove(instance.place)
+            if self._live is instance:
+                self._live = None
+            if not self._instances and self._front:
+                self._front.close()
+                self._front = None
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="astra-holder", description=__doc__)
+    parser.add_argument("--data-root", type=Path, required=True)
+    parser.add_argument("--name", default=channel.HOLDER, help="holder, or staging")
+    parser.add_argument("--ready", type=int, help="descriptor to tell when ready")
+    options = parser.parse_args(arguments)
+    ready = _moved(options.ready)
+    app_box.reserve_descriptor()
+    run = options.data_root / "var" / "run"
+    with (run / f"{options.name}.lock").open("ab") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            _tell(ready, "another holder is there")
+            return 1
+        holder = Holder(options.data_root, options.name)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda _number, _frame: holder.leaving.set())
+        listener = channel.listen(run, options.name)
+        threading.Thread(target=_serve, args=(holder, listener), daemon=True).start()
+        _tell(ready, "")
+        while not holder.leaving.wait(_LOOK_SECONDS):
+            holder.look()
+        (run / channel.socket_name(options.name)).unlink(missing_ok=True)
+        holder.close()
+    return 0
+
+
+def _serve(holder: Holder, listener: socket.socket) -> None:
+    while True:
+        connection, _address = listener.accept()
+        threading.Thread(target=_converse, args=(holder, connection), daemon=True).start()
+
+
+def _converse(holder: Holder, connection: socket.socket) -> None:
+    with connection:
+        if not channel.is_own_user(connection):
+            return
+        try:
+            answer = holder.answer(channel.read_line(connection))
+        except AstraError as error:
+            answer = {"error": error.as_dict()}
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            trouble = AstraError(
+                f"the holder failed: {type(error).__name__} {error}", next_step="logs/holder.log"
+            )
+            answer = {"error": trouble.as_dict()}
+        try:
+            connection.sendall(json.dumps(answer, default=str).encode() + b"\n")
+        except OSError:
+            return
+
+
+def _moved(descriptor: int | None) -> int | None:
+    """Take the descriptor out of the way of the reserved number."""
+    return None if descriptor is None else fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 10)
+
+
+def _tell(ready: int | None, problem: str) -> None:
+    if ready is not None:
+        os.write(ready, json.dumps({"problem": problem}).encode() + b"\n")
+        os.close(ready)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

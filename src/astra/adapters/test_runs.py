@@ -1,0 +1,276 @@
+"""Runs the target's tests in a box, on files made for that one run, and says what came of it.
+
+The box has no network, a fresh copy of the commit's files, and one folder for its report. What it
+printed is shown as it comes, up to a bound. The verdict is the server's (`astra.changes.judging`);
+counts are what the code under test reported. Tests that failed are run once more, alone: one that
+passes then is flaky, which is not the same as passing.
+"""
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Protocol
+
+from astra.adapters.bubblewrap import machine, staging
+from astra.adapters.bubblewrap.outcome import Outcome, Verdict
+from astra.adapters.bubblewrap.results import read_result
+from astra.adapters.bubblewrap.supervision import OnOutput
+from astra.adapters.bubblewrap.workspace import Workspace
+from astra.adapters.workspaces import Workspaces
+from astra.changes import commands, judging, junit
+from astra.changes.commands import TestCommand
+from astra.changes.evidence import Failure, TestReport, TestVerdict
+from astra.changes.judging import Judgement
+from astra.changes.junit import Case, Report, State
+from astra.kernel.errors import AstraError
+from astra.kernel.text import one_line, printable
+from astra.policy.manifest import MIB, Limits, Manifest
+from astra.policy.secrets import mask
+
+MOST_SHOWN = MIB
+TAIL = 8_000
+MOST_FAILURES = 50
+MOST_RERUN = 50
+_ENDINGS = {
+    Verdict.NEVER_RAN: TestVerdict.NEVER_RAN,
+    Verdict.TIMED_OUT: TestVerdict.TIMED_OUT,
+    Verdict.KILLED_BY_LIMIT: TestVerdict.KILLED,
+    Verdict.STOPPED_BY_OPERATOR: TestVerdict.STOPPED,
+}
+_REPORT = "junit.xml"
+_CUT = b"\n[more output is not shown]\n"
+Show = Callable[[bytes], None]
+
+
+class Boxes(Protocol):
+    """The part of the sandbox that a run of tests needs."""
+
+    def run(
+        self,
+        command: tuple[str, ...],
+        manifest: Manifest,
+        *,
+        workdir: str,
+        correlation: str,
+        actor: str,
+        programs: tuple[Path, ...] = (),
+        workspace: Workspace | None = None,
+        on_output: OnOutput = ...,
+    ) -> Outcome: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoxedTests:
+    boxes: Boxes
+    workspaces: Workspaces
+    test_command: str
+    test_paths: Sequence[str]
+    limits: Limits = field(default_factory=Limits)
+
+    def run(
+        self,
+        *,
+        commit: str,
+        tests_from: str | None,
+        actor: str,
+        correlation: str,
+        show: Show,
+    ) -> TestReport:
+        """Test a commit; with `tests_from`, its test paths are replaced by that commit's."""
+        blank = TestReport(
+            verdict=TestVerdict.NEVER_RAN,
+            reason="",
+            command=self.test_command,
+            code_commit=commit,
+            tests_commit=tests_from or commit,
+        )
+        try:
+            command = commands.parse(self.test_command)
+            with self.workspaces.open(
+                commit, tests_from=tests_from, test_paths=self.test_paths
+            ) as files:
+                story = _Story(self, command, files, actor, correlation)
+                return story.tell(blank, show, lambda: self._paths(commit, tests_from))
+        except AstraError as error:
+            return replace(blank, reason=error.detail)
+
+    def _paths(self, commit: str, tests_from: str | None) -> frozenset[bytes]:
+        return frozenset[bytes]().union(
+            *(self.workspaces.paths(name) for name in (commit, tests_from) if name)
+        )
+
+
+@dataclass(frozen=True)
+class _Run:
+    outcome: Outcome
+    report: Report | None
+    judgement: Judgement
+    tail: str
+
+
+@dataclass(frozen=True)
+class _Story:
+    """One commit under test: a first run, and one more for what failed."""
+
+    tests: BoxedTests
+    command: TestCommand
+    files: Workspace
+    actor: str
+    correlation: str
+
+    def tell(
+        self, blank: TestReport, show: Show, list_paths: Callable[[], frozenset[bytes]]
+    ) -> TestReport:
+        first = self._run(self.command.words, show)
+        told = _told(blank, first)
+        if self.command.pytest is None or told.verdict is not TestVerdict.FAILED:
+            return told
+        paths = list_paths()
+        names = _node_ids(first, paths)
+        if not names:
+            return told
+        show(b"\n[running the failed tests once more, alone]\n")
+        again = self._run(self._words_for(names, paths), show)
+        return _with_flaky(told, first, again, names)
+
+    def _words_for(
+        self, names: dict[str, Case], paths: frozenset[bytes]
+    ) -> Callable[[str], tuple[str, ...]]:
+        def is_path(word: str) -> bool:
+            place = os.fsencode(word.removeprefix("./").rstrip("/"))
+            return any(path == place or path.startswith(place + b"/") for path in paths)
+
+        return lambda report: self.command.only(report, tuple(names), is_path=is_path)
+
+    def _run(self, words: Callable[[str], tuple[str, ...]], show: Show) -> _Run:
+        screen = _Screen(show)
+        with _results() as folder:
+            command = words(str(folder / _REPORT))
+            outcome = self.tests.boxes.run(
+                command,
+                Manifest(write_paths=(str(folder),), limits=self.tests.limits),
+                workdir=self.files.place,
+                actor=self.actor,
+                correlation=self.correlation,
+                programs=_programs(command),
+                workspace=self.files,
+                on_output=screen.take,
+            )
+            report, problem = _report(folder, asked=self.command.reports)
+        judgement = _judged(outcome, report, problem, is_pytest=self.command.pytest is not None)
+        return _Run(outcome, report, judgement, screen.tail())
+
+
+class _Screen:
+    """What a run prints: passed on up to a bound, its end kept."""
+
+    def __init__(self, show: Show) -> None:
+        self._show = show
+        self._left = MOST_SHOWN
+        self._end = b""
+
+    def take(self, _stream: str, data: bytes) -> None:
+        self._end = (self._end + data[-TAIL:])[-TAIL:]
+        if self._left > 0:
+            self._show(data[: self._left])
+            self._left -= len(data)
+            if self._left <= 0:
+                self._show(_CUT)
+
+    def tail(self) -> str:
+        return mask(printable(self._end.decode("utf-8", "replace")))
+
+
+def _judged(outcome: Outcome, report: Report | None, problem: str, *, is_pytest: bool) -> Judgement:
+    if outcome.verdict in _ENDINGS:
+        return Judgement(_ENDINGS[outcome.verdict], _in_words(outcome))
+    code = outcome.exit_code if outcome.exit_code is not None else 1
+    return judging.judge(exit_code=code, report=report, problem=problem, is_pytest=is_pytest)
+
+
+def _in_words(outcome: Outcome) -> str:
+    step = f"; {outcome.next_step}" if outcome.verdict is Verdict.NEVER_RAN else ""
+    return one_line(outcome.reason + step, 500)
+
+
+def _report(folder: Path, *, asked: bool) -> tuple[Report | None, str]:
+    """Read the report that the run was asked for, or say why there is none."""
+    if not asked:
+        return None, "the command writes no report (see {junit})"
+    try:
+        return junit.read(read_result(folder, _REPORT, most=junit.LARGEST)), ""
+    except AstraError as error:
+        return None, one_line(error.detail, 300)
+
+
+def _told(blank: TestReport, run: _Run) -> TestReport:
+    report = run.report
+    return replace(
+        blank,
+        verdict=run.judgement.verdict,
+        reason=run.judgement.reason,
+        passed=report.count(State.PASSED) if report else None,
+        failed=report.count(State.FAILED) if report else None,
+        errors=report.count(State.ERROR) if report else None,
+        skipped=report.count(State.SKIPPED) if report else None,
+        failures=tuple(_failure(case) for case in report.bad[:MOST_FAILURES]) if report else (),
+        seconds=round(run.outcome.seconds, 3),
+        output_tail=run.tail,
+    )
+
+
+def _failure(case: Case) -> Failure:
+    return Failure(name=one_line(case.title), message=case.message)
+
+
+def _with_flaky(told: TestReport, first: _Run, again: _Run, names: dict[str, Case]) -> TestReport:
+    """Name what passed the second time; only if that is all that failed, the run is flaky."""
+    passed = (
+        {c.title for c in again.report.cases if c.state is State.PASSED}
+        if again.report
+        else set[str]()
+    )
+    passed -= {case.title for case in again.report.bad} if again.report else set()
+    flaky = tuple(one_line(case.title) for case in names.values() if case.title in passed)
+    bad = len(first.report.bad) if first.report else 0
+    if flaky and len(flaky) == bad and again.judgement.verdict is TestVerdict.PASSED:
+        reason = f"{len(flaky)} tests failed at first and passed when run again"
+        return replace(told, verdict=TestVerdict.FLAKY, reason=reason, flaky=flaky)
+    return replace(told, flaky=flaky)
+
+
+def _node_ids(run: _Run, paths: frozenset[bytes]) -> dict[str, Case]:
+    """Spell what failed as pytest does; only for files that the commit really has."""
+    bad = run.report.bad if run.report else []
+    if len(bad) > MOST_RERUN:
+        return {}
+    return {name: case for case in bad if (name := _node_id(case, paths))}
+
+
+def _node_id(case: Case, paths: frozenset[bytes]) -> str:
+    module = case.file.removesuffix(".py").replace("/", ".")
+    is_known = os.fsencode(case.file) in paths and not case.file.startswith("-")
+    if not is_known or not case.name or "\0" in case.name:
+        return ""
+    inner = case.group.removeprefix(module).strip(".")
+    groups = "".join(f"::{part}" for part in inner.split(".") if part)
+    return f"{case.file}{groups}::{case.name}"
+
+
+def _programs(command: tuple[str, ...]) -> tuple[Path, ...]:
+    """Name the programs of the command that lie outside the system's folders."""
+    named = [Path(word) for word in command if word.startswith("/")]
+    return tuple(path for path in named if path.is_file() and os.access(path, os.X_OK))
+
+
+@contextlib.contextmanager
+def _results() -> Generator[Path, None, None]:
+    """Make a folder that the boxes' user can write and nobody else can reach."""
+    with tempfile.TemporaryDirectory(prefix="astra-tests-", ignore_cleanup_errors=True) as name:
+        inner = Path(name).resolve() / "results"
+        inner.mkdir(mode=0o755)
+        staging.hand_over(inner, machine.look().identity)
+        yield inner

@@ -1,0 +1,177 @@
+"""The thread that carries deployments out, and what doors ask of it."""
+
+import threading
+import time
+from typing import Any
+
+from astra.deployments import views
+from astra.deployments.pushing import Pushing
+from astra.deployments.requests import Requests
+from astra.deployments.views import Deployment
+from astra.deployments.work import Work
+from astra.kernel.errors import AstraError, NotFound, Refused
+from astra.policy.authority import Signed
+
+_PAUSE = 1.0
+_UNDER_WAY = ("requested", "built")
+
+
+class Leaving:
+    """Time that only goes forward, and an end to waiting when the daemon leaves."""
+
+    def __init__(self) -> None:
+        self._leaving = threading.Event()
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+    def wait(self, seconds: float) -> bool:
+        return self._leaving.wait(seconds)
+
+    def now(self) -> None:
+        self._leaving.set()
+
+
+class Deployer:
+    """One thread that does the next step of the deployment under way, and keeps the app up.
+
+    The app is kept up once it was asked for: by `astra up`, by a deployment, or because a holder
+    was found running.
+    """
+
+    def __init__(self, requests: Requests, work: Work, pushing: Pushing, leaving: Leaving) -> None:
+        self.requests = requests
+        self.work = work
+        self.pushing = pushing
+        self.stage = work.stage
+        self._ledger = work.stage.ledger
+        self._leaving = leaving
+        self._thread = threading.Thread(target=self._loop, name="deployer", daemon=True)
+        self._wanted = self._first = False
+        self.ends_app = False
+        self._settled = False
+        self.trouble = ""
+
+    def start(self, *, app: bool = False) -> None:
+        self._first = app and self._has_app()
+        self._wanted = app or self.stage.holder.state() is not None
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Leave; the app goes on with its holder unless it is to end too."""
+        self._leaving.now()
+        if self._thread.is_alive():
+            self._thread.join()
+        if self.ends_app:
+            self.stage.holder.close()
+            self.stage.rehearsal.close()
+
+    def busy(self) -> bool:
+        return views.open_deployment(self._ledger) is not None
+
+    def deploy(
+        self, change: str | None, *, actor: str, correlation: str = "", signed: Signed | None = None
+    ) -> Deployment:
+        self._ready()
+        made = self.requests.deploy(change, actor=actor, correlation=correlation, signed=signed)
+        self._wanted = True
+        return made
+
+    def deploy_for_agent(self, message: str, actor: str, correlation: str) -> dict[str, Any]:
+        """Deploy what is approved and wait for the switch; what still blocks it is an answer."""
+        del message  # the change path keeps it with the change it makes of loose edits
+        verdict = self.requests.approved.may_deploy(None)
+        found = None
+        if verdict.allowed:
+            found = self.deploy(None, actor=actor, correlation=correlation)
+            found = self.await_switch(found.id)
+        deployed = found is not None and found.state in {"switched", "settled"}
+        return {
+            "success": deployed,
+            "commit_hash": verdict.commit,
+            "tests_passed": verdict.tests_passed,
+            "human_approval_required": verdict.human_approval_required,
+            "deployed": deployed,
+            "backup_location": found.backup if found else None,
+        }
+
+    def roll_back(self, release: str | None, signed: Signed) -> Deployment:
+        self._ready()
+        made = self.requests.roll_back(release, signed)
+        self._wanted = True
+        return made
+
+    def await_switch(self, identifier: str, *, seconds: float = 1200.0) -> Deployment:
+        """Wait until a deployment has been switched or has failed."""
+        deadline = time.monotonic() + seconds
+        while True:
+            head = self._ledger.head().sequence
+            found = views.deployment(self._ledger, identifier)
+            if found is None:
+                raise NotFound(f"there is no deployment {identifier}", next_step="astra releases")
+            if found.state not in _UNDER_WAY or time.monotonic() > deadline:
+                return found
+            self._ledger.wait(head, 1.0)
+
+    def state(self) -> dict[str, Any] | None:
+        """Say what the app is doing; None when nothing was ever deployed."""
+        latest = views.deployments(self._ledger, limit=1)
+        if not latest:
+            return None
+        serving, holder = views.live(self._ledger), self.stage.holder.state()
+        running = holder.serving if holder else None
+        return {
+            "release": serving.id if serving else None,
+            "commit": serving.commit_id if serving else None,
+            "port": holder.port if holder else None,
+            "holder": holder.pid if holder else None,
+            "state": running.state if running else "down",
+            "crashes": running.crashes if running else 0,
+            "deployment": {"id": latest[0].id, "state": latest[0].state},
+            "trouble": self.trouble,
+        }
+
+    def _ready(self) -> None:
+        """Refuse at once what could not be begun."""
+        self.stage.plan()
+        if self.stage.stopped():
+            raise Refused(
+                "an operator has stopped all work", code="stopped", next_step="astra start"
+            )
+
+    def _has_app(self) -> bool:
+        try:
+            return bool(self.stage.plan())
+        except AstraError:
+            return False
+
+    def _loop(self) -> None:
+        while not self._leaving.wait(0):
+            head = self._ledger.head().sequence
+            if not self._turn():
+                self._ledger.wait(head, _PAUSE)
+
+    def _turn(self) -> bool:
+        try:
+            self._settle()
+            if self.work.advance() or (self._has_app() and self.pushing.advance()):
+                self.trouble = ""
+                return True
+            self.trouble = (
+                self.work.upkeep.keep_serving() if self._wanted and not self.busy() else ""
+            )
+        except (AstraError, OSError) as error:
+            self.trouble = str(error)
+        self._leaving.wait(_PAUSE if self.trouble else 0.2)
+        return False
+
+    def _settle(self) -> None:
+        """Once, at the start: finish removals, export, and bring the first release up."""
+        if self._settled:
+            return
+        self._settled = True
+        self.stage.rehearsal.close()
+        self.work.upkeep.sweep()
+        self.work.upkeep.export()
+        if self._first and views.live(self._ledger) is None and not self.busy():
+            self.requests.deploy(None, actor="daemon")

@@ -1,0 +1,69 @@
+"""Wiring for what a reviewer decides on: the scanner and the runs of tests of one data root.
+
+Nothing of a change ever runs outside a box: where the sandbox is switched off (`off-unsafe`), that
+is refused here, and the review says so.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from astra.adapters.bubblewrap.machine import SandboxUnavailable
+from astra.adapters.bubblewrap.outcome import Outcome
+from astra.adapters.change_scanner import ChangeScanner
+from astra.adapters.data_root import DataRoot
+from astra.adapters.test_runs import BoxedTests
+from astra.adapters.workspaces import Workspaces
+from astra.bootstrap.sandbox import Sandbox
+from astra.changes.evidence import TestReport
+from astra.policy.manifest import MIB, Limits, Manifest
+from astra.settings.configuration import Target
+from astra.settings.environment import Settings
+
+
+@dataclass(frozen=True)
+class BoxesOnly:
+    """The sandbox, for what must never run without one."""
+
+    sandbox: Sandbox
+
+    def run(self, command: tuple[str, ...], manifest: Manifest, **how: Any) -> Outcome:
+        if self.sandbox.off:
+            raise SandboxUnavailable(
+                "nothing of a change runs outside a box, and the sandbox is switched off",
+                next_step="unset ASTRA_SANDBOX, then look at `astra doctor`",
+            )
+        return self.sandbox.run(command, manifest, **how)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConfiguredTests:
+    """Runs of whatever command is signed at the moment."""
+
+    make: Callable[[], BoxedTests]
+
+    def run(self, **what: Any) -> TestReport:
+        return self.make().run(**what)
+
+
+def make_scanner(sandbox: Sandbox) -> ChangeScanner:
+    return ChangeScanner(boxes=BoxesOnly(sandbox))
+
+
+def make_workspaces(root: DataRoot) -> Workspaces:
+    """Make it once a daemon: it removes what an earlier one left half-made."""
+    return Workspaces(root.var / "git", root.var / "workspaces")
+
+
+def make_test_runs(
+    sandbox: Sandbox, workspaces: Workspaces, target: Target, settings: Settings
+) -> BoxedTests:
+    """Make runs of the signed command; make them anew when the configuration changes."""
+    seconds = max(1, settings.test_timeout)
+    return BoxedTests(
+        boxes=BoxesOnly(sandbox),
+        workspaces=workspaces,
+        test_command=target.test_command,
+        test_paths=target.test_paths,
+        limits=Limits(wall_seconds=seconds, cpu_seconds=4 * seconds, output_bytes=64 * MIB),
+    )

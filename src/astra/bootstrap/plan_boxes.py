@@ -1,0 +1,121 @@
+"""The box of a plan: its manifest as the kernel enforces it, compiled anew for every run.
+
+Relative grants are the target's clone. A glob becomes the files it matches now, each by itself, and
+never their folder. While code writing is off, nothing of the clone is writable. What does not exist
+is not there. Every box carries the plan's id, so that ending the plan ends it.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from astra.adapters import boxes, stop
+from astra.adapters.bubblewrap.outcome import Outcome
+from astra.bootstrap.agent_boxes import Fetched, fetch
+from astra.bootstrap.sandbox import Sandbox
+from astra.kernel.errors import Refused
+from astra.plans.grants import absolute
+from astra.plans.terms import Contracts
+from astra.policy import globs
+from astra.policy.manifest import MOST_ENTRIES, Limits, Manifest, in_words, is_within
+
+_MOST_LOOKED_AT = 20_000
+_SCRATCH = "/tmp"  # noqa: S108 - the box's own, fresh and size-capped
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanBoxes:
+    """One plan's way into the sandbox."""
+
+    agent_id: str
+    sandbox: Sandbox
+    contracts: Contracts
+    may_write_code: Callable[[], bool]
+
+    def run(
+        self, command: tuple[str, ...], seconds: float, *, actor: str, correlation: str
+    ) -> Outcome:
+        manifest = self.manifest(seconds)
+        return self.sandbox.run(
+            command,
+            manifest,
+            workdir=_workdir(manifest),
+            actor=actor,
+            correlation=correlation,
+            label=self.agent_id,
+        )
+
+    def fetch(self, url: str, grant: str, *, actor: str, correlation: str) -> Fetched:
+        return fetch(
+            self.sandbox, url, grant, actor=actor, correlation=correlation, label=self.agent_id
+        )
+
+    def in_words(self) -> str:
+        return in_words(self.manifest(60))
+
+    def manifest(self, seconds: float) -> Manifest:
+        granted = self.contracts.permissions(self.agent_id)
+        writable = self._places(granted.write_paths)
+        readable = self._places(granted.read_paths)
+        if not self.may_write_code():
+            repo = self.contracts.code_repo
+            readable += [path for path in writable if is_within(path, repo)]
+            writable = [path for path in writable if not is_within(path, repo)]
+        return Manifest(
+            read_paths=tuple(path for path in readable if path not in writable),
+            write_paths=tuple(writable),
+            network_domains=granted.network_domains,
+            limits=Limits(wall_seconds=seconds),
+        )
+
+    def _places(self, granted: Iterable[str]) -> list[str]:
+        found = dict.fromkeys(
+            place
+            for path in granted
+            for place in _existing(absolute(path, self.contracts.code_repo))
+        )
+        if len(found) > MOST_ENTRIES:
+            raise Refused(
+                f"the plan's grants match {len(found)} files; a box takes {MOST_ENTRIES}",
+                code="too_many_files",
+                next_step="grant the folder instead of a glob that matches so much",
+            )
+        return list(found)
+
+
+@dataclass(frozen=True)
+class BoxesOfPlans:
+    """The boxes that run now, by the plan they run for."""
+
+    data_root: Path
+
+    def end(self, agent_id: str) -> int:
+        """End every box that runs for a plan; says how many there were."""
+        running, _ = boxes.registered(self.data_root)
+        mine = [box for box in running if box.label == agent_id]
+        return sum(stop.end_one(self.data_root, box.id) for box in mine)
+
+
+def _existing(path: str) -> Iterator[str]:
+    """Give the path when it is there; for a glob, each file it matches, through no link."""
+    if not globs.has_wildcard(path):
+        if os.path.lexists(path):
+            yield path
+        return
+    glob = globs.parse_glob(path)
+    looked = 0
+    for folder, folders, names in os.walk(glob.folder):
+        folders.sort()
+        for name in sorted(names):
+            looked += 1
+            if looked > _MOST_LOOKED_AT:
+                return
+            place = f"{folder}/{name}"
+            if glob.matches(place) and not Path(place).is_symlink():
+                yield place
+
+
+def _workdir(manifest: Manifest) -> str:
+    folders = [path for path in manifest.write_paths if Path(path).is_dir()]
+    return folders[0] if folders else _SCRATCH

@@ -1,0 +1,167 @@
+"""The go / no-go list before code writing is turned on: a verdict and the evidence for each line.
+
+What cannot be shown is a no-go, and so is what does not exist yet. The sign-off is a record that
+the operator signed over exactly this report.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from astra.bootstrap import dry_run
+from astra.kernel import canonical
+from astra.kernel.clock import format_time
+from astra.kernel.ids import random_id
+from astra.ledger import views
+from astra.ledger.record import Event, Record
+from astra.policy import authority
+from astra.policy.authority import Signed
+from astra.policy.call import Actor, Call, Role
+from astra.policy.decision import Reason
+from astra.policy.gate import Known, decide
+
+if TYPE_CHECKING:
+    from astra.bootstrap.runtime import Runtime
+
+SIGNED_OFF = "readiness_signed_off"
+CODE_WRITE = "ASTRA_CODE_WRITE_ENABLED"
+MATRIX = (
+    ("access", "off"),
+    ("conversation tools", "off"),
+    ("changes", "off"),
+    ("changes", "on"),
+    ("goal execution", "on"),
+    ("research plans", "on"),
+    ("smoke", "on"),
+)
+"""What `make matrix` has to have passed; a row that is not there is a no-go."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    name: str
+    go: bool
+    evidence: str
+
+    def as_dict(self) -> dict[str, Any]:
+        return dict(self.__dict__)
+
+
+def report(runtime: "Runtime", matrix: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Walk the list; `matrix` is what `make matrix` wrote, or nothing."""
+    lines = (
+        _writes_refuse(runtime),
+        *_matrix(matrix),
+        _dry_run(runtime),
+        _ledger(runtime),
+        _counters(runtime),
+        _rehearsed(runtime),
+        _sandbox(runtime),
+    )
+    document = {
+        "go": all(line.go for line in lines),
+        "at": format_time(runtime.clock.now()),
+        "head": runtime.ledger.head().hash,
+        "lines": [line.as_dict() for line in lines],
+    }
+    return {**document, "sha256": hashlib.sha256(canonical.encode(document)).hexdigest()}
+
+
+def content(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Give what an operator signs: this report, and whether it says go."""
+    return {"sha256": found["sha256"], "go": found["go"], "at": found["at"]}
+
+
+def sign_off(runtime: "Runtime", found: Mapping[str, Any], signed: Signed) -> Record:
+    event = Event(type=SIGNED_OFF, actor="operator", data=content(found))
+    event = authority.signed_event(runtime.ledger, event, signed, now=runtime.clock.now())
+    (record,) = runtime.ledger.append([event])
+    return record
+
+
+def _writes_refuse(runtime: "Runtime") -> Line:
+    """Ask the gate about every tool that writes code, as if the flag were off."""
+    names = [tool for tool in runtime.registry.every() if CODE_WRITE in tool.flags]
+    known = Known(flags={**dict.fromkeys(runtime.flags(), True), CODE_WRITE: False}, stopped=False)
+    actor = Actor(role=Role.AGENT, name="readiness", door="readiness")
+    reasons = {
+        tool.name: decide(
+            Call(
+                tool=tool.name,
+                tier=tool.tier,
+                actor=actor,
+                arguments={},
+                flags=tool.flags,
+                correlation=random_id("cor"),
+            ),
+            known,
+        ).reason
+        for tool in names
+    }
+    open_ = [name for name, reason in reasons.items() if reason is not Reason.FLAG_OFF]
+    said = f"not refused: {', '.join(open_)}" if open_ else f"refused: {', '.join(reasons)}"
+    return Line(name="with the flag off every write tool refuses", go=not open_, evidence=said)
+
+
+def _matrix(matrix: Mapping[str, Any] | None) -> list[Line]:
+    rows = cast("list[dict[str, Any]]", (matrix or {}).get("rows", []))
+    passed = {(row["name"], row["flag"]): row for row in rows}
+    return [_row(name, flag, passed.get((name, flag))) for name, flag in MATRIX]
+
+
+def _row(name: str, flag: str, row: Mapping[str, Any] | None) -> Line:
+    title = f"matrix: {name}, flag {flag}"
+    if row is None:
+        return Line(name=title, go=False, evidence="not run: make matrix, then --matrix FILE")
+    return Line(name=title, go=bool(row["passed"]), evidence=str(row["summary"])[:300])
+
+
+def _dry_run(runtime: "Runtime") -> Line:
+    name = "a dry run completed and its trail is whole"
+    found = views.last(runtime.ledger, count=1, type_=dry_run.COMPLETED)
+    if not found:
+        return Line(name=name, go=False, evidence="none yet: astra changes dry-run")
+    data = found[0].data
+    said = (
+        f"{data['dry_run']} at {found[0].time[:19]}Z: {data['state']}, tests {data['tests']},"
+        f" {data['records']} records, kept in {data['folder']}"
+    )
+    return Line(name=name, go=data["ok"] and data["ledger_whole"], evidence=said)
+
+
+def _ledger(runtime: "Runtime") -> Line:
+    whole = runtime.ledger_is_whole()
+    said = f"{runtime.ledger.head().sequence} records" if whole else "run astra ledger verify"
+    return Line(name="the ledger verifies", go=whole, evidence=said)
+
+
+def _counters(runtime: "Runtime") -> Line:
+    name = "counters moved as expected and there are no alerts"
+    alerts = runtime.changes.book.alerts()
+    found = views.last(runtime.ledger, count=1, type_=dry_run.COMPLETED)
+    counters: dict[str, int] = found[0].data["counters"] if found else {}
+    wanted = ("scheduled_modifications", "approvals", "executed_modifications")
+    moved = bool(counters) and all(counters.get(counter) == 1 for counter in wanted)
+    said = f"in the dry run: {counters}" if counters else "no dry run has moved them yet"
+    if alerts:
+        said = f"{len(alerts)} records of the code family while it was off: {alerts[:3]}"
+    return Line(name=name, go=moved and not alerts, evidence=said)
+
+
+def _rehearsed(runtime: "Runtime") -> Line:
+    name = "an operator has rehearsed an approval"
+    for record in reversed(views.last(runtime.ledger, count=20, type_=dry_run.APPROVED)):
+        if authority.holds(runtime.ledger, record):
+            said = f"signed in {record.data['dry_run']}, record {record.sequence}"
+            return Line(name=name, go=True, evidence=said)
+    return Line(name=name, go=False, evidence="none yet: astra changes dry-run asks for one")
+
+
+def _sandbox(runtime: "Runtime") -> Line:
+    name = "the sandbox was proven to hold here"
+    found = runtime.sandbox.preflight()
+    if runtime.sandbox.off:
+        return Line(name=name, go=False, evidence="it is switched off (off-unsafe)")
+    said = "; ".join(problem.what for problem in found.problems) or "every probe held"
+    return Line(name=name, go=found.ok, evidence=said)

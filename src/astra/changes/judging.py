@@ -1,0 +1,47 @@
+"""What a run of tests amounts to: from what the server saw, then from what the run says of itself.
+
+Default deny: only a run that ended well, with a report that says that tests ran and none failed,
+has passed. A run that says nothing is unknown, one that ran no test has not passed, and a report
+never outweighs an exit code.
+"""
+
+from dataclasses import dataclass
+
+from astra.changes.evidence import TestVerdict
+from astra.changes.junit import Report, State
+
+NO_TESTS_COLLECTED = 5
+"""pytest's exit code for a run in which no test was collected."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    verdict: TestVerdict
+    reason: str
+
+
+def judge(*, exit_code: int, report: Report | None, problem: str, is_pytest: bool) -> Judgement:
+    """Judge a run that ended by itself."""
+    if report is None:
+        return _unreported(exit_code, problem, is_pytest=is_pytest)
+    bad = len(report.bad)
+    if bad:
+        return Judgement(TestVerdict.FAILED, f"{bad} of {report.executed} tests failed")
+    if exit_code and not (is_pytest and exit_code == NO_TESTS_COLLECTED):
+        reason = f"exit code {exit_code}, although the report names no failure"
+        return Judgement(TestVerdict.FAILED, reason)
+    if report.is_contradictory:
+        return Judgement(TestVerdict.UNKNOWN, "the report contradicts itself")
+    if not report.executed or exit_code:
+        skipped = report.count(State.SKIPPED)
+        detail = f"; {skipped} were skipped" if skipped else ""
+        return Judgement(TestVerdict.NO_TESTS, f"no test was executed{detail}")
+    return Judgement(TestVerdict.PASSED, f"{report.executed} tests passed")
+
+
+def _unreported(exit_code: int, problem: str, *, is_pytest: bool) -> Judgement:
+    if is_pytest and exit_code == NO_TESTS_COLLECTED:
+        return Judgement(TestVerdict.NO_TESTS, "no test was collected")
+    if exit_code:
+        return Judgement(TestVerdict.FAILED, f"exit code {exit_code}; {problem}")
+    return Judgement(TestVerdict.UNKNOWN, f"exit code 0, but {problem}")

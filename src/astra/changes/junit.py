@@ -1,0 +1,166 @@
+"""Reads a JUnit report that the code under test may have written itself.
+
+Nothing in it is trusted: declarations of documents and entities are refused before they mean
+anything, and depth, counts and texts are bounded. Counts come from the cases, not from the totals
+that a report claims; where the two cannot both be true, that is said.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from xml.parsers import expat
+
+from astra.kernel.errors import Refused
+from astra.kernel.text import one_line
+
+LARGEST = 8 * 1024 * 1024
+MOST_CASES = 100_000
+DEEPEST = 16
+_LONGEST_NAME = 500
+_LONGEST_MESSAGE = 400
+_SUITES = frozenset({"testsuite", "testsuites"})
+
+
+class UnreadableReport(Refused):
+    code = "unreadable_report"
+
+
+class State(StrEnum):
+    PASSED = "passed"
+    SKIPPED = "skipped"
+    FAILED = "failed"
+    ERROR = "error"
+
+
+_WORSE = list(State)
+
+
+@dataclass(kw_only=True)
+class Case:
+    name: str
+    group: str
+    file: str
+    state: State = State.PASSED
+    message: str = ""
+
+    @property
+    def title(self) -> str:
+        return f"{self.group}::{self.name}" if self.group else self.name
+
+
+@dataclass(kw_only=True)
+class Report:
+    cases: list[Case] = field(default_factory=list[Case])
+    claimed_failures: int = 0
+    claimed_tests: int = 0
+
+    def count(self, state: State) -> int:
+        return sum(case.state is state for case in self.cases)
+
+    @property
+    def executed(self) -> int:
+        return len(self.cases) - self.count(State.SKIPPED)
+
+    @property
+    def bad(self) -> list[Case]:
+        return [case for case in self.cases if case.state in {State.FAILED, State.ERROR}]
+
+    @property
+    def is_contradictory(self) -> bool:
+        """Tell whether the totals claim more failures or more tests than there are cases."""
+        return self.claimed_failures > len(self.bad) or self.claimed_tests > len(self.cases)
+
+
+def read(data: bytes) -> Report:
+    if len(data) > LARGEST:
+        raise _unreadable(f"is larger than {LARGEST:,} bytes")
+    reader = _Reader()
+    try:
+        reader.parser.Parse(data, True)  # noqa: FBT003 - expat's own way to say "all of it"
+    except expat.ExpatError as error:
+        raise _unreadable(f"is no XML: {error}") from None
+    if not reader.saw_suite:
+        raise _unreadable("is no JUnit report")
+    return _merged(reader.report)
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.report = Report()
+        self.saw_suite = False
+        self._case: Case | None = None
+        self._depth = 0
+        self.parser = expat.ParserCreate(namespace_separator=None)
+        self.parser.StartDoctypeDeclHandler = _refuse_declaration
+        self.parser.EntityDeclHandler = _refuse_declaration
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise _unreadable(f"is nested deeper than {DEEPEST}")
+        if name in _SUITES:
+            self._suite(name, attributes)
+        elif name == "testcase":
+            self._begin(attributes)
+        elif self._case is not None:
+            self._mark(self._case, name, attributes)
+
+    def _end(self, name: str) -> None:
+        self._depth -= 1
+        if name == "testcase":
+            self._case = None
+
+    def _suite(self, name: str, attributes: dict[str, str]) -> None:
+        self.saw_suite = True
+        if name == "testsuite":
+            bad = _number(attributes, "failures") + _number(attributes, "errors")
+            self.report.claimed_failures += bad
+            self.report.claimed_tests += _number(attributes, "tests")
+
+    def _begin(self, attributes: dict[str, str]) -> None:
+        if len(self.report.cases) >= MOST_CASES:
+            raise _unreadable(f"has more than {MOST_CASES:,} tests")
+        self._case = Case(
+            name=attributes.get("name", "")[:_LONGEST_NAME],
+            group=attributes.get("classname", "")[:_LONGEST_NAME],
+            file=attributes.get("file", "")[:_LONGEST_NAME],
+        )
+        self.report.cases.append(self._case)
+
+    def _mark(self, case: Case, name: str, attributes: dict[str, str]) -> None:
+        state = {"failure": State.FAILED, "error": State.ERROR, "skipped": State.SKIPPED}.get(name)
+        if state is not None and _WORSE.index(state) > _WORSE.index(case.state):
+            case.state = state
+            case.message = one_line(attributes.get("message", ""), _LONGEST_MESSAGE)
+
+
+def _merged(report: Report) -> Report:
+    """Keep one case for each name, at its worst: a report may not outvote a failure."""
+    merged: dict[tuple[str, str, str], Case] = {}
+    for case in report.cases:
+        key = (case.file, case.group, case.name)
+        known = merged.setdefault(key, case)
+        if _WORSE.index(case.state) > _WORSE.index(known.state):
+            merged[key] = case
+    double = len(report.cases) - len(merged)
+    return Report(
+        cases=list(merged.values()),
+        claimed_failures=max(0, report.claimed_failures - double),
+        claimed_tests=max(0, report.claimed_tests - double),
+    )
+
+
+def _number(attributes: dict[str, str], name: str) -> int:
+    text = attributes.get(name, "0")[:9]
+    return int(text) if text.isascii() and text.isdigit() else 0
+
+
+def _refuse_declaration(*_words: object) -> None:
+    raise _unreadable("declares a document type or an entity")
+
+
+def _unreadable(why: str) -> UnreadableReport:
+    return UnreadableReport(
+        f"the test report {why}", next_step="have the test runner write plain JUnit XML"
+    )

@@ -1,0 +1,1 @@
+"""Deployments: from an approved commit to a release that serves, and back when it does not."""

@@ -1,0 +1,36 @@
+"""What can happen to a deployment, a release and the app that runs from it."""
+
+from typing import Any
+
+ORDERED = "deployment_ordered"
+ROLLBACK_ORDERED = "rollback_ordered"
+REQUESTED = "deployment_requested"
+DECLINED = "deployment_declined"
+BUILT = "release_built"
+REHEARSED = "release_rehearsed"
+RELOAD_BEGUN = "release_reload_begun"
+SWITCHED = "release_switched"
+RETIRED = "release_retired"
+SETTLED = "deployment_settled"
+FAILED = "deployment_failed"
+ROLLED_BACK = "deployment_rolled_back"
+ROLLBACK_FAILED = "rollback_failed"
+QUARANTINED = "commit_quarantined"
+RESTARTED = "app_restarted"
+NOT_SERVING = "app_not_serving"
+REMOVED = "release_removed"
+PUSHED = "release_pushed"
+PUSH_FAILED = "release_push_failed"
+
+QUEUE = "deployments"
+"""The subject that every request advances, so that two at once cannot both be the next."""
+
+
+def order_content(*, commit: str, digest: str, force: bool) -> dict[str, Any]:
+    """Give what an operator signs to have a commit deployed."""
+    return {"commit": commit, "digest": digest, "force": force}
+
+
+def rollback_content(*, release: str, serving: str) -> dict[str, Any]:
+    """Give what an operator signs to put another release into service."""
+    return {"release": release, "serving": serving}

@@ -1,0 +1,214 @@
+"""What deployments need of the world: an approval, release folders, the app's holder, and time."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from astra.deployments.reloading import Changes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """What is known about a commit that somebody wants deployed.
+
+    `digest` names exactly what the operator approved. `allowed` is False whenever a person or a
+    test still has to speak; `reason` and `next_step` say which.
+    """
+
+    commit: str
+    digest: str
+    allowed: bool
+    tests_passed: bool
+    human_approval_required: bool = False
+    stale: bool = False
+    approval_id: str = ""
+    change: str = ""
+    code: str = ""
+    reason: str = ""
+    next_step: str = ""
+
+
+class Approved(Protocol):
+    """The change path, as deployments see it."""
+
+    def may_deploy(self, change: str | None) -> Verdict:
+        """Judge a change, or without one the newest commit of the target's branch."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class AppSpec:
+    """Everything the holder has to know to run one release of the app."""
+
+    release: str
+    folder: str
+    digest: str
+    command: tuple[str, ...]
+    port: int
+    network: str | tuple[str, ...]
+    state: str
+    secrets: tuple[str, ...] = ()
+    health_path: str = "/healthz"
+    reload: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        return dict(self.__dict__)
+
+    @staticmethod
+    def read(fields: Mapping[str, Any]) -> "AppSpec":
+        network = fields["network"]
+        return AppSpec(
+            release=str(fields["release"]),
+            folder=str(fields["folder"]),
+            digest=str(fields["digest"]),
+            command=tuple(map(str, fields["command"])),
+            port=int(fields["port"]),
+            network=network if isinstance(network, str) else tuple(map(str, network)),
+            state=str(fields["state"]),
+            secrets=tuple(map(str, fields["secrets"])),
+            health_path=str(fields["health_path"]),
+            reload=bool(fields.get("reload", False)),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Built:
+    """A release folder as it was sealed."""
+
+    folder: str
+    digest: str
+    files: int
+    size: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checked:
+    """One look at an instance's health."""
+
+    ok: bool
+    detail: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Running:
+    """One instance of the app, as the holder knows it.
+
+    `probe` is the address from which connections to the app's port reach this one and no other.
+    """
+
+    instance: str
+    release: str
+    state: str
+    crashes: int
+    reason: str = ""
+    probe: str = ""
+
+    @property
+    def over(self) -> bool:
+        """Tell that it will not come back by itself."""
+        return self.state in {"ended", "refused"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class HolderState:
+    pid: int
+    port: int | None
+    live: str | None
+    instances: tuple[Running, ...] = ()
+
+    def of(self, instance: str | None) -> Running | None:
+        return next((found for found in self.instances if found.instance == instance), None)
+
+    @property
+    def serving(self) -> Running | None:
+        return self.of(self.live)
+
+
+class Releases(Protocol):
+    """Release folders on disk; each is sealed once and never written again."""
+
+    def build(self, release: str, commit: str, *, correlation: str) -> Built:
+        """Make the folder from the commit's own blobs and the build steps; again after a crash."""
+        ...
+
+    def intact(self, release: str, digest: str) -> bool: ...
+
+    def folder(self, release: str) -> str: ...
+
+    def differences(self, old: str, new: str) -> Changes:
+        """Give the content of every file that differs between two releases."""
+        ...
+
+    def back_up(self, release: str, name: str) -> str:
+        """Keep what is about to be replaced; give its place. Twice is as good as once."""
+        ...
+
+    def point_to(self, release: str) -> None: ...
+
+    def remove(self, release: str) -> None: ...
+
+    def write_status(self, document: Mapping[str, Any]) -> None: ...
+
+
+class AppHolder(Protocol):
+    """The process that owns the app's port and its children."""
+
+    def state(self) -> HolderState | None:
+        """Say what runs; None when there is no holder."""
+        ...
+
+    def launch(self, spec: AppSpec) -> str:
+        """Start an instance beside whatever serves; give its name."""
+        ...
+
+    def check(self, instance: str, path: str, *, seconds: float) -> Checked:
+        """Ask exactly this instance for its health."""
+        ...
+
+    def switch(self, instance: str) -> str | None:
+        """Send every new connection to this instance; name the one that served before."""
+        ...
+
+    def reload(self, instance: str, spec: AppSpec, changed: Sequence[str]) -> Checked:
+        """Have a running instance take another release's code over; ok when it says so itself."""
+        ...
+
+    def retire(self, instance: str) -> Mapping[str, Any]:
+        """Let an instance finish what it has accepted, then end it."""
+        ...
+
+    def end(self, instance: str) -> None: ...
+
+    def said(self) -> str:
+        """Give the end of what the app printed, escaped: it is hostile text."""
+        ...
+
+    def close(self) -> None:
+        """End the app and the holder."""
+        ...
+
+
+class HealthCommand(Protocol):
+    """The operator's own check, a program run in the app's profile."""
+
+    def run(self, release: str, folder: str, running: Running) -> Checked: ...
+
+
+class Remote(Protocol):
+    """The operator's remote repository, and their own checks before it."""
+
+    def check(self, folder: str, *, correlation: str) -> Checked:
+        """Run the operator's commit checks in a box, on the files of a release."""
+        ...
+
+    def push(self, commit: str) -> Checked: ...
+
+
+class Pace(Protocol):
+    """Time that only goes forward, and a way to wait for it."""
+
+    def monotonic(self) -> float: ...
+
+    def wait(self, seconds: float) -> bool:
+        """Wait; True when the waiting was cut short because the daemon leaves."""
+        ...

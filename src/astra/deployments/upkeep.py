@@ -1,0 +1,92 @@
+"""Between deployments: keep what is to serve serving, remove what is too much, export the state."""
+
+from dataclasses import dataclass
+
+from astra.deployments import events, views
+from astra.deployments.stage import Stage
+from astra.deployments.views import Release
+from astra.deployments.watching import BrokenOff, HolderGone, Trouble
+from astra.kernel.errors import AstraError
+from astra.ledger.ports import Ledger
+from astra.ledger.record import Event
+
+_SAID = 2000
+
+
+@dataclass(frozen=True)
+class Upkeep:
+    stage: Stage
+
+    def keep_serving(self) -> str:
+        """See that the release which is to serve does; gives what keeps it from it."""
+        release = views.live(self._ledger)
+        if release is None or self.stage.stopped():
+            return ""
+        state = self.stage.holder.state()
+        serving = state.serving if state else None
+        if serving and serving.release == release.id and not serving.over:
+            return ""
+        why = serving.reason if serving else "nothing was running"
+        try:
+            instance = self.stage.bring_up(release)
+            if isinstance(instance, Trouble):
+                return self._not_serving(release, instance.reason)
+            self.stage.switch(None, instance, release)
+        except AstraError as error:
+            return self._not_serving(release, error.detail)
+        except (BrokenOff, HolderGone):
+            return "it is being started"
+        data = {"release": release.id, "reason": why[:_SAID]}
+        self._ledger.append([Event(type=events.RESTARTED, actor="daemon", data=data)])
+        return ""
+
+    def tidy(self) -> None:
+        """Remove what is kept beyond the limit: never what serves, nor the last good one."""
+        kept = views.releases(self._ledger)
+        serving = views.live(self._ledger)
+        safe = {release.id for release in views.good(self._ledger, besides="")[:2]}
+        safe |= {serving.id} if serving else set()
+        for release in kept[max(1, self.stage.plan().keep) :]:
+            if release.id not in safe:
+                data = {"release": release.id}
+                self._ledger.append([Event(type=events.REMOVED, actor="daemon", data=data)])
+        self.sweep()
+
+    def sweep(self) -> None:
+        """Take away the folders of removed releases; a crash may have left some."""
+        for release in views.releases(self._ledger, every=True):
+            if release.state == "removed":
+                self.stage.releases.remove(release.id)
+
+    def export(self) -> None:
+        """Write `status.json` as of one sequence of the ledger."""
+        while True:
+            head = self._ledger.head()
+            serving, latest = views.live(self._ledger), views.deployments(self._ledger, limit=1)
+            listed = [release.as_dict() for release in views.releases(self._ledger)]
+            if self._ledger.head().sequence == head.sequence:
+                break
+        document = {
+            "sequence": head.sequence,
+            "hash": head.hash,
+            "time": head.time,
+            "live": serving.as_dict() if serving else None,
+            "deployment": latest[0].as_dict() if latest else None,
+            "releases": listed,
+        }
+        self.stage.releases.write_status(document)
+
+    def _not_serving(self, release: Release, trouble: str) -> str:
+        """Say it once for each reason; the daemon goes on trying."""
+        last = self._ledger.query(
+            "SELECT type FROM record WHERE type IN (?, ?, ?) ORDER BY sequence DESC LIMIT 1",
+            [events.NOT_SERVING, events.RESTARTED, events.SWITCHED],
+        )
+        if not last or last[0][0] != events.NOT_SERVING:
+            data = {"release": release.id, "reason": trouble[:_SAID]}
+            self._ledger.append([Event(type=events.NOT_SERVING, actor="daemon", data=data)])
+        return trouble
+
+    @property
+    def _ledger(self) -> Ledger:
+        return self.stage.ledger

@@ -1,0 +1,78 @@
+"""`astra plans pause|resume|abort|grant|skip|extend-budget|message|silence`."""
+
+import argparse
+import json
+from typing import Any
+
+from astra.interfaces.cli import plan_pages
+from astra.interfaces.cli.main import Context
+from astra.kernel.text import printable
+
+
+def add_options(actions: dict[str, argparse.ArgumentParser]) -> None:
+    for name in ("pause", "abort", "skip"):
+        actions[name].add_argument("--reason", default="", help="kept in the record")
+    actions["grant"].add_argument(
+        "--once", action="store_true", help="for this one step, not for the rest of the plan"
+    )
+    actions["extend-budget"].add_argument("steps", metavar="STEPS", type=int)
+    actions["message"].add_argument("text", metavar="TEXT")
+    actions["silence"].add_argument("--off", action="store_true", help="announce it again")
+
+
+def pause(context: Context) -> None:
+    _show(context, _post(context, "pause", {"reason": context.arguments.reason}))
+
+
+def abort(context: Context) -> None:
+    _show(context, _post(context, "abort", {"reason": context.arguments.reason}))
+
+
+def skip(context: Context) -> None:
+    _show(context, _post(context, "skip", {"reason": context.arguments.reason}))
+
+
+def message(context: Context) -> None:
+    _show(context, _post(context, "messages", {"text": context.arguments.text}))
+
+
+def silence(context: Context) -> None:
+    _show(context, _post(context, "silence", {"on": not context.arguments.off}))
+
+
+def resume(context: Context) -> None:
+    _show(context, _post(context, "resume", {"authority": _signed(context, "resume")}))
+
+
+def grant(context: Context) -> None:
+    once = bool(context.arguments.once)
+    body = {"once": once, "authority": _signed(context, "grant", once=str(once).lower())}
+    _show(context, _post(context, "grant", body))
+
+
+def extend(context: Context) -> None:
+    steps = context.arguments.steps
+    body = {"steps": steps, "authority": _signed(context, "extend_budget", steps=steps)}
+    _show(context, _post(context, "extend_budget", body))
+
+
+def _signed(context: Context, action: str, **how: Any) -> dict[str, Any]:
+    """Show exactly what is signed, then have the operator sign it."""
+    from astra.interfaces.cli.signing import signed
+
+    wanted = context.client().get(f"{_path(context)}/decision", action=action, **how)
+    for line in json.dumps(wanted["content"], indent=2, ensure_ascii=False).splitlines():
+        context.console.note(f"  {printable(line)}")
+    return signed(context, wanted["type"], wanted["content"])
+
+
+def _post(context: Context, action: str, body: dict[str, Any]) -> dict[str, Any]:
+    return context.client().post(f"{_path(context)}/{action}", body)
+
+
+def _show(context: Context, done: dict[str, Any]) -> None:
+    context.console.result(done, *plan_pages.outcome(done))
+
+
+def _path(context: Context) -> str:
+    return f"/api/agents/{context.arguments.id}"

@@ -1,0 +1,70 @@
+"""Releases and deployments over HTTP. Whatever changes what serves takes the operator's word."""
+
+from typing import Annotated, Any
+
+from fastapi import Body, FastAPI, Query
+
+from astra.bootstrap.runtime import Runtime
+from astra.deployments import events, views
+from astra.kernel.errors import NotFound
+from astra.policy.authority import Signed
+
+Change = Annotated[str | None, Query()]
+
+
+def add(app: FastAPI, runtime: Runtime) -> None:
+    _reading(app, runtime)
+    _changing(app, runtime)
+
+
+def _reading(app: FastAPI, runtime: Runtime) -> None:
+    ledger = runtime.ledger
+
+    @app.get("/api/releases")
+    def list_releases(
+        every: Annotated[bool, Query()] = False,  # noqa: FBT002 - a query parameter
+    ) -> dict[str, Any]:
+        found = views.releases(ledger, every=every)
+        return {"items": [release.as_dict() for release in found], "next": None}
+
+    @app.get("/api/deployments")
+    def list_deployments(limit: Annotated[int, Query(ge=1, le=1000)] = 100) -> dict[str, Any]:
+        found = views.deployments(ledger, limit=limit)
+        return {"items": [deployment.as_dict() for deployment in found], "next": None}
+
+    @app.get("/api/deployments/order")
+    def show_order(change: Change = None) -> dict[str, Any]:
+        """Say what a deployment would take, and what an operator would sign for it."""
+        verdict = runtime.deployer.requests.approved.may_deploy(change)
+        facts = {name: value for name, value in verdict.__dict__.items() if name != "next_step"}
+        return {**facts, "quarantined": views.quarantined(ledger, verdict.commit)}
+
+    @app.get("/api/deployments/{identifier}")
+    def show_deployment(identifier: str) -> dict[str, Any]:
+        found = views.deployment(ledger, identifier)
+        if found is None:
+            raise NotFound(f"there is no deployment {identifier[:100]}", next_step="astra releases")
+        return found.as_dict()
+
+    @app.get("/api/rollback")
+    def show_rollback(release: Annotated[str | None, Query()] = None) -> dict[str, Any]:
+        """Say what an operator would sign to go back."""
+        target, serving = runtime.deployer.requests.choose(release), views.live(ledger)
+        return events.rollback_content(release=target.id, serving=serving.id if serving else "")
+
+
+def _changing(app: FastAPI, runtime: Runtime) -> None:
+    @app.post("/api/deployments")
+    def deploy(
+        authority: Annotated[dict[str, Any], Body()],
+        change: Annotated[str | None, Body()] = None,
+    ) -> dict[str, Any]:
+        signed = Signed.read(authority)
+        return runtime.deployer.deploy(change, actor="operator", signed=signed).as_dict()
+
+    @app.post("/api/rollback")
+    def roll_back(
+        authority: Annotated[dict[str, Any], Body()],
+        release: Annotated[str | None, Body()] = None,
+    ) -> dict[str, Any]:
+        return runtime.deployer.roll_back(release, Signed.read(authority)).as_dict()

@@ -1,0 +1,1 @@
+"""Telling people who are not looking that something waits for them."""

@@ -1,0 +1,183 @@
+"""The outbox: which notifications are due, sending them, and a record of how that went.
+
+What to tell is derived from records that are there anyway: requests for approval, and notices about
+schedules. There is no queue. A notification is due while its record is less than an hour old and
+no `notification_sent`, or the last of three `notification_failed`, is in the ledger for a channel.
+A crash between sending and recording sends it once more: hearing twice is better than never.
+
+Who asks for approvals can ask often, so an hour has a limit, however many channels there are.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Protocol
+
+from astra.approvals import desk
+from astra.kernel.clock import Clock, format_time
+from astra.ledger.ports import Ledger
+from astra.ledger.projection import Projection, Statement
+from astra.ledger.record import Event, Record
+from astra.schedules import events as schedules
+from astra.schedules import tokens
+
+SENT, FAILED = "notification_sent", "notification_failed"
+MOST_ATTEMPTS = 3
+MOST_AN_HOUR = 30
+_HOUR = timedelta(hours=1)
+_PAUSE = timedelta(minutes=1)
+
+
+class Channels(Protocol):
+    """Where notifications go. Names can be shown and recorded; addresses stay inside."""
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+    @property
+    def include_content(self) -> bool: ...
+
+    def send(self, name: str, text: str) -> bool:
+        """Send a text, within seconds; tell whether it was taken."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Notification:
+    notice: int
+    kind: str
+    text: str
+    channel: str
+    attempt: int
+
+    def wording(self, *, include_content: bool) -> str:
+        told = f": {self.text}" if include_content else ""
+        return f"Astra: something waits for you ({self.kind}){told}"
+
+    def outcome(self, *, sent: bool) -> Event:
+        data = {"notice": self.notice, "channel": self.channel, "attempt": self.attempt}
+        key = f"notification:{self.notice}:{self.channel}:{self.attempt}"
+        if sent:
+            return Event(type=SENT, actor="daemon", data=data, key=key)
+        return Event(type=FAILED, actor="daemon", data=data, key=key)
+
+
+@dataclass(frozen=True)
+class Outbox:
+    ledger: Ledger
+    clock: Clock
+    channels: Callable[[], Channels]
+
+    def send_due(self) -> int:
+        """Send what is due now, one after the other; says how many that were."""
+        if not (recent := self._recent()):
+            return 0
+        channels = self.channels()
+        due = self._due(recent, channels.names)
+        for each in due:
+            text = each.wording(include_content=channels.include_content)
+            self.ledger.append([each.outcome(sent=channels.send(each.channel, text))])
+        return len(due)
+
+    def _recent(self) -> list[tuple[int, str, str]]:
+        return self.ledger.query(  # type: ignore[return-value]
+            "SELECT sequence, kind, text FROM notice WHERE time > ? ORDER BY sequence",
+            [self._ago(_HOUR)],
+        )
+
+    def _due(
+        self, recent: list[tuple[int, str, str]], names: tuple[str, ...]
+    ) -> list[Notification]:
+        left = MOST_AN_HOUR - self._tried_lately()
+        tried = self._tried()
+        found: list[Notification] = []
+        for notice, kind, text in recent:
+            for channel in names:
+                attempts, waits = tried.get((notice, channel), (0, False))
+                if not waits:
+                    found.append(
+                        Notification(
+                            notice=notice,
+                            kind=kind,
+                            text=text,
+                            channel=channel,
+                            attempt=attempts + 1,
+                        )
+                    )
+        return found[: max(left, 0)]
+
+    def _tried(self) -> dict[tuple[int, str], tuple[int, bool]]:
+        """Give for what was tried how often, and whether it is over or too early to try again."""
+        rows = self.ledger.query(
+            "SELECT notice, channel, attempts, over OR last > ? FROM notice_try"
+            " WHERE notice IN (SELECT sequence FROM notice WHERE time > ?)",
+            [self._ago(_PAUSE), self._ago(_HOUR)],
+        )
+        return {(notice, channel): (times, bool(waits)) for notice, channel, times, waits in rows}
+
+    def _tried_lately(self) -> int:
+        ((count,),) = self.ledger.query(
+            "SELECT coalesce(sum(attempts), 0) FROM notice_try WHERE last > ?", [self._ago(_HOUR)]
+        )
+        return count
+
+    def _ago(self, time: timedelta) -> str:
+        return format_time(self.clock.now() - time)
+
+
+def _apply(record: Record) -> Iterator[Statement]:
+    data = record.data
+    match record.type:
+        case desk.REQUESTED:
+            yield _notice(record, "approval", data["summary"])
+        case schedules.NOTICED if data["kind"] != "needs_approval":  # its request was told already
+            yield _notice(record, data["kind"], data["text"])
+        case tokens.REFUSED:
+            yield _notice(record, "token_refused", data["problem"])
+        case desk.GRANTED | desk.REJECTED | desk.EXPIRED | desk.STALE:
+            yield "DELETE FROM notice WHERE about = ?", (record.subject,)
+        case record.type if record.type in {SENT, FAILED}:
+            over = record.type == SENT or data["attempt"] >= MOST_ATTEMPTS
+            yield _TRIED, (data["notice"], data["channel"], data["attempt"], record.time, over)
+        case _:
+            return
+
+
+def _notice(record: Record, kind: str, text: str) -> Statement:
+    return (
+        "INSERT INTO notice VALUES (?, ?, ?, ?, ?)",
+        (record.sequence, record.time, kind, text, record.subject),
+    )
+
+
+_TRIED = "INSERT OR REPLACE INTO notice_try VALUES (?, ?, ?, ?, ?)"
+
+PROJECTION = Projection(
+    "notifications",
+    (
+        """CREATE TABLE notice (
+            sequence INTEGER PRIMARY KEY, time TEXT, kind TEXT, text TEXT, about TEXT
+        )""",
+        "CREATE INDEX notice_time ON notice (time)",
+        "CREATE INDEX notice_about ON notice (about)",
+        """CREATE TABLE notice_try (
+            notice INTEGER, channel TEXT, attempts INTEGER, last TEXT, over INTEGER,
+            PRIMARY KEY (notice, channel)
+        ) WITHOUT ROWID""",
+        "CREATE INDEX notice_try_last ON notice_try (last)",
+    ),
+    _apply,
+    types=frozenset(
+        {
+            desk.REQUESTED,
+            desk.GRANTED,
+            desk.REJECTED,
+            desk.EXPIRED,
+            desk.STALE,
+            schedules.NOTICED,
+            tokens.REFUSED,
+            SENT,
+            FAILED,
+        }
+    ),
+)

@@ -1,0 +1,242 @@
+"""Doing what a model decided: judged by the server, inside the grants, at most once.
+
+    understand → grants → destructive? → claim → tool → result
+
+The tool runs through the counter like everybody's calls. What the plan was not granted blocks it
+with the narrowest grant that would do; what nobody may grant is refused to the model at once.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from astra.kernel import canonical
+from astra.kernel.errors import AstraError, BadInput
+from astra.kernel.text import one_line
+from astra.ledger.record import Event
+from astra.plans import events, prompts, risk, talk
+from astra.plans.forms import ActionForm
+from astra.plans.grants import Item
+from astra.plans.history import LONGEST_RESULT
+from astra.plans.model import AgentPlan, Step
+from astra.plans.moves import block, working
+from astra.plans.register import Register
+from astra.plans.schema import Permissions
+from astra.plans.skills import CODER, SkillBook, tools_of
+from astra.plans.terms import Contracts
+from astra.plans.validation import Rules
+from astra.policy.call import Call
+from astra.policy.secrets import mask, redact
+from astra.policy.telemetry import shown
+
+LONGEST_OUTPUT = 8_000
+
+
+class ToolDoor(Protocol):
+    """The counter, as a plan calls at it."""
+
+    def understand(self, plan: AgentPlan, tool: str, arguments: Mapping[str, Any]) -> Call:
+        """Work out exactly what would run, without running it."""
+        ...
+
+    def run(self, plan: AgentPlan, tool: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Pass the gate and run the tool, or raise why not."""
+        ...
+
+    def describe(self, names: Iterable[str]) -> str:
+        """Describe tools to a model: what each does and takes."""
+        ...
+
+
+class Coder(Protocol):
+    """Turns instructions into a proposed change; gives what to tell the model."""
+
+    def write(self, plan: AgentPlan, instructions: str) -> str: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Acting:
+    register: Register
+    contracts: Contracts
+    rules: Callable[[], Rules]
+    skills: SkillBook
+    door: ToolDoor
+    coder: Coder
+
+    def tools(self, granted: Permissions) -> str:
+        return self.door.describe(sorted(tools_of(granted.skills)))
+
+    def decided(self, number: int, action: ActionForm) -> dict[str, Any]:
+        """Write down what a model wants, exactly as it would run; refuse what cannot be kept."""
+        wanted = action.model_dump(mode="json")
+        wanted["text"] = wanted["text"][:LONGEST_OUTPUT]
+        wanted["output"] = wanted["output"][:LONGEST_OUTPUT]
+        if redact(wanted) != wanted:
+            raise BadInput(
+                "the action holds something that looks like a secret",
+                code="secret_in_action",
+                next_step="work without it; secrets reach an app through the signed configuration",
+            )
+        return {
+            "step": number,
+            "action": wanted,
+            "digest": hashlib.sha256(canonical.encode(wanted)).hexdigest(),
+            "destructive": action.destructive,
+            "prompt": prompts.WORKING,
+        }
+
+    def act(self, plan: AgentPlan, step: Step) -> bool:
+        """Carry a decided step out; tells whether the plan can go on at once."""
+        action = step.action or {}
+        doing = {
+            "done": self._done,
+            "message": self._message,
+            "code": self._code,
+            "tool": self._tool,
+        }
+        return doing[action["kind"]](plan, step, action)
+
+    def close_interrupted(self, plan: AgentPlan, step: Step) -> None:
+        """Close a step that a crash cut off: how far it came is unknown, and it is not repeated."""
+        words = "interrupted: it may have happened in part or whole, and is not done again"
+        self.finish(plan, step, "interrupted", words)
+
+    def finish(self, plan: AgentPlan, step: Step, outcome: str, result: str) -> None:
+        data = _ended(step, outcome, result)
+        self.register.move(plan.id, events.STEP_FINISHED, lambda _plan: data)
+
+    # Kinds of actions
+
+    def _done(self, plan: AgentPlan, step: Step, action: Mapping[str, Any]) -> bool:
+        data = {
+            "number": plan.checkpoint,
+            "checkpoint": plan.current.id,
+            "title": plan.current.title,
+            "output": action["output"],
+            "steps": plan.spent,
+        }
+        self.register.move(
+            plan.id,
+            events.CHECKPOINT_COMPLETED,
+            working(data),
+            beside=lambda now: (_finished(now, step, "ok", "the checkpoint is done"),),
+        )
+        return True
+
+    def _message(self, plan: AgentPlan, step: Step, action: Mapping[str, Any]) -> bool:
+        """Say something; a question lets the plan wait for its answer."""
+        asks = bool(action["question"])
+        kind = talk.QUESTION if asks else talk.UPDATE
+
+        def along(now: AgentPlan) -> tuple[Event, ...]:
+            said = talk.sent(now, kind, action["text"], step=step.step)
+            return (said, _finished(now, step, "ok", "sent")) if asks else (said,)
+
+        if asks:
+            data = {"reason": talk.QUESTION}
+            self.register.move(plan.id, events.PAUSED, working(data), beside=along)
+            return False
+        data = _ended(step, "ok", "sent")
+        self.register.move(plan.id, events.STEP_FINISHED, working(data), beside=along)
+        return True
+
+    def _code(self, plan: AgentPlan, step: Step, action: Mapping[str, Any]) -> bool:
+        if CODER not in self.contracts.permissions(plan.id).skills:
+            return self._lacks(plan, step, (("skills", CODER),))
+        return self._carry_out(plan, step, lambda: self.coder.write(plan, action["text"]))
+
+    def _tool(self, plan: AgentPlan, step: Step, action: Mapping[str, Any]) -> bool:
+        try:
+            call = self.door.understand(plan, action["tool"], action["arguments"])
+            missing = self.contracts.terms(plan.id).missing(call)
+        except AstraError as error:
+            self.finish(plan, step, "refused", _told(error))
+            return True
+        if missing:
+            return self._lacks(plan, step, missing)
+        if self._must_confirm(plan, step, call):
+            return self._wait_for_confirmation(plan, step, call)
+
+        def run() -> str:
+            answer = self.door.run(plan, action["tool"], action["arguments"])
+            return json.dumps(redact(dict(answer)), ensure_ascii=False)
+
+        facts = self.skills.find(call.tool)
+        repeatable = facts is not None and facts.repeatable
+        return self._carry_out(plan, step, run, claim=not repeatable)
+
+    def _carry_out(
+        self, plan: AgentPlan, step: Step, work: Callable[[], str], *, claim: bool = True
+    ) -> bool:
+        """Claim the action where it has an effect, do it, and write down how it went."""
+        if claim:
+            data = {"step": step.step, "digest": step.digest, "destructive": step.destructive}
+            key = f"action:{plan.id}:{step.step}"
+            self.register.move(plan.id, events.ACTION_STARTED, working(data), key=lambda _plan: key)
+        try:
+            outcome, result = "ok", work()
+        except AstraError as error:
+            outcome, result = "refused", _told(error)
+        except Exception as error:  # noqa: BLE001 - a tool that breaks ends its step, not the plan
+            outcome, result = "failed", f"the tool broke: {type(error).__name__}"
+        self.finish(plan, step, outcome, result)
+        return True
+
+    # What stops a plan
+
+    def _lacks(self, plan: AgentPlan, step: Step, missing: tuple[Item, ...]) -> bool:
+        """Block with the narrowest grants that would do; refuse what nobody may grant."""
+        try:
+            for kind, value in missing:
+                self.rules().spelled(kind, [value])
+        except AstraError as error:
+            self.finish(plan, step, "refused", _told(error))
+            return True
+        wanted = ", ".join(f"{kind} {one_line(value, 200)}" for kind, value in missing)
+        what = {
+            "step": step.step,
+            "digest": step.digest,
+            "items": [list(item) for item in missing],
+            "action": shown(step.action),
+        }
+        words = f"it wants what it was not granted: {wanted}"
+        block(self.register, plan, events.BLOCKED_ON_PERMISSION, what, words)
+        return False
+
+    def _must_confirm(self, plan: AgentPlan, step: Step, call: Call) -> bool:
+        assert plan.plan is not None  # noqa: S101 - it runs, so it was drafted
+        declared = tools_of(plan.plan.manifest.destructive_ops)
+        destructive = risk.is_destructive(call, said=step.destructive, declared=declared)
+        return destructive and not self.contracts.confirmed(plan, step)
+
+    def _wait_for_confirmation(self, plan: AgentPlan, step: Step, call: Call) -> bool:
+        what = {
+            "step": step.step,
+            "digest": step.digest,
+            "tool": call.tool,
+            "arguments": shown(call.arguments),
+        }
+        arguments = one_line(json.dumps(shown(call.arguments), ensure_ascii=False), 300)
+        words = f"it is about to destroy something: {call.tool} {arguments}"
+        block(self.register, plan, events.BLOCKED_ON_DESTRUCTIVE, what, words)
+        return False
+
+
+def _ended(step: Step, outcome: str, result: str) -> dict[str, Any]:
+    return {"step": step.step, "outcome": outcome, "result": mask(result)[:LONGEST_RESULT]}
+
+
+def _finished(plan: AgentPlan, step: Step, outcome: str, result: str) -> Event:
+    return events.made(
+        events.STEP_FINISHED,
+        plan.id,
+        _ended(step, outcome, result),
+        actor=events.DAEMON,
+        correlation=plan.correlation,
+    )
+
+
+def _told(error: AstraError) -> str:
+    return f"{error.reason}: {error.detail}; {error.next_step}"

@@ -1,0 +1,179 @@
+"""What an operator does to a plan that runs: pause, resume, abort, grant, skip, extend, talk.
+
+Tightening is free: pause, abort, skip, silence. Loosening is signed: more permissions, a
+destructive step, more budget, going on after a pause. `wanted` gives exactly what is to be signed.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from astra.kernel.errors import BadInput, Conflict
+from astra.ledger.record import Event
+from astra.plans import events, talk
+from astra.plans.book import text
+from astra.plans.model import AgentPlan
+from astra.plans.register import Register
+from astra.plans.runner import Runner
+from astra.plans.schema import LARGEST_STEP_BUDGET
+from astra.plans.states import BLOCKED, State
+from astra.policy import authority
+from astra.policy.authority import Signed
+
+_LONGEST_REASON = 500
+
+
+@dataclass(frozen=True, kw_only=True)
+class Control:
+    register: Register
+    runner: Runner
+
+    def pause(self, identifier: str, *, actor: str, reason: str = "") -> None:
+        said = text(reason, _LONGEST_REASON) or "paused by hand"
+        self.register.move(identifier, events.PAUSED, lambda _plan: {"reason": said}, actor=actor)
+
+    def abort(self, identifier: str, *, actor: str, reason: str = "") -> None:
+        said = text(reason, _LONGEST_REASON) or "ended by hand"
+        self.runner.abort(identifier, said, actor=actor)
+
+    def skip(self, identifier: str, *, actor: str, reason: str = "") -> None:
+        """Leave out the action that a plan waits to do; the model is told."""
+        said = text(reason, _LONGEST_REASON) or "the operator skipped it"
+
+        def decide(plan: AgentPlan) -> Mapping[str, Any]:
+            return {"step": self._blocked_step(plan), "reason": said}
+
+        self.register.move(
+            identifier, events.ACTION_SKIPPED, decide, actor=actor, beside=_resumed("skipped")
+        )
+
+    def message(self, identifier: str, words: str, *, actor: str) -> None:
+        """Tell a plan something; its next step reads it, and an open question is answered by it."""
+        said = text(words, talk.LONGEST_MESSAGE)
+        if not said:
+            raise BadInput("there is nothing to say", next_step="say something")
+
+        def along(plan: AgentPlan) -> tuple[Event, ...]:
+            asked = plan.state is State.PAUSED and plan.reason == talk.QUESTION
+            return _resumed("answered")(plan) if asked else ()
+
+        self.register.move(
+            identifier,
+            events.MESSAGE_RECEIVED,
+            lambda _plan: {"text": said},
+            actor=actor,
+            beside=along,
+        )
+
+    def silence(self, identifier: str, *, on: bool, actor: str) -> None:
+        self.register.move(identifier, events.SILENCED, lambda _plan: {"on": on}, actor=actor)
+
+    # What is signed
+
+    def wanted(
+        self, identifier: str, action: str, *, once: bool = False, steps: int = 0
+    ) -> dict[str, Any]:
+        """Give the record that an operator would sign: its type and its content, in full."""
+        plan = self.register.get(identifier)
+        kind, decide = self._signed_move(plan, action, once=once, steps=steps)
+        return {"type": kind, "content": events.data_of(kind, identifier, decide(plan))}
+
+    def decide(
+        self,
+        identifier: str,
+        action: str,
+        signed: Signed,
+        *,
+        once: bool = False,
+        steps: int = 0,
+    ) -> None:
+        """Do what the operator signed for: grant, resume or extend."""
+        plan = self.register.get(identifier)
+        kind, decide = self._signed_move(plan, action, once=once, steps=steps)
+
+        def sign(event: Event) -> Event:
+            now = self.register.clock.now()
+            return authority.signed_event(self.register.ledger, event, signed, now=now)
+
+        goes_on = kind != events.RESUMED and plan.state in BLOCKED
+        self.register.move(
+            identifier,
+            kind,
+            decide,
+            actor="operator",
+            sign=sign,
+            beside=_resumed(action) if goes_on else lambda _plan: (),
+        )
+
+    def _signed_move(
+        self, plan: AgentPlan, action: str, *, once: bool, steps: int
+    ) -> tuple[str, Callable[[AgentPlan], Mapping[str, Any]]]:
+        if action == "resume":
+            return events.RESUMED, lambda _plan: {"reason": "resumed by hand"}
+        if action == "extend_budget":
+            return events.BUDGET_EXTENDED, lambda now: self._extension(now, steps)
+        if action != "grant":
+            raise BadInput(f"{action!r} is not signed", next_step="grant, resume, extend_budget")
+        if plan.state is State.BLOCKED_ON_DESTRUCTIVE:
+            return events.ACTION_CONFIRMED, self._confirmation
+        return events.PERMISSION_GRANTED, lambda now: self._grant(now, once=once)
+
+    def _confirmation(self, plan: AgentPlan) -> Mapping[str, Any]:
+        step = self._blocked_step(plan)
+        block = plan.block or {}
+        return {"step": step, "digest": block["digest"], "tool": block["tool"]}
+
+    def _grant(self, plan: AgentPlan, *, once: bool) -> Mapping[str, Any]:
+        """Grant what the plan waits for: for this step, or until it ends."""
+        step = self._blocked_step(plan, State.BLOCKED_ON_PERMISSION)
+        assert plan.grants is not None  # noqa: S101 - it runs, so it was approved
+        block = plan.block or {}
+        items = tuple((kind, value) for kind, value in block["items"])
+        data: dict[str, Any] = {
+            "step": step,
+            "digest": block["digest"],
+            "items": [list(item) for item in items],
+            "once": once,
+        }
+        if once:
+            return data
+        more = plan.grants.plus(items)
+        return {**data, "grants": more.as_dict(), "grants_hash": more.hash()}
+
+    def _extension(self, plan: AgentPlan, steps: int) -> Mapping[str, Any]:
+        if plan.checkpoint < 0:
+            raise Conflict(f"{plan.id} has not begun", next_step="approve it and let it run")
+        if steps < 1 or plan.budget + steps > LARGEST_STEP_BUDGET:
+            raise BadInput(
+                f"a checkpoint may have {LARGEST_STEP_BUDGET} steps in all; it has {plan.budget}",
+                code="budget_ceiling",
+                next_step=f"give 1 to {max(LARGEST_STEP_BUDGET - plan.budget, 0)} more",
+            )
+        return {"steps": steps, "checkpoint": plan.checkpoint, "budget": plan.budget + steps}
+
+    def _blocked_step(self, plan: AgentPlan, *wanted: State) -> int:
+        states = wanted or (State.BLOCKED_ON_PERMISSION, State.BLOCKED_ON_DESTRUCTIVE)
+        if plan.state not in states or not plan.block:
+            raise Conflict(
+                f"{plan.id} is {plan.state} and waits for no such decision",
+                code="nothing_to_decide",
+                next_step=f"astra plans show {plan.id}",
+                state=str(plan.state),
+            )
+        return int(plan.block["step"])
+
+
+def _resumed(reason: str) -> Callable[[AgentPlan], tuple[Event, ...]]:
+    """Let the plan go on in the same batch as the decision it waited for."""
+
+    def along(plan: AgentPlan) -> tuple[Event, ...]:
+        made = events.made(
+            events.RESUMED,
+            plan.id,
+            {"reason": reason},
+            actor=events.DAEMON,
+            correlation=plan.correlation,
+        )
+        return (made,)
+
+    return along

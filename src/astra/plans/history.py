@@ -1,0 +1,88 @@
+"""What a model is told in the middle of a checkpoint, rebuilt from the ledger before every step.
+
+Nothing is kept in memory between two steps: after a crash the next prompt is the one that would
+have come anyway. Whatever a tool or a person wrote is delimited; only the rules are ours.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from astra.plans import prompts
+from astra.plans.model import AgentPlan, Message, Step
+from astra.plans.ports import Prompt
+from astra.plans.register import Register
+from astra.plans.schema import Permissions
+
+LONGEST_RESULT = 6_000
+_MOST_STEPS = 40
+_LONGEST_HISTORY = 60_000
+
+
+def prompt_for(register: Register, plan: AgentPlan, granted: Permissions, tools: str) -> Prompt:
+    steps = register.steps(plan.id)
+    return Prompt(
+        rules=prompts.rules(prompts.WORKING),
+        data=tuple(_parts(register, plan, granted, tools, steps)),
+        version=prompts.WORKING,
+    )
+
+
+def _parts(
+    register: Register, plan: AgentPlan, granted: Permissions, tools: str, steps: list[Step]
+) -> Iterator[str]:
+    assert plan.plan is not None  # noqa: S101 - it runs, so it was drafted
+    checkpoint = plan.current
+    yield prompts.untrusted("goals of the plan", "\n".join(plan.plan.goals))
+    yield prompts.untrusted(
+        f"checkpoint {plan.checkpoint + 1} of {len(plan.plan.checkpoints)}",
+        f"{checkpoint.title}\n{checkpoint.description}\nexpected: {checkpoint.expected_output}",
+    )
+    yield prompts.untrusted("what the plan grants", json.dumps(granted.as_dict(), indent=1))
+    yield prompts.untrusted("tools", tools)
+    yield f"budget: step {plan.spent} of {plan.budget} in this checkpoint"
+    for step in steps:
+        if step.checkpoint < plan.checkpoint and _kind(step) == "done":
+            name = f"outcome of checkpoint {step.checkpoint + 1}"
+            yield prompts.untrusted(name, str((step.action or {}).get("output", "")))
+    yield from _recent(_told(register, plan, steps))
+
+
+def _told(register: Register, plan: AgentPlan, steps: list[Step]) -> Iterator[str]:
+    """Tell the steps of this checkpoint and the operator's words, each where it was heard."""
+    messages = [each for each in register.messages(plan.id) if each.step is not None]
+    for step in steps:
+        if step.checkpoint == plan.checkpoint:
+            yield from (_said(each) for each in messages if each.step == step.step)
+            if step.state != "asked":
+                yield _stepped(step)
+
+
+def _stepped(step: Step) -> str:
+    wanted = json.dumps(step.action, ensure_ascii=False)[:LONGEST_RESULT] if step.action else ""
+    result = (step.result or "")[:LONGEST_RESULT]
+    return (
+        f"step {step.step}: {step.outcome or step.state}\n"
+        f"{prompts.untrusted('your action', wanted)}\n{prompts.untrusted('result', result)}"
+    )
+
+
+def _said(message: Message) -> str:
+    return prompts.untrusted("message from the operator", message.text)
+
+
+def _recent(parts: Iterable[str]) -> list[str]:
+    """Keep the newest that fit; say how many were left out."""
+    every = list(parts)
+    kept: list[str] = []
+    for part in reversed(every[-_MOST_STEPS:]):
+        if sum(map(len, kept)) + len(part) > _LONGEST_HISTORY:
+            break
+        kept.insert(0, part)
+    left_out = len(every) - len(kept)
+    return [*([f"({left_out} earlier entries left out)"] if left_out else []), *kept]
+
+
+def _kind(step: Step) -> str:
+    action: dict[str, Any] = step.action or {}
+    return str(action.get("kind", ""))

@@ -1,0 +1,145 @@
+"""What a running plan may do right now, and what a call would need beyond it.
+
+Asked anew for every call, so that a grant taken from the allowlist, or given for one step, counts
+at the next one. Relative grants speak of the target's clone. A path is judged as written and as it
+resolves: a link inside a granted folder leads nowhere else.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from astra.kernel.errors import Refused
+from astra.ledger import chain
+from astra.ledger.record import Record
+from astra.plans import events
+from astra.plans.allowlist import Allowlist
+from astra.plans.grants import Item, absolute
+from astra.plans.model import AgentPlan, Step
+from astra.plans.register import Register
+from astra.plans.schema import Permissions
+from astra.plans.skills import tools_of
+from astra.plans.states import WORKING
+from astra.policy import authority, domains
+from astra.policy.call import Call
+from astra.policy.domains import BadDomain
+from astra.policy.grants import GrantKind, GrantPlaces, PathGrants, compile_grants
+from astra.policy.paths import parse_absolute
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    permissions: Permissions
+    code_repo: str
+    places: GrantPlaces
+    resolve: Callable[[str], str]
+
+    def missing(self, call: Call) -> tuple[Item, ...]:
+        """Name the narrowest grants that this call would need and the plan does not have."""
+        touched = call.footprint
+        wanted = [("skills", call.tool)] if call.tool not in self._tools() else []
+        wanted += [("write_paths", path) for path in touched.write_paths if not self._writes(path)]
+        wanted += [("read_paths", path) for path in touched.read_paths if not self._reads(path)]
+        wanted += [("network_domains", name) for name in touched.domains if not self._reaches(name)]
+        return tuple(dict.fromkeys(wanted))
+
+    def _tools(self) -> frozenset[str]:
+        return tools_of(self.permissions.skills)
+
+    def _writes(self, path: str) -> bool:
+        return self._allowed(self._compiled(GrantKind.WRITE_PATHS), path)
+
+    def _reads(self, path: str) -> bool:
+        return self._writes(path) or self._allowed(self._compiled(GrantKind.READ_PATHS), path)
+
+    def _allowed(self, granted: PathGrants, path: str) -> bool:
+        try:
+            places = [parse_absolute(path), parse_absolute(self.resolve(path))]
+        except Refused:
+            return False
+        return all(granted.allows(place) for place in places)
+
+    def _compiled(self, kind: GrantKind) -> PathGrants:
+        texts = [absolute(path, self.code_repo) for path in self.permissions.of(str(kind))]
+        return compile_grants(kind, texts, places=self.places)
+
+    def _reaches(self, name: str) -> bool:
+        try:
+            wanted = domains.parse_grant(name)
+        except BadDomain:
+            return False
+        granted = domains.parse_grants(self.permissions.network_domains)
+        ports = (wanted.port,) if wanted.port else domains.WEB_PORTS
+        return all(domains.allows(granted, wanted.host, port) for port in ports)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contracts:
+    """Where everybody who acts for a plan asks what it may do."""
+
+    register: Register
+    allowlist: Allowlist
+    code_repo: str
+    places: Callable[[], GrantPlaces]
+    resolve: Callable[[str], str]
+
+    def terms(self, identifier: str) -> Terms:
+        return Terms(
+            permissions=self.permissions(identifier),
+            code_repo=self.code_repo,
+            places=self.places(),
+            resolve=self.resolve,
+        )
+
+    def permissions(self, identifier: str) -> Permissions:
+        """Give what is granted now: nothing unless the plan works."""
+        plan = self.register.get(identifier)
+        if plan.grants is None or plan.state not in WORKING:
+            return Permissions()
+        found = plan.grants.in_force(self.allowlist.allows)
+        for kind, value in self._for_this_step(plan):
+            found = found.plus(kind, value)
+        return found
+
+    def outside(self, call: Call) -> str:
+        """Name the first thing a plan's call would need and does not have, or nothing."""
+        missing = self.terms(call.plan_id).missing(call) if call.plan_id else ()
+        return missing[0][1] if missing else ""
+
+    def confirmed(self, plan: AgentPlan, step: Step) -> bool:
+        """Tell whether the operator signed for exactly this destructive step."""
+        if step.confirmed is None:
+            return False
+        record = self._record(step.confirmed)
+        fits = record.data["digest"] == step.digest and record.data["agent_id"] == plan.id
+        return fits and authority.holds(self.register.ledger, record)
+
+    def _for_this_step(self, plan: AgentPlan) -> tuple[Item, ...]:
+        steps = self.register.steps(plan.id, checkpoint=plan.checkpoint)
+        if not steps or not steps[-1].allowed or steps[-1].state == "finished":
+            return ()
+        signed = [
+            record
+            for record in self._granted_once(plan.id, steps[-1].step)
+            if record.data["digest"] == steps[-1].digest
+            and authority.holds(self.register.ledger, record)
+        ]
+        return tuple((kind, value) for record in signed for kind, value in record.data["items"])
+
+    def _granted_once(self, identifier: str, step: int) -> list[Record]:
+        rows = self.register.ledger.query(
+            "SELECT line FROM record JOIN mention USING (sequence)"
+            " WHERE mention.id = ? AND type = ? ORDER BY sequence",
+            [identifier, events.PERMISSION_GRANTED],
+        )
+        found = [chain.parse(line) for (line,) in rows]
+        return [
+            record
+            for record in found
+            if record.data["once"] and record.data["step"] == step and record.subject == identifier
+        ]
+
+    def _record(self, sequence: int) -> Record:
+        ((line,),) = self.register.ledger.query(
+            "SELECT line FROM record WHERE sequence = ?", [sequence]
+        )
+        return chain.parse(line)

@@ -1,0 +1,185 @@
+"""What a reviewer sees before deciding: a real project's tests in the sandbox, and findings."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from changing import IDENTITY, git
+from driver import Astra
+from mcp_driver import raw
+
+FLAG = "ASTRA_CODE_WRITE_ENABLED"
+CODE = "def answer() -> int:\n    return 42\n"
+TESTS = """from agent import answer
+
+
+def test_the_answer():
+    assert answer() == 42
+
+
+def test_it_is_a_number():
+    assert isinstance(answer(), int)
+"""
+
+
+@pytest.fixture
+def project(empty: Astra, target: Path) -> Astra:
+    """A project with tests of its own, and a data root that knows how to run them."""
+    (target / "tests").mkdir()
+    (target / "tests/test_agent.py").write_text(TESTS)
+    (target / "conftest.py").write_text("")
+    git(target, "add", "-A")
+    git(target, *IDENTITY, "commit", "-qm", "tests")
+    empty.json("init", target, "--throwaway")
+    configure(empty)
+    empty.json("flags", "set", FLAG, "on")
+    return empty
+
+
+def configure(astra: Astra, *lines: str) -> None:
+    command = f"{sys.executable} -m pytest -q -p no:cacheprovider"
+    with (astra.root / "astra.toml").open("a") as file:
+        file.write("\n".join([f"test_command = {json.dumps(command)}", *lines, ""]))
+    astra.json("config", "sign")
+
+
+def propose(astra: Astra, *words: str, **files: str) -> Any:
+    edits: list[str] = []
+    for number, (name, text) in enumerate(files.items()):
+        local = astra.folder / f"edit-{number}"
+        local.write_text(text)
+        path = name.replace("__", "/").replace("_py", ".py")
+        edits += ["--edit", f"{path}={local}"]
+    return astra.json("changes", "propose", *edits, "--reason", "better", *words)
+
+
+def test_a_fix_is_tested_in_the_sandbox_before_anybody_decides(project: Astra) -> None:
+    made = propose(project, agent_py="def answer() -> int:\n    return 40 + 2\n")
+    assert made["state"] == "awaiting_approval"
+    assert made["evidence"]["verdict"] == "passed"
+    (run,) = made["evidence"]["runs"]
+    assert (run["report"]["passed"], run["report"]["failed"]) == (2, 0)
+    assert run["report"]["counts_reported_by"] == "the code under test"
+    assert made["findings"] == []
+    types = [record["type"] for record in project.json("ledger", "story", made["id"])["items"]]
+    for name in ("tests_started", "tests_passed", "tests_completed", "box_ended"):
+        assert name in types
+    assert project.json("changes", "approve", made["id"])["state"] == "executed"
+
+
+def test_a_change_that_breaks_the_tests_is_shown_as_failed(project: Astra) -> None:
+    made = propose(project, agent_py="def answer() -> int:\n    return 41\n")
+    assert made["evidence"]["verdict"] == "failed"
+    (run,) = made["evidence"]["runs"]
+    assert [failure["name"] for failure in run["report"]["failures"]]
+    assert project.json("status")["changes"]["failed_tests"] == 1
+    assert project.json("changes", "test", made["id"], code=1)["evidence"]["verdict"] == "failed"
+
+
+def test_a_quietly_weakened_test_is_a_danger_before_anyone_approves(project: Astra) -> None:
+    weaker = TESTS.replace("assert answer() == 42", "assert answer()")
+    made = propose(
+        project,
+        agent_py="def answer() -> int:\n    return 41\n",
+        tests__test_agent_py=weaker,
+    )
+    assert made["evidence"]["verdict"] == "failed"
+    assert "only with the tests it changed" in made["evidence"]["words"]
+    reports = {run["label"]: run["report"]["verdict"] for run in made["evidence"]["runs"]}
+    assert reports["change"] == "passed"
+    assert reports["base tests, new code"] == "failed"
+    grave = [item for item in made["findings"] if item["severity"] == "danger"]
+    assert any(item["path"] == "tests/test_agent.py" for item in grave)
+    flag = project.root / "deployments/human_approval_required.flag"
+    assert flag.read_text() == f"{made['id']}\n"
+    shown = project.run("changes", "show", made["id"]).stdout
+    assert "danger" in shown
+    assert "tests/test_agent.py" in shown
+
+
+def test_a_daemon_killed_in_the_middle_of_a_test_run_runs_it_again(project: Astra) -> None:
+    endless = TESTS + "\n\ndef test_endless():\n    while True:\n        pass\n"
+    made = propose(project, "--no-wait", tests__test_agent_py=endless)
+    project.follow("tests_started")
+    os.kill(project.daemon_pid(), signal.SIGKILL)
+    attempts = follow_attempts(project, 2)
+    assert attempts == [1, 2]
+    done = project.json("changes", "reject", made["id"], "--reason", "endless")
+    assert done["state"] == "rejected"
+
+
+def follow_attempts(astra: Astra, count: int) -> list[int]:
+    """Follow the ledger until the tests were begun so often."""
+    words = ["ledger", "tail", "--follow", "--count", "1000", "--json"]
+    found: list[int] = []
+    with subprocess.Popen(
+        [sys.executable, "-m", "astra.interfaces.cli.main", *words],
+        env=astra.environment,
+        cwd=astra.folder,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as following:
+        assert following.stdout is not None
+        for line in following.stdout:
+            record = json.loads(line)
+            if record["type"] == "tests_started":
+                found.append(record["data"]["attempt"])
+            if len(found) == count:
+                break
+        following.terminate()
+    return found
+
+
+def test_a_dry_run_walks_the_whole_path_and_moves_nothing(empty: Astra, target: Path) -> None:
+    (target / "tests").mkdir()
+    (target / "tests/test_agent.py").write_text(TESTS)
+    (target / "conftest.py").write_text("")
+    git(target, "add", "-A")
+    git(target, *IDENTITY, "commit", "-qm", "tests")
+    empty.json("init", target, "--throwaway")
+    configure(empty)
+    before = git(empty.root / "var/git", "for-each-ref")
+    done = empty.json("changes", "dry-run")
+    assert (done["ok"], done["state"], done["tests"]) == (True, "executed", "passed")
+    assert done["ledger_whole"] is True
+    assert done["counters"]["executed_modifications"] == 1
+    kept = empty.root / "deployments/dry-runs" / done["id"]
+    transcript = (kept / "transcript.txt").read_text()
+    for name in ("code_modification_scheduled", "tests_passed", "code_modification_executed"):
+        assert name in transcript
+    assert "+made by" in transcript
+    assert git(empty.root / "var/git", "for-each-ref") == before
+    assert not list((empty.root / "var/dry-runs").iterdir())
+    types = [record["type"] for record in empty.json("ledger", "tail", "--count", "50")["items"]]
+    assert {"dry_run_approved", "dry_run_completed"} <= set(types)
+    assert not [name for name in types if name.startswith("code_modification_")]
+
+
+def test_an_agent_over_mcp_proposes_a_person_approves_and_the_branch_holds_that_commit(
+    project: Astra,
+) -> None:
+    with raw(project) as agent:
+        agent.introduce()
+        source = agent.call("read_source_code", path="agent.py")["structuredContent"]["text"]
+        assert source == CODE
+        edit = {"path": "agent.py", "search": "return 42", "replace": "return 6 * 7"}
+        asked = {"reason": "show the sum", "edits": [edit]}
+        made = agent.call("schedule_code_modification", **asked)["structuredContent"]
+        project.follow("approval_requested")
+        seen = agent.call("astra.changes.get", id=made["id"], diff=True)["structuredContent"]
+        assert seen["change"]["evidence"]["verdict"] == "passed"
+        assert "+    return 6 * 7" in seen["diff"]
+        refused = agent.call("astra.approvals.approve", id=seen["change"]["approval_id"])
+        assert refused["structuredContent"]["code"] == "operator_only"
+        assert project.json("changes", "approve", made["id"])["state"] == "executed"
+        done = agent.call("astra.changes.get", id=made["id"])["structuredContent"]["change"]
+        assert done["state"] == "executed"
+    git_dir = project.root / "var/git"
+    assert git(git_dir, "rev-parse", "refs/heads/trunk") == made["commit"]
+    assert git(git_dir, "show", "trunk:agent.py").endswith("return 6 * 7")

@@ -1,0 +1,347 @@
+"""From a signed configuration to an app that serves, changes, fails and comes back by itself."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deploying import EXAMPLE, PYTHON, Traffic, fetch, until
+from driver import Astra, make_repository
+
+CONFIGURATION = f"""
+[target]
+branch = "trunk"
+
+[app]
+command = "{PYTHON} -m agent_server"
+health_path = "/healthz"
+client_build = "{PYTHON} build_client.py"
+watch_seconds = 1
+
+[app.permissions]
+network = "host"
+
+[deploy]
+keep = 3
+"""
+CRASHES = "import os, threading\nthreading.Timer(0.3, os._exit, [9]).start()\n"
+
+
+@dataclass
+class Site:
+    astra: Astra
+
+    @property
+    def git(self) -> Path:
+        return self.astra.root / "var" / "git"
+
+    def configure(self, text: str = CONFIGURATION) -> None:
+        (self.astra.root / "astra.toml").write_text(text)
+        self.astra.json("config", "sign")
+
+    def commit(self, name: str, text: str) -> str:
+        """Put a commit on the trusted branch, as an approved change would."""
+        work = self.astra.folder / "work"
+        if not work.exists():
+            subprocess.run(["git", "clone", "-q", self.git, work], check=True)
+        (work / name).write_text(text)
+        identity = ["-c", "user.name=Someone", "-c", "user.email=someone@localhost"]
+        for words in (["add", "-A"], ["commit", "-qm", "a change"], ["push", "-q"]):
+            subprocess.run(["git", *identity, *words], cwd=work, check=True)
+        head = ["git", "rev-parse", "HEAD"]
+        return subprocess.check_output(head, cwd=work, text=True).strip()
+
+    def deploy(self, *options: str, code: int = 0) -> Any:
+        return self.astra.json("deploy", *options, code=code)
+
+    def status(self) -> Any:
+        return self.astra.json("status")["app"]
+
+    def serving(self) -> str:
+        return fetch(self.status()["port"], "/healthz")["release"]
+
+    def events(self) -> list[str]:
+        listed = self.astra.json("ledger", "tail", "--count", "100")
+        return [record["type"] for record in listed["items"]]
+
+    def switches(self) -> list[str]:
+        listed = self.astra.json("ledger", "tail", "--count", "200")["items"]
+        return [item["data"]["how"] for item in listed if item["type"] == "release_switched"]
+
+    def exported(self) -> Any:
+        return json.loads((self.astra.root / "deployments" / "status.json").read_text())
+
+
+@pytest.fixture
+def site(empty: Astra, tmp_path: Path) -> Iterator[Site]:
+    target = make_repository(tmp_path / "target")
+    subprocess.run(["cp", "-r", f"{EXAMPLE}/.", target], check=True)
+    identity = ["-c", "user.name=Someone", "-c", "user.email=someone@localhost"]
+    for words in (["add", "-A"], ["commit", "-qm", "two"]):
+        subprocess.run(["git", *identity, *words], cwd=target, check=True)
+    empty.json("init", target, "--throwaway")
+    made = Site(empty)
+    made.configure()
+    return made
+
+
+def test_a_commit_is_deployed_served_replaced_and_brought_back(site: Site) -> None:
+    first = site.deploy()
+    assert first["success"]
+    assert first["deployed"]
+    assert first["backup_location"] is None
+    release = site.serving()
+    assert release == first["deployment"]["release"]
+    assert fetch(site.status()["port"], "/api/greeting")["greeting"] == "Hello from the agent"
+    static = site.astra.root / "deployments" / "current" / "static"
+    assert (static / "index.html").exists(), "the front-end is built with the release"
+
+    site.commit("agent_server/extra.py", "NEW = True\n")
+    second = site.deploy()
+    assert site.serving() == second["deployment"]["release"] != release
+    assert Path(second["backup_location"]).name == release
+    assert (Path(second["backup_location"]) / "agent_server").is_dir()
+
+    back = site.astra.json("rollback")
+    assert back["release"] == release == site.serving()
+    assert site.astra.json("rollback")["release"] == second["deployment"]["release"]
+    listed = site.astra.json("releases")["items"]
+    assert [item["live"] for item in listed] == [True, False]
+    exported = site.exported()
+    assert exported["live"]["id"] == second["deployment"]["release"]
+    assert site.astra.json("ledger", "verify")["ok"]
+
+
+def test_a_release_that_dies_after_its_health_is_taken_back_and_quarantined(site: Site) -> None:
+    good = site.deploy()["deployment"]["release"]
+    bad = site.commit(
+        "agent_server/loop.py", CRASHES + (EXAMPLE / "agent_server/loop.py").read_text()
+    )
+    done = site.deploy(code=1)
+    assert done["deployment"]["state"] == "rolled_back"
+    assert "crashed" in done["deployment"]["reason"]
+    assert not done["success"]
+    assert site.serving() == good
+    assert "commit_quarantined" in site.events()
+
+    again = site.deploy(code=1)
+    assert again["code"] == "quarantined"
+    assert bad[:12] in again["detail"]
+    forced = site.deploy("--force", code=1)
+    assert forced["deployment"]["state"] == "rolled_back"
+    assert site.serving() == good
+    notes = site.astra.json("tools", "call", "astra_awareness_read", '{"kind": "alert"}')["items"]
+    assert any("serves again" in note["text"] for note in notes)
+
+
+def test_a_release_that_never_gets_healthy_is_not_switched_to(site: Site) -> None:
+    good = site.deploy()["deployment"]["release"]
+    site.commit("agent_server/__main__.py", "raise SystemExit('broken at import')\n")
+    done = site.deploy(code=1)
+    assert done["deployment"]["state"] == "failed"
+    assert site.serving() == good
+    assert "release_switched" not in site.events()[site.events().index("deployment_failed") :]
+
+
+def test_the_app_outlives_the_daemon_and_the_next_daemon_knows_it(site: Site) -> None:
+    release = site.deploy()["deployment"]["release"]
+    port, daemon = site.status()["port"], site.astra.daemon_pid()
+    os.kill(daemon, signal.SIGKILL)
+    assert fetch(port, "/healthz")["release"] == release
+    assert site.status()["release"] == release
+    assert site.astra.daemon_pid() != daemon
+    assert site.exported()["live"]["id"] == release
+
+
+def test_a_killed_holder_is_replaced_and_the_app_serves_again(site: Site) -> None:
+    release = site.deploy()["deployment"]["release"]
+    os.kill(site.status()["holder"], signal.SIGKILL)
+    until(lambda: site.status()["state"] == "running")
+    assert site.serving() == release
+    assert "app_restarted" in site.events()
+
+
+def test_a_killed_app_is_started_again_without_the_daemon(site: Site) -> None:
+    site.deploy()
+    port = site.status()["port"]
+    (box,) = (site.astra.root / "var" / "run" / "boxes").iterdir()
+    os.kill(site.astra.daemon_pid(), signal.SIGKILL)
+    os.kill(json.loads(box.read_text())["pid"], signal.SIGKILL)
+    assert fetch(port, "/healthz")["status"] == "ok"
+
+
+def test_a_stop_ends_the_app_and_a_start_brings_it_back(site: Site) -> None:
+    release = site.deploy()["deployment"]["release"]
+    assert site.astra.json("stop", "--now")["ended"] == 1
+    assert site.deploy(code=1)["code"] == "stopped"
+    site.astra.json("start")
+    until(lambda: site.status()["state"] == "running")
+    assert site.serving() == release
+
+
+def test_down_ends_the_app_unless_it_is_to_stay(site: Site) -> None:
+    release = site.deploy()["deployment"]["release"]
+    port = site.status()["port"]
+    site.astra.json("down", "--keep-app")
+    assert fetch(port, "/healthz")["release"] == release
+    site.astra.json("status")
+    site.astra.json("down")
+    with pytest.raises(OSError, match="refused"):
+        fetch(port)
+
+
+def test_two_deployments_at_once_are_one(site: Site) -> None:
+    site.configure(CONFIGURATION.replace("watch_seconds = 1", "watch_seconds = 30"))
+    first = site.deploy("--no-wait")
+    assert site.deploy("--no-wait", code=1)["code"] == "deploying"
+    assert first["deployment"]["open"]
+
+
+def test_a_tampered_release_is_not_gone_back_to(site: Site) -> None:
+    first = site.deploy()["deployment"]["release"]
+    site.commit("agent_server/extra.py", "")
+    second = site.deploy()["deployment"]["release"]
+    file = site.astra.root / "deployments" / "releases" / first / "agent_server" / "api.py"
+    file.chmod(0o644)
+    file.write_text(file.read_text() + "# planted\n")
+    done = site.astra.json("rollback", first, code=1)
+    assert "somebody wrote to it" in done["deployment"]["reason"]
+    assert site.serving() == second
+
+
+def test_only_so_many_releases_are_kept(site: Site) -> None:
+    for number in range(5):
+        site.commit("agent_server/extra.py", f"NUMBER = {number}\n")
+        site.deploy()
+    kept = {item["id"] for item in site.astra.json("releases")["items"]}
+    folders = {path.name for path in (site.astra.root / "deployments" / "releases").iterdir()}
+    assert len(kept) == 3
+    assert folders == kept
+
+
+def test_a_health_command_runs_in_the_apps_profile_against_the_new_release(site: Site) -> None:
+    checks = """
+import os, pathlib
+assert os.getuid() != 0
+pathlib.Path(os.environ["ASTRA_STATE"], "checked").write_text(os.environ["ASTRA_RELEASE"])
+"""
+    site.commit("check.py", checks)
+    text = CONFIGURATION.replace("[app]", f'[app]\nhealth_command = "{PYTHON} check.py"')
+    site.configure(text)
+    done = site.deploy()
+    checked = site.astra.root / "app-state" / "checked"
+    assert checked.read_text() == done["deployment"]["release"]
+    site.commit("check.py", "raise SystemExit('not today')\n")
+    failed = site.deploy(code=1)
+    assert "not today" in failed["deployment"]["reason"]
+    assert site.serving() == done["deployment"]["release"]
+
+
+def test_bodies_of_functions_are_reloaded_and_everything_else_is_a_restart(site: Site) -> None:
+    site.configure(CONFIGURATION.replace("[app]", "[app]\nreload = true"))
+    site.deploy()
+    source = (EXAMPLE / "agent_server" / "api.py").read_text()
+    site.commit("agent_server/api.py", source.replace("Hello from", "Greetings from"))
+    assert site.deploy()["success"]
+    port = site.status()["port"]
+    assert fetch(port, "/api/greeting")["greeting"] == "Greetings from the agent"
+    assert site.switches() == ["started", "reloaded"]
+    site.commit("agent_server/extra.py", "NEW = 1\n")
+    assert site.deploy()["success"]
+    assert "extra.py: came" in site.switches()[-1]
+    site.astra.json("rollback")
+    assert fetch(port, "/api/greeting")["greeting"] == "Greetings from the agent"
+
+
+def test_staging_first_and_a_push_after_the_operators_checks(site: Site) -> None:
+    remote = site.astra.folder / "remote.git"
+    subprocess.run(["git", "init", "-q", "--bare", remote], check=True)
+    checks = f"{PYTHON} -c 'import os; assert os.path.exists(str(chr(46)) + chr(47) + chr(65))'"
+    deploy = f'[deploy]\nstaging = true\npush_remote = "file://{remote}"\n'
+    text = CONFIGURATION.replace("[deploy]", f"{deploy}commit_checks = {json.dumps(checks)}")
+    site.configure(text)
+    hook = site.git / "hooks" / "pre-push"
+    hook.write_text(f"#!/bin/sh\ntouch {site.astra.folder}/hooked\n")
+    hook.chmod(0o755)
+    first = site.deploy()
+    assert first["success"]
+    assert "release_rehearsed" in site.events()
+    until(lambda: "release_push_failed" in site.events())
+    assert site.serving() == first["deployment"]["release"]
+    commit = site.commit("A", "what the check looks for\n")
+    assert site.deploy()["success"]
+    until(lambda: "release_pushed" in site.events())
+    head = ["git", "-C", remote, "rev-parse", "refs/heads/trunk"]
+    assert subprocess.check_output(head, text=True).strip() == commit
+    assert not (site.astra.folder / "hooked").exists()
+    assert not (site.astra.root / "var" / "run" / "staging.sock").exists()
+
+
+def test_without_an_app_in_the_configuration_it_says_what_to_do(site: Site) -> None:
+    site.configure('[target]\nbranch = "trunk"\n')
+    refused = site.deploy(code=1)
+    assert refused["code"] == "no_app"
+    assert "config sign" in refused["next_step"]
+
+
+def test_an_agent_asks_and_an_operator_approves_the_deployment(site: Site) -> None:
+    site.astra.json("flags", "set", "ASTRA_CODE_WRITE_ENABLED", "on")
+    call = ("tools", "call", "deploy_agent_code", '{"commit_message": "please"}')
+    waiting = site.astra.json(*call, code=3)
+    site.astra.json("approve", waiting["approval_id"])
+    done = site.astra.json(*call)
+    assert done == {
+        "success": True,
+        "commit_hash": site.status()["commit"],
+        "tests_passed": False,
+        "human_approval_required": False,
+        "deployed": True,
+        "backup_location": None,
+    }
+    forced = '{"force_deploy": true}'
+    waiting = site.astra.json("tools", "call", "deploy_agent_code", forced, code=3)
+    site.astra.json("approve", waiting["approval_id"])
+    refused = site.astra.json("tools", "call", "deploy_agent_code", forced, code=1)
+    assert refused["code"] == "operator_only"
+
+
+def test_up_brings_the_app_up_and_ctrl_c_ends_it(site: Site) -> None:
+    site.astra.run("down")
+    command = [sys.executable, "-m", "astra.interfaces.cli.main", "up"]
+    with subprocess.Popen(command, env=site.astra.environment, cwd=site.astra.folder) as up:
+        until((site.astra.root / "var" / "run" / "astra.sock").exists)
+        until(lambda: (found := site.status()) and found["state"] == "running")
+        port = site.status()["port"]
+        assert fetch(port, "/healthz")["status"] == "ok"
+        up.send_signal(signal.SIGINT)
+        up.wait(30)
+    with pytest.raises(OSError, match="refused"):
+        fetch(port)
+
+
+@pytest.mark.serial
+def test_a_rollback_under_traffic_loses_nothing(site: Site) -> None:
+    site.deploy()
+    with Traffic(site.status()["port"]) as traffic:
+        for number in range(2):
+            traffic.more()
+            site.commit("agent_server/extra.py", f"NUMBER = {number}\n")
+            site.deploy()
+        traffic.more()
+        site.astra.json("rollback")
+        traffic.more()
+    assert traffic.lost == []
+    assert len(traffic.releases) == 3
+
+
+def test_a_confined_app_is_deployed_through_the_same_path(site: Site) -> None:
+    site.configure(CONFIGURATION.replace('network = "host"', "network = []"))
+    assert site.deploy()["success"]
+    assert site.serving()

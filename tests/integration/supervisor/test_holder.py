@@ -1,0 +1,230 @@
+"""The holder, as a process of its own, with real boxes behind a real port."""
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from astra.adapters import boxes, stop
+from astra.adapters.supervisor.channel import HolderRefused
+from astra.deployments.ports import AppSpec
+from deploying import EXAMPLE, PLAIN, SERVER, Stage, Traffic, fetch, until
+
+CRASHES_ONCE = (
+    SERVER
+    + """
+from pathlib import Path
+seen = Path(os.environ["ASTRA_STATE"]) / "crashed"
+
+class Fragile(Answer):
+    def do_GET(self):
+        if self.path == "/crash" and not seen.exists():
+            seen.touch()
+            os._exit(7)
+        super().do_GET()
+
+Server(Fragile).serve_forever()
+"""
+)
+
+
+def refused(port: int) -> bool:
+    with socket.socket() as knock:
+        return knock.connect_ex(("127.0.0.1", port)) != 0
+
+
+def test_a_new_release_is_asked_for_its_health_and_gets_nothing_else(stage: Stage) -> None:
+    old = stage.spec()
+    stage.serve(old)
+    new = stage.spec()
+    instance = stage.healthy(new)
+    assert {stage.get()["release"] for _ in range(30)} == {old.release}
+    stage.holder.switch(instance)
+    assert {stage.get()["release"] for _ in range(30)} == {new.release}
+
+
+def test_only_one_release_is_started_at_a_time(stage: Stage) -> None:
+    stage.serve(stage.spec())
+    stage.holder.launch(stage.spec())
+    with pytest.raises(HolderRefused) as refusal:
+        stage.holder.launch(stage.spec())
+    assert refusal.value.reason == "deploying"
+
+
+def test_a_crashed_app_is_started_again_and_who_waits_is_answered(stage: Stage) -> None:
+    instance = stage.serve(stage.spec(CRASHES_ONCE))
+    with pytest.raises((ConnectionError, http.client.RemoteDisconnected)):
+        stage.get("/crash")
+    assert stage.get("/after")["path"] == "/after"
+    found = stage.running(instance)
+    assert (found.state, found.crashes) == ("running", 1)
+
+
+def test_a_release_that_does_not_serve_is_not_started_again(stage: Stage) -> None:
+    instance = stage.holder.launch(stage.spec("raise SystemExit(3)"))
+    found = until(lambda: stage.running(instance).over and stage.running(instance))
+    assert (found.crashes, found.reason) == (1, "exit code 3")
+
+
+def test_a_confined_app_is_reached_through_the_relay(stage: Stage) -> None:
+    first, second = stage.spec(network=()), stage.spec(network=())
+    stage.serve(first)
+    assert stage.get()["release"] == first.release
+    stage.serve(second)
+    assert {stage.get()["release"] for _ in range(5)} == {second.release}
+
+
+def test_an_app_that_binds_its_own_port_is_reached_through_the_relay(stage: Stage) -> None:
+    binds = SERVER.replace('os.environ.get("LISTEN_FDS")', "False")
+    binds = binds.replace('os.environ["PORT"]', "sys.argv[1]") + "\nServer().serve_forever()\n"
+    spec = stage.spec(binds, command=("/usr/bin/python3", "app.py", "{port}"))
+    stage.serve(spec)
+    assert stage.get()["release"] == spec.release
+
+
+def test_the_app_gets_its_release_its_state_its_secrets_and_nothing_more(stage: Stage) -> None:
+    (stage.root / "var" / "secrets" / "TOKEN").write_text("tell nobody\n")
+    shows = (
+        SERVER
+        + """
+class Shows(Answer):
+    def body(self):
+        said = {"all": dict(os.environ), "uid": os.getuid(), "here": os.getcwd()}
+        return json.dumps(said).encode()
+Server(Shows).serve_forever()
+"""
+    )
+    spec = stage.spec(shows, secrets=("TOKEN",))
+    stage.serve(spec)
+    said = stage.get()
+    assert said["all"]["TOKEN"] == "tell nobody"
+    assert said["all"]["ASTRA_STATE"] == spec.state
+    assert said["uid"] != 0
+    assert said["here"] == spec.folder
+    own = {"ASTRA_RELEASE", "ASTRA_STATE", "LISTEN_FDS", "LISTEN_PID", "TOKEN", "PATH", "HOME"}
+    system = {"USER", "LANG", "TERM", "TMPDIR", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"}
+    assert said["all"].keys() <= own | system | {"PWD"}
+
+
+def test_a_missing_secret_keeps_the_app_from_starting(stage: Stage) -> None:
+    instance = stage.holder.launch(stage.spec(secrets=("TOKEN",)))
+    found = until(lambda: stage.running(instance).over and stage.running(instance))
+    assert "TOKEN" in found.reason
+
+
+def test_what_the_app_prints_is_in_the_log(stage: Stage) -> None:
+    stage.serve(stage.spec('print("hello from inside", flush=True)\n' + PLAIN))
+    log = stage.root / "logs" / "app.log"
+    until(lambda: "hello from inside" in log.read_text())
+
+
+def test_a_stop_ends_the_app_without_the_holders_help(stage: Stage) -> None:
+    stage.serve(stage.spec())
+    port = stage.port
+    done = stop.stop_now(stage.root)
+    assert done.clean
+    assert done.ended == 1
+    until(lambda: refused(port))
+
+
+def test_a_stop_can_keep_the_app(stage: Stage) -> None:
+    spec = stage.spec()
+    stage.serve(spec)
+    done = stop.stop_now(stage.root, keep_app=True)
+    assert (done.ended, done.kept_apps) == (0, 1)
+    assert stage.get()["release"] == spec.release
+
+
+def test_nothing_starts_while_work_is_stopped(stage: Stage) -> None:
+    stop.stop_now(stage.root)
+    instance = stage.holder.launch(stage.spec())
+    until(lambda: stage.running(instance) is None or stage.running(instance).over)
+    assert boxes.registered(stage.root) == ([], [])
+
+
+def test_the_app_dies_with_its_holder_and_another_holder_can_follow(stage: Stage) -> None:
+    spec = stage.spec()
+    stage.serve(spec)
+    state = stage.holder.state()
+    assert state is not None
+    ((box,), _) = boxes.registered(stage.root)
+    os.kill(state.pid, signal.SIGKILL)
+    with boxes.held(box) as process:
+        assert process is None or boxes.wait_dead(process, 20)
+    stage.serve(spec)
+    assert stage.get()["release"] == spec.release
+
+
+@pytest.mark.serial
+def test_three_deployments_under_traffic_lose_nothing(stage: Stage) -> None:
+    subprocess.run(["cp", "-r", f"{EXAMPLE}/.", stage.repository], check=True)
+    command = ("/usr/bin/python3", "-m", "agent_server")
+    stage.serve(stage.spec(command=command))
+    with Traffic(stage.port) as traffic:
+        for _ in range(3):
+            traffic.more()
+            stage.serve(stage.spec(f"# {_}\n", command=command))
+        traffic.more()
+    assert traffic.lost == []
+    assert len(traffic.releases) == 4
+
+
+def example(stage: Stage, **changes: str) -> AppSpec:
+    """Build a release of the example agent, with some of its words replaced."""
+    subprocess.run(["cp", "-r", f"{EXAMPLE}/.", stage.repository], check=True)
+    api = (EXAMPLE / "agent_server" / "api.py").read_text()
+    for old, new in changes.items():
+        assert old in api
+        api = api.replace(old, new)
+    (stage.repository / "agent_server" / "api.py").write_text(api)
+    return stage.spec("", command=("/usr/bin/python3", "-m", "agent_server"), reload=True)
+
+
+def test_a_reload_changes_the_code_under_an_open_connection(stage: Stage) -> None:
+    instance = stage.serve(example(stage))
+    connection = http.client.HTTPConnection("127.0.0.1", stage.port, timeout=20)
+    new = example(stage, **{"Hello from the agent": "Good morning"})
+    assert _greeting(connection)["greeting"] == "Hello from the agent"
+    assert stage.holder.reload(instance, new, ["agent_server/api.py"]).ok
+    assert _greeting(connection) == {"greeting": "Good morning", "release": new.release}
+    connection.close()
+    assert stage.running(instance).release == new.release
+
+
+def test_a_reload_that_does_not_fit_leaves_the_old_code_serving(stage: Stage) -> None:
+    old = example(stage)
+    instance = stage.serve(old)
+    new = example(stage, **{"def greeting(": "def salute(", "greeting()": "salute()"})
+    assert not stage.holder.reload(instance, new, ["agent_server/api.py"]).ok
+    assert stage.get("/api/greeting")["release"] == old.release
+    assert stage.running(instance).crashes == 0
+
+
+def _greeting(connection: http.client.HTTPConnection) -> Any:
+    connection.request("GET", "/api/greeting")
+    return json.loads(connection.getresponse().read())
+
+
+def test_the_port_is_free_again_once_the_app_is_closed(stage: Stage) -> None:
+    stage.serve(stage.spec())
+    port = stage.port
+    assert fetch(port)["path"] == "/"
+    stage.holder.close()
+    assert refused(port)
+
+
+def test_a_log_has_a_cap(tmp_path: Path) -> None:
+    from astra.adapters.supervisor.app_log import AppLog
+
+    log = AppLog(tmp_path / "app.log", largest=100)
+    for number in range(50):
+        log.write(b"line %02d\n" % number)
+    log.write(b"x" * 1000)
+    assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= 200
+    assert log.tail(10) == "x" * 10

@@ -1,0 +1,104 @@
+"""People are told that something waits: once, without what it is, and never too often."""
+
+from astra.ledger import views
+from astra.notifications.outbox import MOST_AN_HOUR, Outbox
+from astra.schedules import events
+from astra.testing import GateInMemory, MemoryChannels
+
+
+class World:
+    def __init__(self, channels: MemoryChannels) -> None:
+        self.gate = GateInMemory()
+        self.channels = channels
+        self.outbox = Outbox(self.gate.root.ledger, self.gate.root.clock, lambda: self.channels)
+
+    def ask(self, subject: str = "des_00000001") -> str:
+        return self.gate.desk.ask(
+            kind="promotion",
+            subject_id=subject,
+            digest=f"digest of {subject}",
+            summary="make a goal of a secret wish",
+            details={},
+            actor="agent:test",
+            correlation="cor_0000000000000001",
+        )
+
+    def recorded(self) -> list[tuple[str, int]]:
+        found = views.records(self.gate.root.ledger, limit=1000)
+        return [
+            (record.type, record.data["attempt"])
+            for record in found
+            if record.type.startswith("notification_")
+        ]
+
+
+def test_a_request_is_told_once_on_each_channel_without_its_content() -> None:
+    world = World(MemoryChannels("CHAT", "MAIL"))
+    world.ask()
+    assert world.outbox.send_due() == 2
+    assert world.outbox.send_due() == 0
+    text = "Astra: something waits for you (approval)"
+    assert world.channels.taken == [("CHAT", text), ("MAIL", text)]
+    assert world.recorded() == [("notification_sent", 1), ("notification_sent", 1)]
+
+
+def test_content_is_told_where_the_operator_opted_in() -> None:
+    world = World(MemoryChannels("CHAT", include_content=True))
+    world.ask()
+    world.outbox.send_due()
+    ((_, text),) = world.channels.taken
+    assert text.endswith("(approval): make a goal of a secret wish")
+
+
+def test_a_dead_channel_is_tried_three_times_and_holds_up_no_other() -> None:
+    world = World(MemoryChannels("DEAD", "MAIL"))
+    world.channels.dead.add("DEAD")
+    world.ask()
+    for _ in range(10):
+        world.outbox.send_due()
+        world.gate.root.clock.advance(minutes=2)
+    assert [name for name, _ in world.channels.taken] == ["MAIL"]
+    failed = [attempt for kind, attempt in world.recorded() if kind == "notification_failed"]
+    assert failed == [1, 2, 3]
+
+
+def test_it_does_not_try_again_at_once() -> None:
+    world = World(MemoryChannels("DEAD"))
+    world.channels.dead.add("DEAD")
+    world.ask()
+    assert [world.outbox.send_due() for _ in range(3)] == [1, 0, 0]
+
+
+def test_a_schedule_that_gave_up_is_told() -> None:
+    world = World(MemoryChannels("CHAT"))
+    notice = events.noticed(
+        "sch_00000001", kind="gave_up", text="x", correlation="cor_0000000000000001"
+    )
+    world.gate.root.ledger.append([notice])
+    world.outbox.send_due()
+    assert world.channels.taken == [("CHAT", "Astra: something waits for you (gave_up)")]
+
+
+def test_what_was_decided_meanwhile_is_not_told() -> None:
+    world = World(MemoryChannels("CHAT"))
+    world.gate.desk.reject(world.ask(), "no", actor="operator")
+    assert world.outbox.send_due() == 0
+
+
+def test_without_channels_nothing_is_recorded_and_old_news_are_not_told_later() -> None:
+    world = World(MemoryChannels())
+    world.ask()
+    assert world.outbox.send_due() == 0
+    assert world.recorded() == []
+    world.gate.root.clock.advance(minutes=61)
+    world.channels = MemoryChannels("CHAT")
+    assert world.outbox.send_due() == 0
+
+
+def test_an_agent_that_asks_for_a_hundred_things_cannot_flood_anybody() -> None:
+    world = World(MemoryChannels("CHAT"))
+    for number in range(100):
+        world.ask(f"des_{number:08x}")
+    for _ in range(5):
+        world.outbox.send_due()
+    assert len(world.channels.taken) == MOST_AN_HOUR
