@@ -33,6 +33,7 @@ CONFIGURATION_IN_USE = frozenset(
         "target.allowed_paths",
         "target.auto_approve_paths",
         "target.auto_approve_until",
+        "target.blocking_findings",
         "target.forbidden_paths",
         "target.max_file_kb",
         "target.max_files",

@@ -204,7 +204,12 @@ class Desk:
     def go_stale(self, identifier: str, what_moved: str) -> None:
         """Withdraw an approval because what it was for is not the same any more."""
         data = {"approval": identifier, "reason": what_moved}
-        self._decide(identifier, Event(type=STALE, actor="daemon", data=data, subject=identifier))
+        event = Event(type=STALE, actor="daemon", data=data, subject=identifier)
+        try:
+            self._decide(identifier, event)
+        except StaleVersion:
+            if self.get(identifier).state != "stale":
+                raise
 
     def expire(self, identifier: str) -> None:
         """Close what nobody decided, or nobody used, in time."""

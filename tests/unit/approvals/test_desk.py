@@ -1,11 +1,12 @@
 """A person's one-time word: requested, decided, expired, used, and checked each time."""
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
 from astra import flow
-from astra.approvals.desk import content
+from astra.approvals.desk import Desk, content
 from astra.bootstrap.step_runner import StepRunner
 from astra.kernel.errors import Conflict, NotFound, SignatureRejected
 from astra.kernel.signatures import KeyPair
@@ -147,3 +148,41 @@ def test_what_went_stale_cannot_be_used_and_says_what_moved(gate: GateInMemory) 
     gate.desk.go_stale(identifier, "the branch moved")
     assert gate.desk.usable("d" * 64) is None
     assert gate.desk.get(identifier).reason == "the branch moved"
+
+
+class Overtaken:
+    """A ledger on which somebody else decides between a look at a version and the append."""
+
+    def __init__(self, gate: GateInMemory, first: Callable[[], object]) -> None:
+        self._ledger = gate.root.ledger
+        self._first: list[Callable[[], object]] = [first]
+        self.head, self.append = self._ledger.head, self._ledger.append
+        self.wait, self.close = self._ledger.wait, self._ledger.close
+
+    def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        rows = self._ledger.query(sql, parameters)
+        if "version" in sql and self._first:
+            self._first.pop()()
+        return rows
+
+
+def test_whoever_decides_second_at_the_same_moment_hears_who_was_first(gate: GateInMemory) -> None:
+    identifier = ask(gate)
+    slower = Overtaken(gate, lambda: gate.desk.reject(identifier, "no", actor="session:one"))
+    with pytest.raises(Conflict) as caught:
+        Desk(slower, gate.root.clock).reject(identifier, "nor I", actor="session:two")
+    assert caught.value.reason == "already_decided"
+    assert caught.value.facts["by"] == "session:one"
+    assert caught.value.facts["state"] == "rejected"
+
+
+def test_going_stale_twice_at_the_same_moment_is_going_stale_once(gate: GateInMemory) -> None:
+    identifier = ask(gate)
+    slower = Overtaken(gate, lambda: gate.desk.go_stale(identifier, "it moved"))
+    Desk(slower, gate.root.clock).go_stale(identifier, "it moved")
+    assert gate.desk.get(identifier).state == "stale"
+    assert len(views.records(gate.root.ledger, type_="approval_went_stale")) == 1
+    other = ask(gate, "e" * 64)
+    slower = Overtaken(gate, lambda: gate.desk.reject(other, "no", actor="session:one"))
+    with pytest.raises(Conflict):
+        Desk(slower, gate.root.clock).go_stale(other, "it moved")

@@ -1024,6 +1024,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/changes/{identifier}/output": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Output
+         * @description Give what the tests of a change printed behind a position, while they run.
+         */
+        get: operations["show_output_api_changes__identifier__output_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/changes/{identifier}/evidence": {
         parameters: {
             query?: never;
@@ -2067,6 +2087,24 @@ export interface components {
             /** Limit */
             limit: number;
         };
+        /** BudgetWeek */
+        BudgetWeek: {
+            /** Day */
+            day: string;
+            /** Scope */
+            scope: string;
+            /** Name */
+            name: string;
+            /** Used */
+            used: number;
+            /** Limit */
+            limit: number;
+            /**
+             * Week
+             * @description what each of the last seven days used
+             */
+            week: number[];
+        };
         /** Candidate */
         Candidate: {
             /**
@@ -2256,6 +2294,61 @@ export interface components {
             port: number | null;
             /** Started At */
             started_at: string;
+        };
+        /**
+         * DeployOrder
+         * @description What a deployment would take, and what is known about it.
+         */
+        DeployOrder: {
+            /** Commit */
+            commit: string;
+            /** Digest */
+            digest: string;
+            /** Allowed */
+            allowed: boolean;
+            /** Tests Passed */
+            tests_passed: boolean;
+            /** Human Approval Required */
+            human_approval_required: boolean;
+            /** Stale */
+            stale: boolean;
+            /** Quarantined */
+            quarantined: boolean;
+        } & {
+            [key: string]: unknown;
+        };
+        /** DeploymentShown */
+        DeploymentShown: {
+            /** Id */
+            id: string;
+            /** Kind */
+            kind: string;
+            /** State */
+            state: string;
+            /** Release */
+            release: string;
+            /** Commit */
+            commit: string;
+            /** Approved */
+            approved: string;
+            /** Replaced */
+            replaced: string | null;
+            /** Backup */
+            backup: string | null;
+            /** Reason */
+            reason: string;
+            /** Rollback To */
+            rollback_to: string | null;
+            /** Requested By */
+            requested_by: string;
+            /** Requested At */
+            requested_at: string;
+            /** Changed At */
+            changed_at: string;
+            /** Correlation */
+            correlation: string;
+            /** Open */
+            open: boolean;
         };
         /** DesireAnswer */
         DesireAnswer: {
@@ -2629,6 +2722,13 @@ export interface components {
             /** Next */
             next?: number | string | null;
         };
+        /** Page[DeploymentShown] */
+        Page_DeploymentShown_: {
+            /** Items */
+            items: components["schemas"]["DeploymentShown"][];
+            /** Next */
+            next?: number | string | null;
+        };
         /** Page[DesireShown] */
         Page_DesireShown_: {
             /** Items */
@@ -2682,6 +2782,13 @@ export interface components {
         Page_RecordShown_: {
             /** Items */
             items: components["schemas"]["RecordShown"][];
+            /** Next */
+            next?: number | string | null;
+        };
+        /** Page[ReleaseShown] */
+        Page_ReleaseShown_: {
+            /** Items */
+            items: components["schemas"]["ReleaseShown"][];
             /** Next */
             next?: number | string | null;
         };
@@ -2952,6 +3059,27 @@ export interface components {
             /** Recorded */
             recorded: boolean;
         };
+        /** ReleaseShown */
+        ReleaseShown: {
+            /** Id */
+            id: string;
+            /** Commit */
+            commit: string;
+            /** Digest */
+            digest: string;
+            /** State */
+            state: string;
+            /** Good */
+            good: boolean;
+            /** Live */
+            live: boolean;
+            /** Built At */
+            built_at: string;
+            /** Files */
+            files: number;
+            /** Size */
+            size: number;
+        };
         /** RelyingParty */
         RelyingParty: {
             /** Id */
@@ -2980,6 +3108,16 @@ export interface components {
          * @enum {string}
          */
         Role: "agent" | "viewer" | "operator";
+        /**
+         * RollbackContent
+         * @description What the operator signs to go back.
+         */
+        RollbackContent: {
+            /** Release */
+            release: string;
+            /** Serving */
+            serving: string;
+        };
         /** SandboxProblem */
         SandboxProblem: {
             /** What */
@@ -3173,7 +3311,7 @@ export interface components {
             stopped: boolean;
             approvals: components["schemas"]["ApprovalCount"];
             /** Budgets */
-            budgets: components["schemas"]["BudgetShown"][];
+            budgets: components["schemas"]["BudgetWeek"][];
             /** Read Scope */
             read_scope: string;
             sandbox: components["schemas"]["SandboxShown"];
@@ -6308,6 +6446,50 @@ export interface operations {
             };
         };
     };
+    show_output_api_changes__identifier__output_get: {
+        parameters: {
+            query?: {
+                after?: number;
+            };
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     show_evidence_api_changes__identifier__evidence_get: {
         parameters: {
             query?: never;
@@ -7101,9 +7283,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["PlanShown"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -7147,9 +7327,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["PlanShown"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -7193,9 +7371,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["PlanShown"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -7285,9 +7461,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["PlanShown"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -7331,9 +7505,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["PlanShown"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -7377,9 +7549,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["PlanShown"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -7423,9 +7593,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["PlanShown"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -7469,9 +7637,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["PlanShown"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -7673,9 +7839,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_ReleaseShown_"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -7715,9 +7879,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_DeploymentShown_"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -7801,9 +7963,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["DeployOrder"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -7843,9 +8003,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["DeploymentShown"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -7885,9 +8043,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["RollbackContent"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */

@@ -64,7 +64,7 @@ def down(context: Context) -> None:
     if not client.running():
         ended = not context.arguments.keep_app and _end_app(context)
         words = "no daemon was running" + ("; the app was, and is ended" if ended else "")
-        context.console.result({"ended": False, "app_ended": ended}, words)
+        context.console.result({"ended": False, **({"app_ended": True} if ended else {})}, words)
         return
     pid = client.get("/api/status")["daemon"]["pid"]
     client.post("/api/down", {"keep_app": context.arguments.keep_app})

@@ -6,6 +6,13 @@ from fastapi import Body, FastAPI, Query
 
 from astra.bootstrap.runtime import Runtime
 from astra.deployments import events, views
+from astra.interfaces.daemon.models import Page
+from astra.interfaces.daemon.work_models import (
+    DeploymentShown,
+    DeployOrder,
+    ReleaseShown,
+    RollbackContent,
+)
 from astra.kernel.errors import NotFound
 from astra.policy.authority import Signed
 
@@ -20,33 +27,33 @@ def add(app: FastAPI, runtime: Runtime) -> None:
 def _reading(app: FastAPI, runtime: Runtime) -> None:
     ledger = runtime.ledger
 
-    @app.get("/api/releases")
+    @app.get("/api/releases", response_model=Page[ReleaseShown])
     def list_releases(
         every: Annotated[bool, Query()] = False,  # noqa: FBT002 - a query parameter
     ) -> dict[str, Any]:
         found = views.releases(ledger, every=every)
         return {"items": [release.as_dict() for release in found], "next": None}
 
-    @app.get("/api/deployments")
+    @app.get("/api/deployments", response_model=Page[DeploymentShown])
     def list_deployments(limit: Annotated[int, Query(ge=1, le=1000)] = 100) -> dict[str, Any]:
         found = views.deployments(ledger, limit=limit)
         return {"items": [deployment.as_dict() for deployment in found], "next": None}
 
-    @app.get("/api/deployments/order")
+    @app.get("/api/deployments/order", response_model=DeployOrder)
     def show_order(change: Change = None) -> dict[str, Any]:
         """Say what a deployment would take, and what an operator would sign for it."""
         verdict = runtime.deployer.requests.approved.may_deploy(change)
         facts = {name: value for name, value in verdict.__dict__.items() if name != "next_step"}
         return {**facts, "quarantined": views.quarantined(ledger, verdict.commit)}
 
-    @app.get("/api/deployments/{identifier}")
+    @app.get("/api/deployments/{identifier}", response_model=DeploymentShown)
     def show_deployment(identifier: str) -> dict[str, Any]:
         found = views.deployment(ledger, identifier)
         if found is None:
             raise NotFound(f"there is no deployment {identifier[:100]}", next_step="astra releases")
         return found.as_dict()
 
-    @app.get("/api/rollback")
+    @app.get("/api/rollback", response_model=RollbackContent)
     def show_rollback(release: Annotated[str | None, Query()] = None) -> dict[str, Any]:
         """Say what an operator would sign to go back."""
         target, serving = runtime.deployer.requests.choose(release), views.live(ledger)

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from astra.bootstrap.runtime import Runtime
+from astra.deployments import events as deployments
 from astra.kernel.clock import parse_time
 from astra.ledger.ports import Ledger
 from astra.policy import budgets
@@ -47,6 +48,11 @@ def collect(runtime: Runtime) -> Iterator[Metric]:
         yield _counter(
             f"astra_change_{name}_total", f"changes of code: {_words(name)}", [({}, count)]
         )
+    yield _counter(
+        "astra_release_rollbacks_total",
+        "releases that a good one took the place of",
+        [({}, _count(ledger, deployments.ROLLED_BACK))],
+    )
     yield _gauge("astra_approvals", "requests for a decision, by state", _outcomes(ledger))
     yield _counter("astra_tool_calls_total", "calls of tools, by tool and outcome", _calls(ledger))
     yield _gauge("astra_budget_used", "starts spent today", _budgets(runtime, "used"))
@@ -91,12 +97,12 @@ def _calls(ledger: Ledger) -> list[Sample]:
 
 
 def _budgets(runtime: Runtime, what: str) -> list[Sample]:
-    today = f"{runtime.clock.now():%Y-%m-%d}"
-    return [
-        ({"scope": row["scope"], "name": row["name"]}, row[what])
-        for row in budgets.consumption(runtime.ledger, days=1)
-        if row["day"] == today
-    ]
+    today = budgets.week(runtime.ledger, now=runtime.clock.now())
+    return [({"scope": row["scope"], "name": row["name"]}, row[what]) for row in today]
+
+
+def _count(ledger: Ledger, kind: str) -> int:
+    return ledger.query("SELECT count(*) FROM record WHERE type = ?", [kind])[0][0]
 
 
 def _words(name: str) -> str:

@@ -104,6 +104,10 @@ class BudgetShown(Shape):
     limit: int
 
 
+class BudgetWeek(BudgetShown):
+    week: list[int] = Field(description="what each of the last seven days used")
+
+
 class SandboxProblem(Shape):
     what: str
     fix: str
@@ -153,7 +157,7 @@ class Status(Growing):
     configuration: str
     stopped: bool
     approvals: ApprovalCount
-    budgets: list[BudgetShown]
+    budgets: list[BudgetWeek]
     read_scope: str
     sandbox: SandboxShown
     ledger: LedgerShown

@@ -98,17 +98,17 @@ def _deciding(app: FastAPI, runtime: Runtime) -> None:
 def _holding(app: FastAPI, runtime: Runtime) -> None:
     """Add what needs no signature: it can only make a plan do less."""
 
-    @app.post("/api/agents/{identifier}/pause")
+    @app.post("/api/agents/{identifier}/pause", response_model=PlanShown)
     def pause_plan(request: Request, identifier: str, reason: Reason = "") -> Document:
         runtime.running.control.pause(identifier, actor=caller(request), reason=reason)
         return runtime.planning.views.shown(identifier)
 
-    @app.post("/api/agents/{identifier}/abort")
+    @app.post("/api/agents/{identifier}/abort", response_model=PlanShown)
     def abort_plan(request: Request, identifier: str, reason: Reason = "") -> Document:
         runtime.running.control.abort(identifier, actor=caller(request), reason=reason)
         return runtime.planning.views.shown(identifier)
 
-    @app.post("/api/agents/{identifier}/skip")
+    @app.post("/api/agents/{identifier}/skip", response_model=PlanShown)
     def skip_action(request: Request, identifier: str, reason: Reason = "") -> Document:
         runtime.running.control.skip(identifier, actor=caller(request), reason=reason)
         return runtime.planning.views.shown(identifier)
@@ -127,12 +127,12 @@ def _loosening(app: FastAPI, runtime: Runtime) -> None:
     ) -> Document:
         return runtime.running.control.wanted(identifier, action, once=once, steps=steps)
 
-    @app.post("/api/agents/{identifier}/resume")
+    @app.post("/api/agents/{identifier}/resume", response_model=PlanShown)
     def resume_plan(identifier: str, authority: Authority) -> Document:
         runtime.running.control.decide(identifier, "resume", Signed.read(authority))
         return runtime.planning.views.shown(identifier)
 
-    @app.post("/api/agents/{identifier}/grant")
+    @app.post("/api/agents/{identifier}/grant", response_model=PlanShown)
     def grant_more(
         identifier: str, authority: Authority, *, once: Annotated[bool, Body()] = False
     ) -> Document:
@@ -140,7 +140,7 @@ def _loosening(app: FastAPI, runtime: Runtime) -> None:
         runtime.planning.exports.export(identifier)
         return runtime.planning.views.shown(identifier)
 
-    @app.post("/api/agents/{identifier}/extend_budget")
+    @app.post("/api/agents/{identifier}/extend_budget", response_model=PlanShown)
     def extend_budget(
         identifier: str, authority: Authority, steps: Annotated[int, Body()]
     ) -> Document:
@@ -150,14 +150,14 @@ def _loosening(app: FastAPI, runtime: Runtime) -> None:
 
 
 def _talking(app: FastAPI, runtime: Runtime) -> None:
-    @app.post("/api/agents/{identifier}/messages")
+    @app.post("/api/agents/{identifier}/messages", response_model=PlanShown)
     def tell_plan(
         request: Request, identifier: str, text: Annotated[str, Body(embed=True)]
     ) -> Document:
         runtime.running.control.message(identifier, text, actor=caller(request))
         return runtime.planning.views.shown(identifier)
 
-    @app.post("/api/agents/{identifier}/silence")
+    @app.post("/api/agents/{identifier}/silence", response_model=PlanShown)
     def silence_plan(
         request: Request, identifier: str, *, on: Annotated[bool, Body(embed=True)] = True
     ) -> Document:

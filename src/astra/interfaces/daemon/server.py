@@ -61,10 +61,15 @@ def main(arguments: list[str] | None = None) -> int:
         _log.error("%s; next: %s", error, error.next_step)
         return error.exit_code
     try:
-        serving = serve(
-            runtime, idle=not options.stay, ready=ready, loopback=loopback, app=options.app
+        asyncio.run(
+            serve(
+                runtime,
+                idle=not options.stay,
+                ready=ready,
+                loopback=loopback,
+                app=options.app,
+            )
         )
-        asyncio.run(serving)
     finally:
         close(runtime)
     return 0

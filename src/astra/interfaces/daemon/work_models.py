@@ -113,3 +113,55 @@ class TaskShown(Shape):
     created_at: str
     finished_at: str | None
     correlation: str
+
+
+# Releases and deployments
+
+
+class ReleaseShown(Shape):
+    id: str
+    commit: str
+    digest: str
+    state: str
+    good: bool
+    live: bool
+    built_at: str
+    files: int
+    size: int
+
+
+class DeploymentShown(Shape):
+    id: str
+    kind: str
+    state: str
+    release: str
+    commit: str
+    approved: str
+    replaced: str | None
+    backup: str | None
+    reason: str
+    rollback_to: str | None
+    requested_by: str
+    requested_at: str
+    changed_at: str
+    correlation: str
+    open: bool
+
+
+class DeployOrder(Growing):
+    """What a deployment would take, and what is known about it."""
+
+    commit: str
+    digest: str
+    allowed: bool
+    tests_passed: bool
+    human_approval_required: bool
+    stale: bool
+    quarantined: bool
+
+
+class RollbackContent(Shape):
+    """What the operator signs to go back."""
+
+    release: str
+    serving: str
