@@ -6,12 +6,12 @@ MINUTES ?= 10
 LOCKS := requirements/uv.txt requirements/dev.txt pyproject.toml
 export UV_LINK_MODE := copy
 
-.PHONY: help setup system check format test matrix soak conformance bench demo up docs lock clean
+.PHONY: help setup system web web-types check format test matrix soak screenshots conformance bench demo up docs lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
-setup: .venv/.ready system  ## virtual environment in .venv, system packages when possible
+setup: .venv/.ready system web  ## virtual environment, dashboard, system packages when possible
 
 .venv/.ready: $(LOCKS)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -26,15 +26,23 @@ setup: .venv/.ready system  ## virtual environment in .venv, system packages whe
 system:
 	@bash scripts/system-packages
 
+web: .venv/.ready  ## build the dashboard, unless it is built
+	@$(BIN)/python scripts/web.py build || echo "going on without the dashboard"
+
+web-types: setup  ## write the dashboard's types from web/openapi.json
+	$(BIN)/python scripts/web.py types
+
 check: setup  ## format, lint, types, layers, unit and contract tests
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check --quiet .
 	$(BIN)/basedpyright --level error
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python scripts/web.py check
 	$(BIN)/pytest -q -n 2 --dist loadgroup src tests/unit tests/contract
 
 format: setup  ## rewrite files in the project's format
 	$(BIN)/ruff format --quiet . && $(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .
+	$(BIN)/python scripts/web.py format
 
 test: setup  ## every test
 	$(BIN)/pytest -q -n 2 --dist loadgroup -m "not serial"
@@ -46,6 +54,9 @@ matrix: setup  ## the test matrix of `astra readiness`, into matrix.json
 soak: setup  ## the long version of the torture: make soak MINUTES=60
 	TORTURE_SECONDS=$$(( $(MINUTES) * 60 )) $(BIN)/pytest -q -m serial tests/acceptance/test_torture.py
 	DEPLOYMENTS=20 $(BIN)/pytest -q -m serial tests/integration/supervisor
+
+screenshots: setup  ## pictures of every page of the dashboard, into docs/screenshots
+	$(BIN)/python scripts/web.py screenshots
 
 conformance: setup  ## the official MCP inspector and conformance suite; npm fetches them
 	$(BIN)/python scripts/conformance/run.py
@@ -72,3 +83,4 @@ lock: setup  ## refresh the hashed requirements files
 
 clean:  ## remove what the other targets made
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist build
+	rm -rf web/node_modules src/astra/interfaces/web/dist

@@ -25,6 +25,7 @@ from astra.interfaces.daemon import (
     session_routes,
     stop_routes,
     tool_routes,
+    verification_routes,
 )
 from astra.interfaces.daemon.activity import Activity, CountRequests
 from astra.interfaces.daemon.events import Events, EventStream
@@ -82,6 +83,7 @@ def build(
     _flag_routes(app, runtime)
     _configuration_routes(app, runtime)
     _ledger_routes(app, runtime)
+    verification_routes.add(app, runtime)
     tool_routes.add(app, runtime)
     schedule_routes.add(app, runtime)
     desire_routes.add(app, runtime)

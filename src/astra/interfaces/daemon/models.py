@@ -294,6 +294,11 @@ class ApprovalDecided(ApprovalShown):
     sequence: int
 
 
+class Explained(Shape):
+    in_words: str
+    next_runs: list[str]
+
+
 class GoalShown(Shape):
     id: str
     text: str

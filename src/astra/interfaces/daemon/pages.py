@@ -1,15 +1,98 @@
-"""The pages of the dashboard. Until they are built, a plain page says what to do."""
+"""The pages of the dashboard, out of the package.
 
-from starlette.responses import PlainTextResponse
+Every file is read when the daemon starts and found by its exact name, so that no path in a request
+ever reaches the file system. A name that no file has is a place inside the dashboard, which has
+one page for all of them.
+"""
+
+import gzip
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from astra.interfaces.daemon.site import Site
 
+FOLDER = Path(__file__).parent.parent / "web" / "dist"
+_KINDS = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".webmanifest": "application/manifest+json",
+}
+_FOR_EVER, _ASK_AGAIN = "public, max-age=31536000, immutable", "no-cache"
+
+
+@dataclass(frozen=True)
+class File:
+    name: str
+    content: bytes
+
+    @property
+    def kind(self) -> str:
+        return _KINDS[Path(self.name).suffix]
+
+    @cached_property
+    def zipped(self) -> bytes | None:
+        """Give it compressed, where that is worth something."""
+        smaller = gzip.compress(self.content, 9, mtime=0)
+        return smaller if len(smaller) < 0.9 * len(self.content) else None
+
+    @cached_property
+    def tag(self) -> str:
+        return f'"{hashlib.sha256(self.content).hexdigest()[:32]}"'
+
+    @property
+    def caching(self) -> str:
+        return _FOR_EVER if self.name.startswith("/assets/") else _ASK_AGAIN
+
 
 class Pages:
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Site, folder: Path = FOLDER) -> None:
         self._site = site
+        self._files = _read(folder)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        text = "Astra runs here. This copy was installed without its dashboard.\n"
-        await PlainTextResponse(text, status_code=404)(scope, receive, send)
+        await self._answer(scope)(scope, receive, send)
+
+    def _answer(self, scope: Scope) -> Response:
+        if scope["method"] not in {"GET", "HEAD"}:
+            return PlainTextResponse("There is nothing to do here.\n", status_code=405)
+        if "/index.html" not in self._files:
+            text = "Astra runs here, without its dashboard. To build it: make web\n"
+            return PlainTextResponse(text, status_code=404)
+        found = self._files.get(scope["path"]) or self._page(scope["path"])
+        if found is None:
+            return PlainTextResponse("There is no such file.\n", status_code=404)
+        return _served(found, Headers(scope=scope))
+
+    def _page(self, path: str) -> File | None:
+        """Give the one page for a place inside the dashboard; a file that is missing is missing."""
+        is_file = path.startswith("/assets/") or Path(path).suffix in _KINDS
+        return None if is_file else self._files["/index.html"]
+
+
+def _served(file: File, asked: Headers) -> Response:
+    headers = {
+        "Cache-Control": file.caching,
+        "Content-Type": file.kind,
+        "ETag": file.tag,
+        "Vary": "Accept-Encoding",
+    }
+    if asked.get("if-none-match") == file.tag:
+        return Response(status_code=304, headers=headers)
+    if "gzip" in asked.get("accept-encoding", "") and file.zipped:
+        return Response(file.zipped, headers={**headers, "Content-Encoding": "gzip"})
+    return Response(file.content, headers=headers)
+
+
+def _read(folder: Path) -> dict[str, File]:
+    files = [path for path in folder.rglob("*") if path.is_file() and path.suffix in _KINDS]
+    names = {path: f"/{path.relative_to(folder).as_posix()}" for path in files}
+    return {name: File(name, path.read_bytes()) for path, name in names.items()}

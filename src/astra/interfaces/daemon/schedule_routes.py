@@ -6,11 +6,12 @@ from typing import Annotated, Any
 from fastapi import Body, FastAPI, Query, Request
 
 from astra.bootstrap.runtime import Runtime
-from astra.interfaces.daemon.models import ApprovalDetails, Page
+from astra.interfaces.daemon.models import ApprovalDetails, Explained, Page
 from astra.interfaces.daemon.requests import Off, caller, names
 from astra.interfaces.daemon.work_models import FiringShown, ScheduleCreated, ScheduleShown
 from astra.kernel.errors import BadInput
 from astra.policy.call import Actor, Role
+from astra.schedules import cron, wording
 from astra.tools.counter import Request as ToolRequest
 
 _YEARS = range(1970, 9000)
@@ -36,6 +37,19 @@ def _reading(app: FastAPI, runtime: Runtime) -> None:
     ) -> dict[str, Any]:
         asked = {"state": state, "tier": tier, "tool": tool, "text": text, "cursor": cursor}
         return _call(runtime, request, "list", {**asked, "limit": limit})
+
+    @app.get("/api/schedules/explain")
+    def explain(
+        cron_expression: Annotated[str, Query(max_length=200)],
+        timezone: Annotated[str, Query(max_length=60)] = "UTC",
+    ) -> Explained:
+        """Say in words when something would run, and its next five times."""
+        calendar = cron.parse(cron_expression, timezone)
+        upcoming = calendar.upcoming(runtime.clock.now(), 5)
+        return Explained(
+            in_words=wording.in_words(cron_expression),
+            next_runs=[firing.isoformat() for firing in upcoming],
+        )
 
     @app.get("/api/schedules/{identifier}", response_model=ScheduleShown)
     def show_schedule(

@@ -1,0 +1,49 @@
+"""Checking the chain for whoever looks at it in a browser.
+
+The same check as `astra ledger verify` makes, by the process that writes: it finds what was done to
+the files, and cannot vouch for itself. One check runs at a time.
+"""
+
+import threading
+
+from fastapi import FastAPI
+
+from astra.adapters.file_ledger.check import check_files
+from astra.bootstrap.runtime import Runtime
+from astra.interfaces.daemon.models import Shape
+from astra.kernel.clock import format_time
+
+
+class ProblemFound(Shape):
+    kind: str
+    sequence: int
+    detail: str
+
+
+class Verified(Shape):
+    ok: bool
+    records: int
+    head: str
+    problems: list[ProblemFound]
+    checked_at: str
+
+
+def add(app: FastAPI, runtime: Runtime) -> None:
+    one_at_a_time = threading.Lock()
+
+    @app.post("/api/ledger/verify")
+    def verify_ledger() -> Verified:
+        with one_at_a_time:
+            return _checked(runtime)
+
+
+def _checked(runtime: Runtime) -> Verified:
+    key = runtime.root.ledger_key().public
+    report = check_files(runtime.root.var, public_key=key)
+    return Verified(
+        ok=report.ok,
+        records=report.records,
+        head=report.head,
+        problems=[ProblemFound.model_validate(each.as_dict()) for each in report.problems],
+        checked_at=format_time(runtime.clock.now()),
+    )

@@ -1,0 +1,65 @@
+// Astra goes away and comes back; the page says so, and nothing is missed.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { World } from "./world.mjs";
+
+let world;
+before(async () => {
+  world = await World.make();
+});
+after(() => world.end());
+
+test("while Astra is away the page says so; what happened meanwhile comes when it is back", async () => {
+  const page = await world.page();
+  await world.go(page, "/desires");
+  await world.astra("desires", "record", "before it went");
+  await page.getByText("before it went").waitFor();
+  await world.down();
+  await page.getByText("Astra does not answer.").waitFor();
+  await world.astra("desires", "record", "while the page could not see it");
+  await world.astra("down");
+  await world.up();
+  await page.getByText("while the page could not see it").waitFor();
+  await page.getByText("Live").waitFor();
+});
+
+test("the shell opens without Astra, once it has been there", async () => {
+  const page = await world.page();
+  await page.evaluate(() => navigator.serviceWorker.ready);
+  await page.reload();
+  await page.getByText("Live").waitFor();
+  await world.down();
+  await page.reload();
+  await page.getByRole("navigation", { name: "Pages" }).first().waitFor();
+  await page.getByText("Astra does not answer.").first().waitFor();
+  const kept = await page.evaluate(async () => {
+    const cache = await caches.open("shell");
+    return (await cache.keys()).map((request) => new URL(request.url).pathname);
+  });
+  assert.ok(kept.includes("/"));
+  assert.deepEqual(kept.filter((path) => path.startsWith("/api")), []);
+  await world.up();
+});
+
+test("a push message says that something waits, and nothing else", async () => {
+  const page = await world.page({ permissions: ["notifications"] });
+  await page.evaluate(() => navigator.serviceWorker.ready);
+  const session = await page.context().newCDPSession(page);
+  const registration = new Promise((found) => {
+    session.on("ServiceWorker.workerRegistrationUpdated", ({ registrations }) => {
+      if (registrations[0]) found(registrations[0].registrationId);
+    });
+  });
+  await session.send("ServiceWorker.enable");
+  await session.send("ServiceWorker.deliverPushMessage", {
+    origin: world.url,
+    registrationId: await registration,
+    data: "secret words",
+  });
+  const shown = await page.waitForFunction(async () => {
+    const ready = await navigator.serviceWorker.ready;
+    const [first] = await ready.getNotifications();
+    return first ? `${first.title}: ${first.body}` : null;
+  });
+  assert.equal(await shown.jsonValue(), "Astra: Something waits for your decision.");
+});

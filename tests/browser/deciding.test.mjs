@@ -1,0 +1,120 @@
+// A person comes in, sees what waits, decides, and everybody who looks sees it.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { World } from "./world.mjs";
+
+let world;
+before(async () => {
+  world = await World.make();
+});
+after(() => world.end());
+
+async function asked(url) {
+  const { said } = await world.attempt("tools", "call", "fetch_url", JSON.stringify({ url }));
+  return said.approval_id;
+}
+
+test("a login link works once, and its code stays in no address", async () => {
+  const { url } = await world.astra("login");
+  const context = await world.browser.newContext();
+  const page = await context.newPage();
+  await page.goto(url);
+  await page.getByRole("heading", { name: "Inbox" }).waitFor();
+  assert.equal(page.url(), `${world.url}/`);
+  const other = await (await world.browser.newContext()).newPage();
+  await other.goto(url);
+  await other.getByText("this link is not good").waitFor();
+  await other.getByText("astra login", { exact: true }).waitFor();
+});
+
+test("a request appears by itself, and is rejected with a reason that the record keeps", async () => {
+  const page = await world.page();
+  await page.getByText("Nothing waits for you").waitFor();
+  const id = await asked("https://example.com/one");
+  await page.getByRole("link", { name: /asks to run fetch_url once/ }).click();
+  await page.getByText("can send anything it is given to anyone at example.com").waitFor();
+  await page.getByText(`astra approve ${id}`).waitFor();
+  await page.getByLabel("Reject, and say why").fill("not needed today");
+  await page.getByRole("button", { name: "Reject" }).click();
+  await page.getByRole("heading", { name: "Decided" }).waitFor();
+  await page.getByText("not needed today").waitFor();
+  const { items } = await world.astra("ledger", "story", id);
+  assert.equal(items.find((record) => record.type === "approval_rejected").data.reason, "not needed today");
+  assert.deepEqual(page.complaints, []);
+});
+
+test("what is approved in a terminal is seen on the page at once", async () => {
+  const id = await asked("https://example.com/two");
+  const page = await world.page();
+  await world.go(page, `/approvals/${id}`);
+  await page.getByRole("heading", { name: "Your decision" }).waitFor();
+  await world.astra("approve", id);
+  await page.getByRole("heading", { name: "Decided" }).waitFor();
+  await page.getByText("approved").first().waitFor();
+});
+
+test("who decides second is told that it was decided", async () => {
+  const id = await asked("https://example.com/three");
+  const page = await world.page();
+  await world.go(page, `/approvals/${id}`);
+  await page.getByLabel("Reject, and say why").fill("mine");
+  await page.route("**/api/events", (route) => route.abort());
+  await world.astra("reject", id, "--reason", "theirs");
+  const button = page.getByRole("button", { name: "Reject" });
+  if (await button.isVisible()) await button.click();
+  await page.getByText("theirs").waitFor();
+  const { items } = await world.astra("ledger", "story", id);
+  const decided = items.filter((record) => record.type === "approval_rejected");
+  assert.deepEqual(decided.map((record) => record.data.reason), ["theirs"]);
+});
+
+test("everything of it goes by keyboard", async () => {
+  const id = await asked("https://example.com/four");
+  const page = await world.page();
+  await page.getByRole("link", { name: /asks to run fetch_url once/ }).waitFor();
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keys" }).getByText("next", { exact: true }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("j");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`**/approvals/${id}`);
+  await page.getByRole("heading", { name: "Your decision" }).waitFor();
+  await page.keyboard.press("r");
+  await page.keyboard.type("by keyboard");
+  await page.keyboard.press("Control+Enter");
+  await page.getByRole("heading", { name: "Decided" }).waitFor();
+  await page.keyboard.press("g");
+  await page.keyboard.press("l");
+  await page.getByRole("heading", { name: "Ledger" }).waitFor();
+  await page.getByText("Rejected: by keyboard.").waitFor();
+});
+
+test("stop is on every page, and starting again is not", async () => {
+  const page = await world.page();
+  await world.go(page, "/desires");
+  await page.keyboard.press("!");
+  await page.getByRole("button", { name: "Stop now" }).click();
+  await page.getByText("Stopped. Nothing of the agent runs").waitFor();
+  assert.equal((await world.astra("status")).stopped, true);
+  await world.astra("start");
+  await page.getByRole("button", { name: "Stop" }).waitFor();
+});
+
+test("a second tab is let in by the first, and logging out ends both", async () => {
+  const first = await world.page();
+  const second = await first.context().newPage();
+  await second.goto(`${world.url}/status`);
+  await second.getByRole("heading", { name: "Status" }).waitFor();
+  await first.getByRole("button", { name: "Log out" }).click();
+  await first.getByText("You are logged out").waitFor();
+  await second.getByText("You are logged out").waitFor();
+});
+
+test("a session that is over leads to the door, not to an error", async () => {
+  const page = await world.page();
+  await page.route("**/api/desires*", (route) =>
+    route.fulfill({ status: 401, contentType: "application/problem+json", body: '{"code":"not_recognised"}' }),
+  );
+  await page.getByRole("link", { name: "Desires" }).first().click();
+  await page.getByText("You are logged out").waitFor();
+});

@@ -1,0 +1,58 @@
+// A plan is read, narrowed, approved and held; what it may touch is said in words.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { eventually, World } from "./world.mjs";
+
+let world;
+let plan;
+before(async () => {
+  world = await World.make();
+  plan = await world.plan();
+});
+after(() => world.end());
+
+test("the inbox leads to the plan, which says in words what it could do", async () => {
+  const page = await world.page();
+  await page.getByRole("link", { name: /plan/i }).first().waitFor();
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`**/plans/${plan.id}`);
+  await page.getByText("can send anything it reads to anyone at example.com").first().waitFor();
+  await page.getByText("Its sandbox, in words").waitFor();
+  assert.deepEqual(page.complaints, []);
+});
+
+test("what it may touch is narrowed on the page, and a step budget too", async () => {
+  const page = await world.page();
+  await world.go(page, `/plans/${plan.id}`);
+  await page.getByRole("button", { name: /Take away: .*example.com/ }).click();
+  await page.waitForFunction(
+    () => !document.querySelector("main").innerText.includes("can send anything it reads"),
+  );
+  const steps = page.getByLabel("at most").first();
+  await steps.fill("5");
+  await steps.blur();
+  await eventually(async () => {
+    const shown = await world.astra("plans", "show", plan.id);
+    assert.deepEqual(shown.plan.manifest.network_domains, []);
+    assert.equal(shown.plan.checkpoints[0].step_budget, 5);
+  });
+});
+
+test("it is approved in the terminal and can be ended on the page", async () => {
+  const page = await world.page();
+  await world.go(page, `/plans/${plan.id}`);
+  await world.astra("plans", "approve", plan.id);
+  await page.getByRole("button", { name: "Abort…" }).click();
+  await page.getByRole("button", { name: "Yes, end it for good" }).click();
+  await page.getByText("aborted").first().waitFor();
+  assert.equal((await world.astra("plans", "show", plan.id)).state, "aborted");
+});
+
+test("another one is rejected with a reason", async () => {
+  const other = await world.plan();
+  const page = await world.page();
+  await world.go(page, `/plans/${other.id}`);
+  await page.getByLabel("Reject, and say why").fill("not this week");
+  await page.getByRole("button", { name: "Reject" }).click();
+  await page.getByText("rejected").first().waitFor();
+});

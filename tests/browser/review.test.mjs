@@ -1,0 +1,68 @@
+// The whole review of a change: looked at, remarked on, sent back, revised, approved, merged.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { PHONE, propose, World } from "./world.mjs";
+
+let world;
+before(async () => {
+  world = await World.make();
+  await world.astra("flags", "set", "ASTRA_CODE_WRITE_ENABLED", "on");
+});
+after(() => world.end());
+
+const greeting = (words) => `def greet(name: str) -> str:\n    return f"${words}, {name}"\n`;
+
+test("by mouse: a remark on a line and a verdict go out together", async () => {
+  const change = await propose(world, "Greet more warmly", { "agent.py": greeting("Hi there") });
+  const page = await world.page();
+  await page.getByRole("link", { name: /merge chg_/ }).waitFor();
+  await world.go(page, `/changes/${change.id}`);
+  await page.getByText("Greet more warmly").waitFor();
+  await page.getByRole("button", { name: "Comment on line 2 after" }).click();
+  await page.getByLabel("Comment on line 2", { exact: true }).fill("too casual");
+  await page.getByRole("button", { name: "Add to the review" }).click();
+  await page.getByText("1 remark to send").waitFor();
+  await page.getByRole("button", { name: "Request changes" }).click();
+  await page.getByLabel("The agent reads this").fill("Nearly.");
+  await page.getByRole("button", { name: "Send back" }).click();
+  await page.getByText("This change is changes requested").waitFor();
+  const shown = await world.astra("changes", "show", change.id);
+  assert.equal(shown.state, "changes_requested");
+  assert.equal(shown.comments.at(-1).text, "Nearly.\n\nagent.py:2: too casual");
+  assert.deepEqual(page.complaints, []);
+});
+
+test("by keyboard: files, viewed marks, one column, reject", async () => {
+  const change = await propose(world, "Two files", {
+    "agent.py": greeting("Good day"),
+    "settings.py": "SETTING_0 = 1\n",
+  });
+  const page = await world.page();
+  await world.go(page, `/changes/${change.id}`);
+  await page.getByText("0 of 2 files viewed").waitFor();
+  await page.locator(".diff table.split").first().waitFor();
+  await page.keyboard.press("s");
+  await page.locator(".diff table.unified").first().waitFor();
+  await page.keyboard.press("v");
+  await page.getByText("1 of 2 files viewed").waitFor();
+  await page.keyboard.press("v");
+  await page.getByText("2 of 2 files viewed").waitFor();
+  await page.reload();
+  await page.getByText("2 of 2 files viewed").waitFor();
+  await page.keyboard.press("r");
+  await page.keyboard.type("not now");
+  await page.keyboard.press("Control+Enter");
+  await page.getByText("This change is rejected: not now").waitFor();
+});
+
+test("on a phone: read, then approve in the terminal, and watch it become part of the branch", async () => {
+  const change = await propose(world, "Greet formally", { "agent.py": greeting("Good evening") });
+  const page = await world.page({ viewport: PHONE });
+  await world.go(page, `/changes/${change.id}`);
+  await page.locator(".diff table.unified").first().waitFor();
+  await page.getByRole("button", { name: "Approve" }).click();
+  await page.getByText(`astra approve ${change.approval_id}`).waitFor();
+  await page.getByRole("button", { name: "Done" }).click();
+  await world.astra("changes", "approve", change.id);
+  await page.getByText("This change is executed").waitFor();
+});

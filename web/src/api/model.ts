@@ -1,0 +1,26 @@
+/** What the pages show: names for the types that the server describes. */
+
+import type { components } from "./schema";
+
+type Schemas = components["schemas"];
+
+export type Approval = Schemas["ApprovalShown"];
+export type ApprovalDetails = Schemas["ApprovalDetails"];
+export type Desire = Schemas["DesireShown"];
+export type Schedule = Schemas["ScheduleShown"];
+export type Firing = Schemas["FiringShown"];
+export type Flag = Schemas["FlagShown"];
+export type LedgerRecord = Schemas["RecordShown"];
+export type Session = Schemas["Session"];
+export type Status = Schemas["Status"];
+export type Tool = Schemas["ToolShown"];
+
+/** What a call would touch; it travels inside an approval's open details. */
+export type Footprint = {
+  destructive?: boolean;
+  domains?: string[];
+  files?: string[];
+  read_paths?: string[];
+  skills?: string[];
+  write_paths?: string[];
+};

@@ -1,0 +1,184 @@
+/** Every question a page asks, with the key under which its answer is kept. */
+
+import { infiniteQueryOptions, QueryClient, queryOptions } from "@tanstack/react-query";
+import type { Change } from "./changes";
+import { answer, api } from "./client";
+import { Problem } from "./problem";
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 30_000,
+      refetchOnWindowFocus: false,
+      retry: (count, error) => Problem.of(error).status === 0 && count < 2,
+    },
+  },
+});
+
+const one = (identifier: string) => ({ params: { path: { identifier } } });
+
+export const statusQuery = queryOptions({
+  queryKey: ["status"],
+  queryFn: () => answer(api.GET("/api/status")),
+  refetchInterval: 60_000,
+});
+export const stopQuery = queryOptions({
+  queryKey: ["stop"],
+  queryFn: () => answer(api.GET("/api/stop")),
+});
+export const approvalsQuery = (state: string) =>
+  queryOptions({
+    queryKey: ["approvals", state],
+    queryFn: () => answer(api.GET("/api/approvals", { params: { query: { state } } })),
+  });
+export const approvalQuery = (identifier: string) =>
+  queryOptions({
+    queryKey: ["approvals", "one", identifier],
+    queryFn: () => answer(api.GET("/api/approvals/{identifier}", one(identifier))),
+  });
+export const desiresQuery = (query: { search?: string; faded?: boolean; limit?: number }) =>
+  queryOptions({
+    queryKey: ["desires", query],
+    queryFn: () => answer(api.GET("/api/desires", { params: { query } })),
+  });
+export const desireQuery = (identifier: string) =>
+  queryOptions({
+    queryKey: ["desires", "one", identifier],
+    queryFn: () => answer(api.GET("/api/desires/{identifier}", one(identifier))),
+  });
+export const suggestionsQuery = queryOptions({
+  queryKey: ["desires", "suggestions"],
+  queryFn: () => answer(api.GET("/api/desires/suggestions")),
+});
+export const halfLifeQuery = queryOptions({
+  queryKey: ["desires", "half-life"],
+  queryFn: async () => {
+    const query = { type: "desire_half_life_set", last: 1 };
+    const page = await answer(api.GET("/api/ledger", { params: { query } }));
+    return Number(page.items.at(-1)?.data.days ?? 14);
+  },
+});
+export const goalsQuery = queryOptions({
+  queryKey: ["goals"],
+  queryFn: () => answer(api.GET("/api/goals")),
+});
+export const schedulesQuery = queryOptions({
+  queryKey: ["schedules"],
+  queryFn: () => answer(api.GET("/api/schedules")),
+});
+export const explainQuery = (cron_expression: string, timezone: string) =>
+  queryOptions({
+    queryKey: ["explain", cron_expression, timezone],
+    queryFn: () =>
+      answer(
+        api.GET("/api/schedules/explain", { params: { query: { cron_expression, timezone } } }),
+      ),
+    placeholderData: (before) => before,
+    retry: false,
+  });
+export const scheduleQuery = (identifier: string) =>
+  queryOptions({
+    queryKey: ["schedules", "one", identifier],
+    queryFn: () => answer(api.GET("/api/schedules/{identifier}", one(identifier))),
+  });
+export const historyQuery = (identifier: string, limit: number) =>
+  queryOptions({
+    queryKey: ["schedules", "history", identifier, limit],
+    queryFn: () =>
+      answer(
+        api.GET("/api/schedules/{identifier}/history", {
+          params: { path: { identifier }, query: { limit } },
+        }),
+      ),
+  });
+export const changesQuery = queryOptions({
+  queryKey: ["changes"],
+  queryFn: () => answer(api.GET("/api/changes", { params: { query: { limit: 100 } } })),
+});
+export const changeQuery = (identifier: string) =>
+  queryOptions({
+    queryKey: ["changes", "one", identifier],
+    queryFn: async () =>
+      (await answer(api.GET("/api/changes/{identifier}", one(identifier)))) as unknown as Change,
+  });
+export const diffQuery = (identifier: string, commit: string) =>
+  queryOptions({
+    queryKey: ["diff", identifier, commit],
+    queryFn: () => answer(api.GET("/api/changes/{identifier}/diff", one(identifier))),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+export const passkeysQuery = queryOptions({
+  queryKey: ["passkeys"],
+  queryFn: () => answer(api.GET("/api/passkeys")),
+});
+export const flagsQuery = queryOptions({
+  queryKey: ["flags"],
+  queryFn: () => answer(api.GET("/api/flags")),
+});
+export const toolsQuery = queryOptions({
+  queryKey: ["tools"],
+  queryFn: () => answer(api.GET("/api/tools")),
+});
+export const configurationQuery = queryOptions({
+  queryKey: ["config"],
+  queryFn: () => answer(api.GET("/api/config")),
+});
+export const storyQuery = (identifier: string) =>
+  queryOptions({
+    queryKey: ["ledger", "story", identifier],
+    queryFn: () => answer(api.GET("/api/ledger/story/{identifier}", one(identifier))),
+  });
+
+const PAGE = 200;
+
+/** The ledger from its end backwards, a page at a time. */
+export const ledgerPages = infiniteQueryOptions({
+  queryKey: ["ledger", "pages"],
+  initialPageParam: null as number | null,
+  queryFn: async ({ pageParam: before }) => {
+    const query =
+      before === null
+        ? { last: PAGE }
+        : { after: Math.max(before - 1 - PAGE, 0), limit: Math.min(PAGE, before - 1) };
+    const page = await answer(api.GET("/api/ledger", { params: { query } }));
+    return { items: page.items.toReversed() };
+  },
+  getNextPageParam: (page) => {
+    const oldest = page.items.at(-1)?.sequence ?? 1;
+    return oldest > 1 ? oldest : null;
+  },
+});
+
+const TOUCHED: [prefix: string, keys: string[]][] = [
+  ["approval_", ["approvals", "status"]],
+  ["schedule_", ["schedules", "status"]],
+  ["desire", ["desires"]],
+  ["passkey_", ["passkeys"]],
+  ["goal_", ["goals"]],
+  ["flag_", ["flags", "status", "tools"]],
+  ["config_", ["config", "status"]],
+  ["agent_", ["agents", "status"]],
+  ["agent_global_grant", ["grants"]],
+  ["change_", ["changes", "status"]],
+  ["code_modification_", ["changes", "status"]],
+  ["tests_", ["changes"]],
+  ["approval_", ["changes"]],
+  ["release_", ["releases", "status"]],
+  ["deploy", ["releases", "status"]],
+  ["rollback", ["releases", "status"]],
+  ["app_", ["releases", "status"]],
+  ["work_", ["stop", "status"]],
+  ["budget_", ["status"]],
+];
+
+/** Name what records make old. Reading is recorded too and touches nothing, or pages would loop. */
+export function touched(types: Iterable<string>): Set<string> {
+  const keys = new Set<string>();
+  for (const type of types) {
+    for (const [prefix, names] of TOUCHED) {
+      if (type.startsWith(prefix)) for (const name of names) keys.add(name);
+    }
+    if (type !== "tool_called") keys.add("ledger");
+  }
+  return keys;
+}

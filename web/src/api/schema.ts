@@ -1,0 +1,8244 @@
+// Made by `make web-types` from openapi.json. Change the routes, not this file.
+export interface paths {
+    "/api/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make Login Link */
+        post: operations["make_login_link_api_login_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Session */
+        get: operations["show_session_api_session_get"];
+        put?: never;
+        /** Open Session */
+        post: operations["open_session_api_session_post"];
+        /** Close Session */
+        delete: operations["close_session_api_session_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Tokens */
+        get: operations["list_tokens_api_tokens_get"];
+        put?: never;
+        /** Create Token */
+        post: operations["create_token_api_tokens_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tokens/{identifier}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Revoke Token */
+        post: operations["revoke_token_api_tokens__identifier__revoke_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/passkeys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Passkeys */
+        get: operations["list_passkeys_api_passkeys_get"];
+        put?: never;
+        /** Enroll Passkey */
+        post: operations["enroll_passkey_api_passkeys_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/passkeys/{identifier}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Revoke Passkey */
+        post: operations["revoke_passkey_api_passkeys__identifier__revoke_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/passkeys/enrolments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Start Enrolment */
+        post: operations["start_enrolment_api_passkeys_enrolments_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/passkeys/enrolments/candidate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Show Candidate */
+        post: operations["show_candidate_api_passkeys_enrolments_candidate_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/passkeys/enrolments/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Creation Options */
+        post: operations["creation_options_api_passkeys_enrolments_options_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/passkeys/enrolments/made": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Keep Made Passkey */
+        post: operations["keep_made_passkey_api_passkeys_enrolments_made_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/session/challenge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Login Challenge */
+        post: operations["login_challenge_api_session_challenge_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/session/passkey": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Open Session With Passkey */
+        post: operations["open_session_with_passkey_api_session_passkey_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/statements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Draft Statement
+         * @description Write the statement of a decision, for a passkey to sign: its challenge is its hash.
+         */
+        post: operations["draft_statement_api_statements_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/healthz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Healthz */
+        get: operations["healthz_healthz_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Metrics */
+        get: operations["show_metrics_metrics_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Status */
+        get: operations["status_api_status_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/budgets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Budgets */
+        get: operations["list_budgets_api_budgets_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/down": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Down */
+        post: operations["down_api_down_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Stop */
+        get: operations["show_stop_api_stop_get"];
+        put?: never;
+        /** Stop All */
+        post: operations["stop_all_api_stop_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/stop/record": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Record Stop */
+        post: operations["record_stop_api_stop_record_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Start Again */
+        post: operations["start_again_api_start_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sandbox": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Sandbox
+         * @description Say what is in force, after the check that may still be under way.
+         */
+        get: operations["show_sandbox_api_sandbox_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sandbox/off-unsafe": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Allow Off */
+        post: operations["allow_off_api_sandbox_off_unsafe_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sandbox/on": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Turn On */
+        post: operations["turn_on_api_sandbox_on_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/flags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Flags */
+        get: operations["list_flags_api_flags_get"];
+        put?: never;
+        /** Set Flag */
+        post: operations["set_flag_api_flags_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Configuration */
+        get: operations["show_configuration_api_config_get"];
+        put?: never;
+        /** Sign Configuration */
+        post: operations["sign_configuration_api_config_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/operator": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Operator */
+        get: operations["show_operator_api_operator_get"];
+        put?: never;
+        /** Rotate Operator */
+        post: operations["rotate_operator_api_operator_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ledger": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Records */
+        get: operations["list_records_api_ledger_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ledger/head": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Head */
+        get: operations["head_api_ledger_head_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ledger/story/{identifier}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Story */
+        get: operations["story_api_ledger_story__identifier__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ledger/rebuild": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Rebuild */
+        post: operations["rebuild_api_ledger_rebuild_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Follow Events */
+        get: operations["follow_events_api_events_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ledger/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Verify Ledger */
+        post: operations["verify_ledger_api_ledger_verify_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Tools */
+        get: operations["list_tools_api_tools_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tools/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Call Tool */
+        post: operations["call_tool_api_tools__name__post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Approvals */
+        get: operations["list_approvals_api_approvals_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals/{identifier}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Approval */
+        get: operations["show_approval_api_approvals__identifier__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals/{identifier}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Approve */
+        post: operations["approve_api_approvals__identifier__approve_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals/{identifier}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Reject */
+        post: operations["reject_api_approvals__identifier__reject_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Schedules */
+        get: operations["list_schedules_api_schedules_get"];
+        put?: never;
+        /** Create Schedule */
+        post: operations["create_schedule_api_schedules_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schedules/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Explain
+         * @description Say in words when something would run, and its next five times.
+         */
+        get: operations["explain_api_schedules_explain_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schedules/{identifier}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Schedule */
+        get: operations["show_schedule_api_schedules__identifier__get"];
+        put?: never;
+        /** Modify Schedule */
+        post: operations["modify_schedule_api_schedules__identifier__post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schedules/{identifier}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Schedule History */
+        get: operations["schedule_history_api_schedules__identifier__history_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schedules/{identifier}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Pause Schedule */
+        post: operations["pause_schedule_api_schedules__identifier__pause_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schedules/{identifier}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Resume Schedule */
+        post: operations["resume_schedule_api_schedules__identifier__resume_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schedules/{identifier}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Run Schedule */
+        post: operations["run_schedule_api_schedules__identifier__run_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schedules/{identifier}/approval": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Request Approval */
+        post: operations["request_approval_api_schedules__identifier__approval_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/desires": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Desires */
+        get: operations["list_desires_api_desires_get"];
+        put?: never;
+        /** Record Desire */
+        post: operations["record_desire_api_desires_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/desires/suggestions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Suggest Promotions */
+        get: operations["suggest_promotions_api_desires_suggestions_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/desires/{identifier}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Desire */
+        get: operations["show_desire_api_desires__identifier__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/awareness": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read Awareness */
+        get: operations["read_awareness_api_awareness_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/desires/prune": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Prune Desires */
+        post: operations["prune_desires_api_desires_prune_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/desires/{identifier}/reinforce": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Reinforce Desire */
+        post: operations["reinforce_desire_api_desires__identifier__reinforce_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/desires/{identifier}/promote": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ask For Promotion */
+        post: operations["ask_for_promotion_api_desires__identifier__promote_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/goals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Goals */
+        get: operations["list_goals_api_goals_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/goals/{identifier}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Goal */
+        get: operations["show_goal_api_goals__identifier__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Changes */
+        get: operations["list_changes_api_changes_get"];
+        put?: never;
+        /** Propose Change */
+        post: operations["propose_change_api_changes_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/changes/{identifier}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Change */
+        get: operations["show_change_api_changes__identifier__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/changes/{identifier}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Diff */
+        get: operations["show_diff_api_changes__identifier__diff_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/changes/{identifier}/output": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Output
+         * @description Give what the tests of a change printed behind a position, while they run.
+         */
+        get: operations["show_output_api_changes__identifier__output_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/changes/{identifier}/evidence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Evidence */
+        get: operations["show_evidence_api_changes__identifier__evidence_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/changes/{identifier}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Test Change */
+        post: operations["test_change_api_changes__identifier__test_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/changes/{identifier}/comments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Comment On Change */
+        post: operations["comment_on_change_api_changes__identifier__comments_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/changes/{identifier}/approval": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Request Approval
+         * @description Give the approval that waits for exactly this change; ask again where it expired.
+         */
+        post: operations["request_approval_api_changes__identifier__approval_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/changes/{identifier}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Approve Change */
+        post: operations["approve_change_api_changes__identifier__approve_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/changes/{identifier}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Reject Change */
+        post: operations["reject_change_api_changes__identifier__reject_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Tasks */
+        get: operations["list_tasks_api_tasks_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/{identifier}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Task */
+        get: operations["show_task_api_tasks__identifier__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/dry-runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begin Dry Run */
+        post: operations["begin_dry_run_api_dry_runs_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/dry-runs/{identifier}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Approve Dry Run */
+        post: operations["approve_dry_run_api_dry_runs__identifier__approve_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Plans */
+        get: operations["list_plans_api_agents_get"];
+        put?: never;
+        /** Draft Plan */
+        post: operations["draft_plan_api_agents_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{identifier}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Plan */
+        get: operations["show_plan_api_agents__identifier__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{identifier}/answers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Answer */
+        post: operations["answer_api_agents__identifier__answers_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{identifier}/approval": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask For Approval
+         * @description Name the approval of exactly what would run now, asking for it where none waits.
+         */
+        post: operations["ask_for_approval_api_agents__identifier__approval_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{identifier}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Approve Plan */
+        post: operations["approve_plan_api_agents__identifier__approve_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{identifier}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Reject Plan */
+        post: operations["reject_plan_api_agents__identifier__reject_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{identifier}/revise": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Revise Plan */
+        post: operations["revise_plan_api_agents__identifier__revise_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{identifier}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Pause Plan */
+        post: operations["pause_plan_api_agents__identifier__pause_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{identifier}/abort": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Abort Plan */
+        post: operations["abort_plan_api_agents__identifier__abort_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{identifier}/skip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Skip Action */
+        post: operations["skip_action_api_agents__identifier__skip_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{identifier}/decision": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Wanted Decision */
+        get: operations["wanted_decision_api_agents__identifier__decision_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{identifier}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Resume Plan */
+        post: operations["resume_plan_api_agents__identifier__resume_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{identifier}/grant": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Grant More */
+        post: operations["grant_more_api_agents__identifier__grant_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{identifier}/extend_budget": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Extend Budget */
+        post: operations["extend_budget_api_agents__identifier__extend_budget_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{identifier}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Messages */
+        get: operations["list_messages_api_agents__identifier__messages_get"];
+        put?: never;
+        /** Tell Plan */
+        post: operations["tell_plan_api_agents__identifier__messages_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{identifier}/silence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Silence Plan */
+        post: operations["silence_plan_api_agents__identifier__silence_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent_global_grants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Grants */
+        get: operations["list_grants_api_agent_global_grants_get"];
+        put?: never;
+        /** Add Grant */
+        post: operations["add_grant_api_agent_global_grants_post"];
+        /** Remove Grant */
+        delete: operations["remove_grant_api_agent_global_grants_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent_global_grants/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Spelled Grant
+         * @description Give what the operator would sign: the grant in its one spelling.
+         */
+        get: operations["spelled_grant_api_agent_global_grants_content_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/releases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Releases */
+        get: operations["list_releases_api_releases_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/deployments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Deployments */
+        get: operations["list_deployments_api_deployments_get"];
+        put?: never;
+        /** Deploy */
+        post: operations["deploy_api_deployments_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/deployments/order": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Order
+         * @description Say what a deployment would take, and what an operator would sign for it.
+         */
+        get: operations["show_order_api_deployments_order_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/deployments/{identifier}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Deployment */
+        get: operations["show_deployment_api_deployments__identifier__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rollback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Rollback
+         * @description Say what an operator would sign to go back.
+         */
+        get: operations["show_rollback_api_rollback_get"];
+        put?: never;
+        /** Roll Back */
+        post: operations["roll_back_api_rollback_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/readiness": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Report Readiness */
+        post: operations["report_readiness_api_readiness_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/readiness/sign-off": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sign Readiness Off */
+        post: operations["sign_readiness_off_api_readiness_sign_off_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /**
+         * Accepted
+         * @description A decision is in the ledger, as this record.
+         */
+        Accepted: {
+            /** Sequence */
+            sequence: number;
+        };
+        /** ApprovalCount */
+        ApprovalCount: {
+            /** Pending */
+            pending: number;
+        };
+        /** ApprovalDecided */
+        ApprovalDecided: {
+            /** Id */
+            id: string;
+            /** Kind */
+            kind: string;
+            /** Subject Id */
+            subject_id: string;
+            /** Digest */
+            digest: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "pending" | "approved" | "rejected" | "expired" | "used" | "stale";
+            /** Requested At */
+            requested_at: string;
+            /** Expires At */
+            expires_at: string;
+            /** Summary */
+            summary: string;
+            /** Reason */
+            reason: string;
+            /** Sequence */
+            sequence: number;
+        };
+        /** ApprovalDetails */
+        ApprovalDetails: {
+            /** Id */
+            id: string;
+            /** Kind */
+            kind: string;
+            /** Subject Id */
+            subject_id: string;
+            /** Digest */
+            digest: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "pending" | "approved" | "rejected" | "expired" | "used" | "stale";
+            /** Requested At */
+            requested_at: string;
+            /** Expires At */
+            expires_at: string;
+            /** Summary */
+            summary: string;
+            /** Reason */
+            reason: string;
+            /** Details */
+            details: {
+                [key: string]: unknown;
+            };
+            /** Requested By */
+            requested_by: string;
+            /** Correlation */
+            correlation: string;
+        };
+        /** ApprovalShown */
+        ApprovalShown: {
+            /** Id */
+            id: string;
+            /** Kind */
+            kind: string;
+            /** Subject Id */
+            subject_id: string;
+            /** Digest */
+            digest: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "pending" | "approved" | "rejected" | "expired" | "used" | "stale";
+            /** Requested At */
+            requested_at: string;
+            /** Expires At */
+            expires_at: string;
+            /** Summary */
+            summary: string;
+            /** Reason */
+            reason: string;
+        };
+        /** AuthenticatorSelection */
+        AuthenticatorSelection: {
+            /** Residentkey */
+            residentKey: string;
+            /** Userverification */
+            userVerification: string;
+        };
+        /** Body_abort_plan_api_agents__identifier__abort_post */
+        Body_abort_plan_api_agents__identifier__abort_post: {
+            /**
+             * Reason
+             * @default
+             */
+            reason: string;
+        };
+        /** Body_add_grant_api_agent_global_grants_post */
+        Body_add_grant_api_agent_global_grants_post: {
+            /** Kind */
+            kind: string;
+            /** Value */
+            value: string;
+            /** Authority */
+            authority: {
+                [key: string]: unknown;
+            };
+        };
+        /** Body_allow_off_api_sandbox_off_unsafe_post */
+        Body_allow_off_api_sandbox_off_unsafe_post: {
+            /** Authority */
+            authority: {
+                [key: string]: unknown;
+            };
+        };
+        /** Body_answer_api_agents__identifier__answers_post */
+        Body_answer_api_agents__identifier__answers_post: {
+            /** Answer */
+            answer: string;
+        };
+        /** Body_approve_api_approvals__identifier__approve_post */
+        Body_approve_api_approvals__identifier__approve_post: {
+            /** Authority */
+            authority: {
+                [key: string]: unknown;
+            };
+        };
+        /** Body_approve_change_api_changes__identifier__approve_post */
+        Body_approve_change_api_changes__identifier__approve_post: {
+            /** Authority */
+            authority: {
+                [key: string]: unknown;
+            };
+        };
+        /** Body_approve_dry_run_api_dry_runs__identifier__approve_post */
+        Body_approve_dry_run_api_dry_runs__identifier__approve_post: {
+            /** Authority */
+            authority: {
+                [key: string]: unknown;
+            };
+        };
+        /** Body_approve_plan_api_agents__identifier__approve_post */
+        Body_approve_plan_api_agents__identifier__approve_post: {
+            /** Approval */
+            approval: string;
+            /** Authority */
+            authority: {
+                [key: string]: unknown;
+            };
+        };
+        /** Body_comment_on_change_api_changes__identifier__comments_post */
+        Body_comment_on_change_api_changes__identifier__comments_post: {
+            /** Text */
+            text: string;
+            /**
+             * Request Changes
+             * @default false
+             */
+            request_changes: boolean;
+        };
+        /** Body_create_token_api_tokens_post */
+        Body_create_token_api_tokens_post: {
+            /** Content */
+            content: {
+                [key: string]: unknown;
+            };
+            /** Authority */
+            authority: {
+                [key: string]: unknown;
+            };
+        };
+        /** Body_creation_options_api_passkeys_enrolments_options_post */
+        Body_creation_options_api_passkeys_enrolments_options_post: {
+            /** Code */
+            code: string;
+        };
+        /** Body_deploy_api_deployments_post */
+        Body_deploy_api_deployments_post: {
+            /** Authority */
+            authority: {
+                [key: string]: unknown;
+            };
+            /** Change */
+            change?: string | null;
+        };
+        /** Body_down_api_down_post */
+        Body_down_api_down_post: {
+            /**
+             * Keep App
+             * @default false
+             */
+            keep_app: boolean;
+        };
+        /** Body_draft_statement_api_statements_post */
+        Body_draft_statement_api_statements_post: {
+            /** Action */
+            action: string;
+            /** Content */
+            content: {
+                [key: string]: unknown;
+            };
+        };
+        /** Body_enroll_passkey_api_passkeys_post */
+        Body_enroll_passkey_api_passkeys_post: {
+            /** Content */
+            content: {
+                [key: string]: unknown;
+            };
+            /** Authority */
+            authority: {
+                [key: string]: unknown;
+            };
+        };
+        /** Body_extend_budget_api_agents__identifier__extend_budget_post */
+        Body_extend_budget_api_agents__identifier__extend_budget_post: {
+            /** Authority */
+            authority: {
+                [key: string]: unknown;
+            };
+            /** Steps */
+            steps: number;
+        };
+        /** Body_grant_more_api_agents__identifier__grant_post */
+        Body_grant_more_api_agents__identifier__grant_post: {
+            /** Authority */
+            authority: {
+                [key: string]: unknown;
+            };
+            /**
+             * Once
+             * @default false
+             */
+            once: boolean;
+        };
+        /** Body_keep_made_passkey_api_passkeys_enrolments_made_post */
+        Body_keep_made_passkey_api_passkeys_enrolments_made_post: {
+            /** Code */
+            code: string;
+            /** Client Data */
+            client_data: string;
+            /** Attestation */
+            attestation: string;
+        };
+        /** Body_open_session_api_session_post */
+        Body_open_session_api_session_post: {
+            /** Code */
+            code: string;
+        };
+        /** Body_pause_plan_api_agents__identifier__pause_post */
+        Body_pause_plan_api_agents__identifier__pause_post: {
+            /**
+             * Reason
+             * @default
+             */
+            reason: string;
+        };
+        /** Body_reinforce_desire_api_desires__identifier__reinforce_post */
+        Body_reinforce_desire_api_desires__identifier__reinforce_post: {
+            /** Amount */
+            amount?: number | null;
+        };
+        /** Body_reject_api_approvals__identifier__reject_post */
+        Body_reject_api_approvals__identifier__reject_post: {
+            /** Reason */
+            reason: string;
+        };
+        /** Body_reject_change_api_changes__identifier__reject_post */
+        Body_reject_change_api_changes__identifier__reject_post: {
+            /** Reason */
+            reason: string;
+        };
+        /** Body_reject_plan_api_agents__identifier__reject_post */
+        Body_reject_plan_api_agents__identifier__reject_post: {
+            /** Reason */
+            reason: string;
+        };
+        /** Body_report_readiness_api_readiness_post */
+        Body_report_readiness_api_readiness_post: {
+            /** Matrix */
+            matrix?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /** Body_resume_plan_api_agents__identifier__resume_post */
+        Body_resume_plan_api_agents__identifier__resume_post: {
+            /** Authority */
+            authority: {
+                [key: string]: unknown;
+            };
+        };
+        /** Body_revise_plan_api_agents__identifier__revise_post */
+        Body_revise_plan_api_agents__identifier__revise_post: {
+            /** Edits */
+            edits: {
+                [key: string]: unknown;
+            }[];
+        };
+        /** Body_roll_back_api_rollback_post */
+        Body_roll_back_api_rollback_post: {
+            /** Authority */
+            authority: {
+                [key: string]: unknown;
+            };
+            /** Release */
+            release?: string | null;
+        };
+        /** Body_rotate_operator_api_operator_post */
+        Body_rotate_operator_api_operator_post: {
+            /** New Key */
+            new_key: string;
+            /** Authority */
+            authority: {
+                [key: string]: unknown;
+            };
+        };
+        /** Body_run_schedule_api_schedules__identifier__run_post */
+        Body_run_schedule_api_schedules__identifier__run_post: {
+            /** Start */
+            start?: string | null;
+            /** End */
+            end?: string | null;
+        };
+        /** Body_set_flag_api_flags_post */
+        Body_set_flag_api_flags_post: {
+            /** Name */
+            name: string;
+            /** On */
+            on: boolean;
+            /** Authority */
+            authority?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /** Body_show_candidate_api_passkeys_enrolments_candidate_post */
+        Body_show_candidate_api_passkeys_enrolments_candidate_post: {
+            /** Code */
+            code: string;
+            /** Name */
+            name: string;
+        };
+        /** Body_sign_configuration_api_config_post */
+        Body_sign_configuration_api_config_post: {
+            /** Text */
+            text: string;
+            /** Authority */
+            authority: {
+                [key: string]: unknown;
+            };
+        };
+        /** Body_sign_readiness_off_api_readiness_sign_off_post */
+        Body_sign_readiness_off_api_readiness_sign_off_post: {
+            /** Report */
+            report: {
+                [key: string]: unknown;
+            };
+            /** Authority */
+            authority: {
+                [key: string]: unknown;
+            };
+        };
+        /** Body_silence_plan_api_agents__identifier__silence_post */
+        Body_silence_plan_api_agents__identifier__silence_post: {
+            /**
+             * On
+             * @default true
+             */
+            on: boolean;
+        };
+        /** Body_skip_action_api_agents__identifier__skip_post */
+        Body_skip_action_api_agents__identifier__skip_post: {
+            /**
+             * Reason
+             * @default
+             */
+            reason: string;
+        };
+        /** Body_start_again_api_start_post */
+        Body_start_again_api_start_post: {
+            /** Stop */
+            stop: string;
+            /** Authority */
+            authority: {
+                [key: string]: unknown;
+            };
+        };
+        /** Body_stop_all_api_stop_post */
+        Body_stop_all_api_stop_post: {
+            /**
+             * Keep App
+             * @default false
+             */
+            keep_app: boolean;
+        };
+        /** Body_tell_plan_api_agents__identifier__messages_post */
+        Body_tell_plan_api_agents__identifier__messages_post: {
+            /** Text */
+            text: string;
+        };
+        /** BudgetShown */
+        BudgetShown: {
+            /** Day */
+            day: string;
+            /** Scope */
+            scope: string;
+            /** Name */
+            name: string;
+            /** Used */
+            used: number;
+            /** Limit */
+            limit: number;
+        };
+        /** BudgetWeek */
+        BudgetWeek: {
+            /** Day */
+            day: string;
+            /** Scope */
+            scope: string;
+            /** Name */
+            name: string;
+            /** Used */
+            used: number;
+            /** Limit */
+            limit: number;
+            /**
+             * Week
+             * @description what each of the last seven days used
+             */
+            week: number[];
+        };
+        /** Candidate */
+        Candidate: {
+            /**
+             * Content
+             * @description what the operator signs, once it is made
+             */
+            content: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Check
+             * @description six digits that the page shows too
+             */
+            check: string | null;
+        };
+        /** ChangeBrief */
+        ChangeBrief: {
+            /** Id */
+            id: string;
+            /** State */
+            state: string;
+            /** Branch */
+            branch: string;
+            /** Commit */
+            commit: string;
+            /** Reason */
+            reason: string;
+            /** Created At */
+            created_at: string;
+            /** Proposed By */
+            proposed_by: string;
+            /** Files */
+            files: number;
+            /** Tests */
+            tests: string | null;
+            /** Approval Id */
+            approval_id: string | null;
+        };
+        /** ChangeProposed */
+        ChangeProposed: {
+            /** Id */
+            id: string;
+            /** State */
+            state: string;
+            /** Branch */
+            branch: string;
+            /** Commit */
+            commit: string;
+            /** Task Id */
+            task_id: string;
+            /** Next */
+            next: string;
+        };
+        /** ChangeShown */
+        ChangeShown: {
+            /** Id */
+            id: string;
+            /** Commit */
+            commit: string;
+            /** Findings */
+            findings: {
+                [key: string]: unknown;
+            }[] | null;
+            /** Evidence */
+            evidence: {
+                [key: string]: unknown;
+            };
+            /** State */
+            state: string;
+            /** Branch */
+            branch: string;
+            /** Reason */
+            reason: string;
+            /** Created At */
+            created_at: string;
+            /** Proposed By */
+            proposed_by: string;
+            /** Files */
+            files: {
+                [key: string]: unknown;
+            }[];
+            /** Diff */
+            diff: {
+                [key: string]: unknown;
+            };
+            /** Tests */
+            tests: string | null;
+            /** Approval Id */
+            approval_id: string | null;
+            /** Round */
+            round: number;
+            /** Base */
+            base: string;
+            /** Target Branch */
+            target_branch: string;
+            /** Tests Touched */
+            tests_touched: unknown[];
+            /** Dependencies */
+            dependencies: unknown[];
+            /** Superseded By */
+            superseded_by: string | null;
+            /** Task Id */
+            task_id: string | null;
+            /** Correlation */
+            correlation: string;
+            /** Comments */
+            comments: {
+                [key: string]: unknown;
+            }[];
+            /** Decision */
+            decision: {
+                [key: string]: unknown;
+            };
+            /** Next */
+            next: string;
+            /** Goal */
+            goal: string | null;
+            /** Goal Text */
+            goal_text: string | null;
+            /** Desire */
+            desire: string | null;
+            /** Blocked */
+            blocked: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /** ConfigurationShown */
+        ConfigurationShown: {
+            /** Text */
+            text: string;
+            /** State */
+            state: string;
+            /** File */
+            file: string;
+        };
+        /** ConfigurationSigned */
+        ConfigurationSigned: {
+            /** Sequence */
+            sequence: number;
+            /** Sha256 */
+            sha256: string;
+        };
+        /**
+         * CreationOptions
+         * @description For `PublicKeyCredential.parseCreationOptionsFromJSON`.
+         */
+        CreationOptions: {
+            /** Challenge */
+            challenge: string;
+            rp: components["schemas"]["RelyingParty"];
+            user: components["schemas"]["PasskeyUser"];
+            /** Pubkeycredparams */
+            pubKeyCredParams: components["schemas"]["KeyKind"][];
+            /** Excludecredentials */
+            excludeCredentials: components["schemas"]["CredentialNamed"][];
+            authenticatorSelection: components["schemas"]["AuthenticatorSelection"];
+            /** Attestation */
+            attestation: string;
+            /** Timeout */
+            timeout: number;
+        };
+        /** CredentialNamed */
+        CredentialNamed: {
+            /**
+             * Type
+             * @constant
+             */
+            type: "public-key";
+            /** Id */
+            id: string;
+        };
+        /** DaemonShown */
+        DaemonShown: {
+            /** Pid */
+            pid: number;
+            /** Socket */
+            socket: string;
+            /**
+             * Url
+             * @description where the dashboard is, when it is served
+             */
+            url: string | null;
+            /**
+             * Port
+             * @description on 127.0.0.1 and ::1; a proxy in front goes there
+             */
+            port: number | null;
+            /** Started At */
+            started_at: string;
+        };
+        /**
+         * DeployOrder
+         * @description What a deployment would take, and what is known about it.
+         */
+        DeployOrder: {
+            /** Commit */
+            commit: string;
+            /** Digest */
+            digest: string;
+            /** Allowed */
+            allowed: boolean;
+            /** Tests Passed */
+            tests_passed: boolean;
+            /** Human Approval Required */
+            human_approval_required: boolean;
+            /** Stale */
+            stale: boolean;
+            /** Quarantined */
+            quarantined: boolean;
+        } & {
+            [key: string]: unknown;
+        };
+        /** DeploymentShown */
+        DeploymentShown: {
+            /** Id */
+            id: string;
+            /** Kind */
+            kind: string;
+            /** State */
+            state: string;
+            /** Release */
+            release: string;
+            /** Commit */
+            commit: string;
+            /** Approved */
+            approved: string;
+            /** Replaced */
+            replaced: string | null;
+            /** Backup */
+            backup: string | null;
+            /** Reason */
+            reason: string;
+            /** Rollback To */
+            rollback_to: string | null;
+            /** Requested By */
+            requested_by: string;
+            /** Requested At */
+            requested_at: string;
+            /** Changed At */
+            changed_at: string;
+            /** Correlation */
+            correlation: string;
+            /** Open */
+            open: boolean;
+        };
+        /** DesireAnswer */
+        DesireAnswer: {
+            /** Id */
+            id: string;
+            /** Text */
+            text: string;
+            /** Strength */
+            strength: number;
+            /** Tags */
+            tags: string[];
+            /** Context */
+            context: unknown;
+            /** State */
+            state: string;
+            /** Recorded At */
+            recorded_at: string;
+            /** Reinforcements */
+            reinforcements: number;
+            /** Reinforced At */
+            reinforced_at: string | null;
+            /** Goal Id */
+            goal_id: string | null;
+        };
+        /** DesireShown */
+        DesireShown: {
+            /** Id */
+            id: string;
+            /** Text */
+            text: string;
+            /** Strength */
+            strength: number;
+            /** Tags */
+            tags: string[];
+            /** Context */
+            context: unknown;
+            /** State */
+            state: string;
+            /** Recorded At */
+            recorded_at: string;
+            /** Reinforcements */
+            reinforcements: number;
+            /** Reinforced At */
+            reinforced_at: string | null;
+            /** Goal Id */
+            goal_id: string | null;
+        };
+        /** DiffShown */
+        DiffShown: {
+            /** Id */
+            id: string;
+            /** Commit */
+            commit: string;
+            /** Base */
+            base: string;
+            /** Diff */
+            diff: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /** DiskShown */
+        DiskShown: {
+            /** Free */
+            free: number;
+            /** Floor */
+            floor: number;
+            /** Low */
+            low: boolean;
+            /** Reserve */
+            reserve: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /** EnrolmentLink */
+        EnrolmentLink: {
+            /** Url */
+            url: string;
+            /** Code */
+            code: string;
+            /** Expires At */
+            expires_at: string;
+        };
+        /** Evidence */
+        Evidence: {
+            /** Strength */
+            strength: number;
+            /** Reinforcements */
+            reinforcements: number;
+            /** Recurrence */
+            recurrence: number;
+            /** Since */
+            since: string;
+            /** Why */
+            why: string;
+        };
+        /** ExecutorShown */
+        ExecutorShown: {
+            /** Active */
+            active: number;
+            /** Paused */
+            paused: number;
+            /** Open */
+            open: number;
+            /** Running */
+            running: number;
+            /** Next Due */
+            next_due: string | null;
+            /** Trouble */
+            trouble: string;
+            /** Closed */
+            closed: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /** Explained */
+        Explained: {
+            /** In Words */
+            in_words: string;
+            /** Next Runs */
+            next_runs: string[];
+        };
+        /** Feed */
+        Feed: {
+            /** Items */
+            items: components["schemas"]["Note"][];
+            /** Next */
+            next: string | null;
+        };
+        /** FindingsAndEvidence */
+        FindingsAndEvidence: {
+            /** Id */
+            id: string;
+            /** Commit */
+            commit: string;
+            /** Findings */
+            findings: {
+                [key: string]: unknown;
+            }[] | null;
+            /** Evidence */
+            evidence: {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        /** FiringShown */
+        FiringShown: {
+            /** Id */
+            id: string;
+            /** Schedule Id */
+            schedule_id: string;
+            /** Name */
+            name: string;
+            /** Tool */
+            tool: string;
+            /** Fire Time */
+            fire_time: string;
+            /** Kind */
+            kind: string;
+            /** Outcome */
+            outcome: string;
+            /** Reason */
+            reason: string;
+            /** Detail */
+            detail: string;
+            /** Attempt */
+            attempt: number;
+            /** Count */
+            count: number;
+            /** Until */
+            until: string | null;
+            /** Next Attempt */
+            next_attempt: string | null;
+            /** Started At */
+            started_at: string | null;
+            /** Closed At */
+            closed_at: string | null;
+            /** Milliseconds */
+            milliseconds: number;
+            /** Trace */
+            trace: string;
+        };
+        /** FlagSet */
+        FlagSet: {
+            /** Name */
+            name: string;
+            /** On */
+            on: boolean;
+            /**
+             * Source
+             * @enum {string}
+             */
+            source: "default" | "environment" | "record" | "operator" | "forged";
+            /** Note */
+            note: string;
+            /** Sequence */
+            sequence: number;
+        };
+        /** FlagShown */
+        FlagShown: {
+            /** Name */
+            name: string;
+            /** On */
+            on: boolean;
+            /**
+             * Source
+             * @enum {string}
+             */
+            source: "default" | "environment" | "record" | "operator" | "forged";
+            /** Note */
+            note: string;
+        };
+        /** GoalShown */
+        GoalShown: {
+            /** Id */
+            id: string;
+            /** Text */
+            text: string;
+            /** State */
+            state: string;
+            /** Source */
+            source: string;
+            /** Desire Id */
+            desire_id: string | null;
+            /** Approval Id */
+            approval_id: string | null;
+            /** Created At */
+            created_at: string;
+            /** Correlation */
+            correlation: string;
+        };
+        /** GrantChanged */
+        GrantChanged: {
+            /** Sequence */
+            sequence: number;
+            /** Kind */
+            kind: string;
+            /** Value */
+            value: string;
+        };
+        /**
+         * GrantContent
+         * @description What the operator signs to add a grant.
+         */
+        GrantContent: {
+            /** Kind */
+            kind: string;
+            /** Value */
+            value: string;
+            /** Level */
+            level: string;
+        };
+        /** GrantShown */
+        GrantShown: {
+            /** Kind */
+            kind: string;
+            /** Value */
+            value: string;
+            /** Added At */
+            added_at: string;
+        };
+        /** HeadShown */
+        HeadShown: {
+            /** Sequence */
+            sequence: number;
+            /** Hash */
+            hash: string;
+            /** Time */
+            time: string;
+        };
+        /** Health */
+        Health: {
+            /**
+             * Status
+             * @constant
+             */
+            status: "ok";
+        };
+        /** KeyKind */
+        KeyKind: {
+            /**
+             * Type
+             * @constant
+             */
+            type: "public-key";
+            /** Alg */
+            alg: number;
+        };
+        /** Leaving */
+        Leaving: {
+            /** Leaving */
+            leaving: boolean;
+        };
+        /** LedgerShown */
+        LedgerShown: {
+            /** Records */
+            records: number;
+            /** Head */
+            head: string;
+            /** Time */
+            time: string;
+            /** Trouble */
+            trouble: string;
+        };
+        /** LoginLink */
+        LoginLink: {
+            /**
+             * Url
+             * @description for one use, in one browser; its code is behind the #
+             */
+            url: string;
+            /** Expires At */
+            expires_at: string;
+        };
+        /** Note */
+        Note: {
+            /** Sequence */
+            sequence: number;
+            /** Time */
+            time: string;
+            /** Kind */
+            kind: string;
+            /** About */
+            about: string | null;
+            /** Text */
+            text: string;
+        };
+        /** Opened */
+        Opened: {
+            session: components["schemas"]["Session"];
+            /**
+             * Secret
+             * @description told this once, for an Authorization header; null where a cookie was set
+             */
+            secret: string | null;
+        };
+        /** OperatorRotated */
+        OperatorRotated: {
+            /** Sequence */
+            sequence: number;
+            /** Public Key */
+            public_key: string;
+        };
+        /** OperatorShown */
+        OperatorShown: {
+            /** Root Id */
+            root_id: string;
+            /** Public Key */
+            public_key: string;
+            /** Throwaway */
+            throwaway: boolean;
+        };
+        /** Page[ApprovalShown] */
+        Page_ApprovalShown_: {
+            /** Items */
+            items: components["schemas"]["ApprovalShown"][];
+            /** Next */
+            next?: number | string | null;
+        };
+        /** Page[BudgetShown] */
+        Page_BudgetShown_: {
+            /** Items */
+            items: components["schemas"]["BudgetShown"][];
+            /** Next */
+            next?: number | string | null;
+        };
+        /** Page[ChangeBrief] */
+        Page_ChangeBrief_: {
+            /** Items */
+            items: components["schemas"]["ChangeBrief"][];
+            /** Next */
+            next?: number | string | null;
+        };
+        /** Page[DeploymentShown] */
+        Page_DeploymentShown_: {
+            /** Items */
+            items: components["schemas"]["DeploymentShown"][];
+            /** Next */
+            next?: number | string | null;
+        };
+        /** Page[DesireShown] */
+        Page_DesireShown_: {
+            /** Items */
+            items: components["schemas"]["DesireShown"][];
+            /** Next */
+            next?: number | string | null;
+        };
+        /** Page[FiringShown] */
+        Page_FiringShown_: {
+            /** Items */
+            items: components["schemas"]["FiringShown"][];
+            /** Next */
+            next?: number | string | null;
+        };
+        /** Page[FlagShown] */
+        Page_FlagShown_: {
+            /** Items */
+            items: components["schemas"]["FlagShown"][];
+            /** Next */
+            next?: number | string | null;
+        };
+        /** Page[GoalShown] */
+        Page_GoalShown_: {
+            /** Items */
+            items: components["schemas"]["GoalShown"][];
+            /** Next */
+            next?: number | string | null;
+        };
+        /** Page[GrantShown] */
+        Page_GrantShown_: {
+            /** Items */
+            items: components["schemas"]["GrantShown"][];
+            /** Next */
+            next?: number | string | null;
+        };
+        /** Page[PasskeyShown] */
+        Page_PasskeyShown_: {
+            /** Items */
+            items: components["schemas"]["PasskeyShown"][];
+            /** Next */
+            next?: number | string | null;
+        };
+        /** Page[PlanBrief] */
+        Page_PlanBrief_: {
+            /** Items */
+            items: components["schemas"]["PlanBrief"][];
+            /** Next */
+            next?: number | string | null;
+        };
+        /** Page[RecordShown] */
+        Page_RecordShown_: {
+            /** Items */
+            items: components["schemas"]["RecordShown"][];
+            /** Next */
+            next?: number | string | null;
+        };
+        /** Page[ReleaseShown] */
+        Page_ReleaseShown_: {
+            /** Items */
+            items: components["schemas"]["ReleaseShown"][];
+            /** Next */
+            next?: number | string | null;
+        };
+        /** Page[ScheduleShown] */
+        Page_ScheduleShown_: {
+            /** Items */
+            items: components["schemas"]["ScheduleShown"][];
+            /** Next */
+            next?: number | string | null;
+        };
+        /** Page[TaskShown] */
+        Page_TaskShown_: {
+            /** Items */
+            items: components["schemas"]["TaskShown"][];
+            /** Next */
+            next?: number | string | null;
+        };
+        /** Page[TokenShown] */
+        Page_TokenShown_: {
+            /** Items */
+            items: components["schemas"]["TokenShown"][];
+            /** Next */
+            next?: number | string | null;
+        };
+        /** Page[ToolShown] */
+        Page_ToolShown_: {
+            /** Items */
+            items: components["schemas"]["ToolShown"][];
+            /** Next */
+            next?: number | string | null;
+        };
+        /** PasskeyEnrolled */
+        PasskeyEnrolled: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Credential */
+            credential: string;
+            /** Site */
+            site: string;
+            /** Origin */
+            origin: string;
+            /** Enrolled At */
+            enrolled_at: string;
+            /**
+             * Revoked At
+             * @description or empty
+             */
+            revoked_at: string;
+            /** Sequence */
+            sequence: number;
+        };
+        /**
+         * PasskeyLogin
+         * @description A browser's answer to a login's challenge, each part in base64url.
+         */
+        PasskeyLogin: {
+            /** Credential */
+            credential: string;
+            /** Authenticator Data */
+            authenticator_data: string;
+            /** Client Data */
+            client_data: string;
+            /** Signature */
+            signature: string;
+        };
+        /** PasskeyMade */
+        PasskeyMade: {
+            /**
+             * Check
+             * @description six digits that the terminal shows too
+             */
+            check: string;
+        };
+        /** PasskeyShown */
+        PasskeyShown: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Credential */
+            credential: string;
+            /** Site */
+            site: string;
+            /** Origin */
+            origin: string;
+            /** Enrolled At */
+            enrolled_at: string;
+            /**
+             * Revoked At
+             * @description or empty
+             */
+            revoked_at: string;
+        };
+        /** PasskeyUser */
+        PasskeyUser: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Displayname */
+            displayName: string;
+        };
+        /** PlanBrief */
+        PlanBrief: {
+            /** Id */
+            id: string;
+            /** State */
+            state: string;
+            /** Reason */
+            reason: string;
+            /** Description */
+            description: string;
+            /** Goals */
+            goals: string[];
+            /** Checkpoints */
+            checkpoints: number;
+            /** Checkpoints Done */
+            checkpoints_done: number;
+            /** Steps */
+            steps: number;
+            /** Created At */
+            created_at: string;
+            /** Updated At */
+            updated_at: string | null;
+        };
+        /** PlanDrafted */
+        PlanDrafted: {
+            /** Id */
+            id: string;
+            /** State */
+            state: string;
+            /** Reason */
+            reason: string;
+            /** Questions */
+            questions: string[];
+            /** Approval Id */
+            approval_id: string | null;
+            /** Next */
+            next: string;
+        };
+        /** PlanShown */
+        PlanShown: {
+            /** Id */
+            id: string;
+            /** State */
+            state: string;
+            /** Reason */
+            reason: string;
+            /** Description */
+            description: string;
+            /** Goals */
+            goals: string[];
+            /** Checkpoints */
+            checkpoints: number;
+            /** Checkpoints Done */
+            checkpoints_done: number;
+            /** Steps */
+            steps: number;
+            /** Created At */
+            created_at: string;
+            /** Updated At */
+            updated_at: string | null;
+            /** Plan */
+            plan: {
+                [key: string]: unknown;
+            } | null;
+            /** Plan Hash */
+            plan_hash: string | null;
+            /** Manifest */
+            manifest: {
+                [key: string]: unknown;
+            } | null;
+            /** Grants */
+            grants: {
+                [key: string]: unknown;
+            } | null;
+            /** Grants Hash */
+            grants_hash: string | null;
+            /** Approval Id */
+            approval_id: string | null;
+            /** Questions */
+            questions: string[];
+            /** Round */
+            round: number;
+            /** Block */
+            block: {
+                [key: string]: unknown;
+            } | null;
+            /** Usage */
+            usage: {
+                [key: string]: number;
+            };
+            /** Progress */
+            progress: {
+                [key: string]: unknown;
+            };
+            /** Steps Taken */
+            steps_taken: {
+                [key: string]: unknown;
+            }[];
+            /** Messages */
+            messages: {
+                [key: string]: unknown;
+            }[];
+            /** Silenced */
+            silenced: boolean;
+            /** Correlation */
+            correlation: string;
+            /** Next */
+            next: string;
+        };
+        /** ProblemFound */
+        ProblemFound: {
+            /** Kind */
+            kind: string;
+            /** Sequence */
+            sequence: number;
+            /** Detail */
+            detail: string;
+        };
+        /** Pruned */
+        Pruned: {
+            /** Pruned */
+            pruned: number;
+        };
+        /** Rebuilt */
+        Rebuilt: {
+            /** Records */
+            records?: number | null;
+            /** Same */
+            same?: boolean | null;
+            /** Differences */
+            differences?: string[] | null;
+        };
+        /** RecordShown */
+        RecordShown: {
+            /** Sequence */
+            sequence: number;
+            /** Time */
+            time: string;
+            /** Type */
+            type: string;
+            /** Actor */
+            actor: string;
+            /** Correlation */
+            correlation: string;
+            /** Subject */
+            subject: string | null;
+            /** Key */
+            key: string | null;
+            /** Schema */
+            schema: number;
+            /** Batch */
+            batch: number[];
+            /** Data */
+            data: {
+                [key: string]: unknown;
+            };
+            /** Previous */
+            previous: string;
+            /** Hash */
+            hash: string;
+        };
+        /** Recorded */
+        Recorded: {
+            /** Recorded */
+            recorded: boolean;
+        };
+        /** ReleaseShown */
+        ReleaseShown: {
+            /** Id */
+            id: string;
+            /** Commit */
+            commit: string;
+            /** Digest */
+            digest: string;
+            /** State */
+            state: string;
+            /** Good */
+            good: boolean;
+            /** Live */
+            live: boolean;
+            /** Built At */
+            built_at: string;
+            /** Files */
+            files: number;
+            /** Size */
+            size: number;
+        };
+        /** RelyingParty */
+        RelyingParty: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+        };
+        /**
+         * RequestOptions
+         * @description For `PublicKeyCredential.parseRequestOptionsFromJSON`.
+         */
+        RequestOptions: {
+            /** Challenge */
+            challenge: string;
+            /** Rpid */
+            rpId: string;
+            /** Allowcredentials */
+            allowCredentials: components["schemas"]["CredentialNamed"][];
+            /** Userverification */
+            userVerification: string;
+            /** Timeout */
+            timeout: number;
+        };
+        /**
+         * Role
+         * @enum {string}
+         */
+        Role: "agent" | "viewer" | "operator";
+        /**
+         * RollbackContent
+         * @description What the operator signs to go back.
+         */
+        RollbackContent: {
+            /** Release */
+            release: string;
+            /** Serving */
+            serving: string;
+        };
+        /** SandboxProblem */
+        SandboxProblem: {
+            /** What */
+            what: string;
+            /** Fix */
+            fix: string;
+        };
+        /** SandboxShown */
+        SandboxShown: {
+            /** Kind */
+            kind: string;
+            /** State */
+            state: string;
+            /** Problems */
+            problems: components["schemas"]["SandboxProblem"][];
+            /** Limits */
+            limits: string;
+            /** Off In Environment */
+            off_in_environment: boolean;
+            /** Off Signed */
+            off_signed: boolean;
+        } & {
+            [key: string]: unknown;
+        };
+        /** ScheduleCreated */
+        ScheduleCreated: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Cron Expression */
+            cron_expression: string;
+            /** Timezone */
+            timezone: string;
+            /** Target Tool */
+            target_tool: string;
+            /** Payload */
+            payload: {
+                [key: string]: unknown;
+            };
+            /** Safety Tier */
+            safety_tier: number;
+            /** Per Day Budget */
+            per_day_budget: number;
+            /** Overlap */
+            overlap: string;
+            /** Catch Up Seconds */
+            catch_up_seconds: number;
+            /** Attempts */
+            attempts: number;
+            /** Backoff Seconds */
+            backoff_seconds: number;
+            /** Jitter Seconds */
+            jitter_seconds: number;
+            /** After */
+            after: string[];
+            /** Slow After */
+            slow_after: number;
+            /** Slowest */
+            slowest: number;
+            /** State */
+            state: string;
+            /** Next Run */
+            next_run: string | null;
+            /** Next Runs */
+            next_runs: string[];
+            /** Created At */
+            created_at: string;
+            /** Modified */
+            modified: boolean;
+            /** Every */
+            every: number;
+            /** Failures */
+            failures: number;
+            /** Created */
+            created: boolean;
+        };
+        /** ScheduleShown */
+        ScheduleShown: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Cron Expression */
+            cron_expression: string;
+            /** Timezone */
+            timezone: string;
+            /** Target Tool */
+            target_tool: string;
+            /** Payload */
+            payload: {
+                [key: string]: unknown;
+            };
+            /** Safety Tier */
+            safety_tier: number;
+            /** Per Day Budget */
+            per_day_budget: number;
+            /** Overlap */
+            overlap: string;
+            /** Catch Up Seconds */
+            catch_up_seconds: number;
+            /** Attempts */
+            attempts: number;
+            /** Backoff Seconds */
+            backoff_seconds: number;
+            /** Jitter Seconds */
+            jitter_seconds: number;
+            /** After */
+            after: string[];
+            /** Slow After */
+            slow_after: number;
+            /** Slowest */
+            slowest: number;
+            /** State */
+            state: string;
+            /** Next Run */
+            next_run: string | null;
+            /** Next Runs */
+            next_runs: string[];
+            /** Created At */
+            created_at: string;
+            /** Modified */
+            modified: boolean;
+            /** Every */
+            every: number;
+            /** Failures */
+            failures: number;
+        };
+        /** Session */
+        Session: {
+            /** Id */
+            id: string;
+            role: components["schemas"]["Role"];
+            /**
+             * By
+             * @enum {string}
+             */
+            by: "link" | "passkey" | "token" | "socket";
+            /** Expires At */
+            expires_at: string | null;
+            /**
+             * Csrf
+             * @description to be sent as X-CSRF-Token where the session is a cookie
+             */
+            csrf: string | null;
+        };
+        /**
+         * StatementDrafted
+         * @description A decision to be signed with a passkey.
+         *
+         *     Send it back as `authority`: the statement, `key` (the passkey's id), and of the browser's
+         *     answer `signature`, `authenticator_data` and `client_data`, each in base64url.
+         */
+        StatementDrafted: {
+            /** Statement */
+            statement: {
+                [key: string]: unknown;
+            };
+            options: components["schemas"]["RequestOptions"];
+            /**
+             * Passkeys
+             * @description the passkey's id, by its credential
+             */
+            passkeys: {
+                [key: string]: string;
+            };
+        };
+        /** Status */
+        Status: {
+            /** Version */
+            version: string;
+            /** Data Root */
+            data_root: string;
+            /** Root Id */
+            root_id: string;
+            /** Throwaway */
+            throwaway: boolean;
+            daemon: components["schemas"]["DaemonShown"];
+            /** Flags */
+            flags: {
+                [key: string]: components["schemas"]["FlagShown"];
+            };
+            /**
+             * Code Access
+             * @enum {string}
+             */
+            code_access: "off" | "read" | "write";
+            /** Configuration */
+            configuration: string;
+            /** Stopped */
+            stopped: boolean;
+            approvals: components["schemas"]["ApprovalCount"];
+            /** Budgets */
+            budgets: components["schemas"]["BudgetWeek"][];
+            /** Read Scope */
+            read_scope: string;
+            sandbox: components["schemas"]["SandboxShown"];
+            ledger: components["schemas"]["LedgerShown"];
+            executor: components["schemas"]["ExecutorShown"];
+            /** App */
+            app: {
+                [key: string]: unknown;
+            } | null;
+            /** Model */
+            model: string | null;
+            disk: components["schemas"]["DiskShown"];
+            /** Changes */
+            changes: {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        /** StopShown */
+        StopShown: {
+            /** Stopped */
+            stopped: boolean;
+            /** Stop */
+            stop: string;
+            /** Report */
+            report: {
+                [key: string]: unknown;
+            };
+        };
+        /** Stopped */
+        Stopped: {
+            /** Stop */
+            stop: string;
+            /** Recorded */
+            recorded: boolean;
+            /** Frozen */
+            frozen: boolean;
+            /** Ended */
+            ended: number;
+            /** Already Gone */
+            already_gone: number;
+            /** Kept Apps */
+            kept_apps: number;
+            /** Survivors */
+            survivors: components["schemas"]["Survivor"][];
+            /** Unreadable */
+            unreadable: string[];
+            /** Clean */
+            clean: boolean;
+        };
+        /** Suggestion */
+        Suggestion: {
+            desire: components["schemas"]["DesireAnswer"];
+            evidence: components["schemas"]["Evidence"];
+        };
+        /** Suggestions */
+        Suggestions: {
+            /** Items */
+            items: components["schemas"]["Suggestion"][];
+            /** Next */
+            next?: null;
+        };
+        /** Survivor */
+        Survivor: {
+            /** Box */
+            box: string;
+            /** Label */
+            label: string;
+            /** Pids */
+            pids: number[];
+        };
+        /** TaskShown */
+        TaskShown: {
+            /** Id */
+            id: string;
+            /** Kind */
+            kind: string;
+            /** Schedule */
+            schedule: string;
+            /** Enabled */
+            enabled: boolean;
+            /** State */
+            state: string;
+            /** Outcome */
+            outcome: string;
+            /** Subject Id */
+            subject_id: string;
+            /** Created At */
+            created_at: string;
+            /** Finished At */
+            finished_at: string | null;
+            /** Correlation */
+            correlation: string;
+        };
+        /** TokenCreated */
+        TokenCreated: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            role: components["schemas"]["Role"];
+            /** Created At */
+            created_at: string;
+            /** Expires At */
+            expires_at: string;
+            /**
+             * Ended
+             * @description when it was revoked, or empty
+             */
+            ended: string;
+            /** Sequence */
+            sequence: number;
+        };
+        /** TokenShown */
+        TokenShown: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            role: components["schemas"]["Role"];
+            /** Created At */
+            created_at: string;
+            /** Expires At */
+            expires_at: string;
+            /**
+             * Ended
+             * @description when it was revoked, or empty
+             */
+            ended: string;
+        };
+        /** ToolShown */
+        ToolShown: {
+            /** Name */
+            name: string;
+            /** Tier */
+            tier: number;
+            /** Title */
+            title: string;
+            /** Description */
+            description: string;
+            /** Available */
+            available: boolean;
+            /** Input Schema */
+            input_schema: {
+                [key: string]: unknown;
+            };
+            /** Output Schema */
+            output_schema: {
+                [key: string]: unknown;
+            };
+        };
+        /** Verified */
+        Verified: {
+            /** Ok */
+            ok: boolean;
+            /** Records */
+            records: number;
+            /** Head */
+            head: string;
+            /** Problems */
+            problems: components["schemas"]["ProblemFound"][];
+            /** Checked At */
+            checked_at: string;
+        };
+        /**
+         * Problem
+         * @description What went wrong. Further members depend on the code.
+         */
+        Problem: {
+            /** Title */
+            title: string;
+            /** Status */
+            status: number;
+            /**
+             * Code
+             * @description a stable reason; all of them are in the reference of errors
+             */
+            code: string;
+            /** Detail */
+            detail: string;
+            /**
+             * Next Step
+             * @description what to do about it
+             */
+            next_step: string;
+        } & {
+            [key: string]: unknown;
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    make_login_link_api_login_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginLink"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_session_api_session_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    open_session_api_session_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_open_session_api_session_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Opened"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    close_session_api_session_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_tokens_api_tokens_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_TokenShown_"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_token_api_tokens_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_create_token_api_tokens_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenCreated"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    revoke_token_api_tokens__identifier__revoke_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_passkeys_api_passkeys_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_PasskeyShown_"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    enroll_passkey_api_passkeys_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_enroll_passkey_api_passkeys_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyEnrolled"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    revoke_passkey_api_passkeys__identifier__revoke_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    start_enrolment_api_passkeys_enrolments_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EnrolmentLink"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_candidate_api_passkeys_enrolments_candidate_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_show_candidate_api_passkeys_enrolments_candidate_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Candidate"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    creation_options_api_passkeys_enrolments_options_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_creation_options_api_passkeys_enrolments_options_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreationOptions"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    keep_made_passkey_api_passkeys_enrolments_made_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_keep_made_passkey_api_passkeys_enrolments_made_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyMade"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    login_challenge_api_session_challenge_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestOptions"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    open_session_with_passkey_api_session_passkey_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasskeyLogin"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Opened"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    draft_statement_api_statements_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_draft_statement_api_statements_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatementDrafted"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    healthz_healthz_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_metrics_metrics_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    status_api_status_get: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Astra-Off"?: string;
+                "Astra-Asked-On"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Status"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_budgets_api_budgets_get: {
+        parameters: {
+            query?: {
+                days?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_BudgetShown_"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    down_api_down_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Body_down_api_down_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Leaving"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_stop_api_stop_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StopShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    stop_all_api_stop_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Body_stop_all_api_stop_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Stopped"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    record_stop_api_stop_record_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Recorded"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    start_again_api_start_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_start_again_api_start_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Accepted"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_sandbox_api_sandbox_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SandboxShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    allow_off_api_sandbox_off_unsafe_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_allow_off_api_sandbox_off_unsafe_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SandboxShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    turn_on_api_sandbox_on_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SandboxShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_flags_api_flags_get: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Astra-Off"?: string;
+                "Astra-Asked-On"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_FlagShown_"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    set_flag_api_flags_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_set_flag_api_flags_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FlagSet"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_configuration_api_config_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConfigurationShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    sign_configuration_api_config_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_sign_configuration_api_config_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConfigurationSigned"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_operator_api_operator_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperatorShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rotate_operator_api_operator_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_rotate_operator_api_operator_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperatorRotated"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_records_api_ledger_get: {
+        parameters: {
+            query?: {
+                after?: number;
+                limit?: number;
+                last?: number;
+                type?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_RecordShown_"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    head_api_ledger_head_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HeadShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    story_api_ledger_story__identifier__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_RecordShown_"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rebuild_api_ledger_rebuild_post: {
+        parameters: {
+            query?: {
+                check?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rebuilt"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    follow_events_api_events_get: {
+        parameters: {
+            query?: {
+                after?: number | null;
+            };
+            header?: {
+                "last-event-id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description server-sent events, one a record: `id` is its sequence, `event` its type, `data` the record itself */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    verify_ledger_api_ledger_verify_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Verified"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_tools_api_tools_get: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Astra-Off"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_ToolShown_"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    call_tool_api_tools__name__post: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Astra-Off"?: string;
+            };
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                } | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_approvals_api_approvals_get: {
+        parameters: {
+            query?: {
+                state?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_ApprovalShown_"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_approval_api_approvals__identifier__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalDetails"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    approve_api_approvals__identifier__approve_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_approve_api_approvals__identifier__approve_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalDecided"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reject_api_approvals__identifier__reject_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_reject_api_approvals__identifier__reject_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalDecided"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_schedules_api_schedules_get: {
+        parameters: {
+            query?: {
+                state?: string | null;
+                tier?: number | null;
+                tool?: string | null;
+                text?: string | null;
+                cursor?: string | null;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_ScheduleShown_"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_schedule_api_schedules_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Astra-Off"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleCreated"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    explain_api_schedules_explain_get: {
+        parameters: {
+            query: {
+                cron_expression: string;
+                timezone?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Explained"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_schedule_api_schedules__identifier__get: {
+        parameters: {
+            query?: {
+                start?: string | null;
+            };
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    modify_schedule_api_schedules__identifier__post: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Astra-Off"?: string;
+            };
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    schedule_history_api_schedules__identifier__history_get: {
+        parameters: {
+            query?: {
+                cursor?: number | null;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_FiringShown_"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pause_schedule_api_schedules__identifier__pause_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Astra-Off"?: string;
+            };
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resume_schedule_api_schedules__identifier__resume_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Astra-Off"?: string;
+            };
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    run_schedule_api_schedules__identifier__run_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Body_run_schedule_api_schedules__identifier__run_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FiringShown"] | components["schemas"]["Page_FiringShown_"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    request_approval_api_schedules__identifier__approval_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalDetails"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_desires_api_desires_get: {
+        parameters: {
+            query?: {
+                limit?: number | null;
+                min_strength?: number | null;
+                tag?: string | null;
+                search?: string | null;
+                faded?: boolean | null;
+                cursor?: string | null;
+            };
+            header?: {
+                "Astra-Off"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_DesireShown_"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    record_desire_api_desires_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Astra-Off"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DesireShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    suggest_promotions_api_desires_suggestions_get: {
+        parameters: {
+            query?: {
+                limit?: number | null;
+            };
+            header?: {
+                "Astra-Off"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Suggestions"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_desire_api_desires__identifier__get: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Astra-Off"?: string;
+            };
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DesireShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_awareness_api_awareness_get: {
+        parameters: {
+            query?: {
+                kind?: string | null;
+                limit?: number | null;
+                cursor?: string | null;
+            };
+            header?: {
+                "Astra-Off"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Feed"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    prune_desires_api_desires_prune_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Astra-Off"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pruned"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reinforce_desire_api_desires__identifier__reinforce_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Astra-Off"?: string;
+            };
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Body_reinforce_desire_api_desires__identifier__reinforce_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DesireShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    ask_for_promotion_api_desires__identifier__promote_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Astra-Off"?: string;
+            };
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_goals_api_goals_get: {
+        parameters: {
+            query?: {
+                limit?: number;
+                after?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_GoalShown_"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_goal_api_goals__identifier__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GoalShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_changes_api_changes_get: {
+        parameters: {
+            query?: {
+                state?: string | null;
+                limit?: number;
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_ChangeBrief_"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    propose_change_api_changes_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Astra-Off"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeProposed"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_change_api_changes__identifier__get: {
+        parameters: {
+            query?: {
+                wait?: number;
+            };
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_diff_api_changes__identifier__diff_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DiffShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_output_api_changes__identifier__output_get: {
+        parameters: {
+            query?: {
+                after?: number;
+            };
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_evidence_api_changes__identifier__evidence_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FindingsAndEvidence"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    test_change_api_changes__identifier__test_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    comment_on_change_api_changes__identifier__comments_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_comment_on_change_api_changes__identifier__comments_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    request_approval_api_changes__identifier__approval_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalDetails"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    approve_change_api_changes__identifier__approve_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_approve_change_api_changes__identifier__approve_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reject_change_api_changes__identifier__reject_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_reject_change_api_changes__identifier__reject_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_tasks_api_tasks_get: {
+        parameters: {
+            query?: {
+                state?: string | null;
+                limit?: number;
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_TaskShown_"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_task_api_tasks__identifier__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    begin_dry_run_api_dry_runs_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                } | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    approve_dry_run_api_dry_runs__identifier__approve_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_approve_dry_run_api_dry_runs__identifier__approve_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_plans_api_agents_get: {
+        parameters: {
+            query?: {
+                state?: string | null;
+                limit?: number;
+                cursor?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_PlanBrief_"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    draft_plan_api_agents_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Astra-Off"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanDrafted"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_plan_api_agents__identifier__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    answer_api_agents__identifier__answers_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Astra-Off"?: string;
+            };
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_answer_api_agents__identifier__answers_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanDrafted"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    ask_for_approval_api_agents__identifier__approval_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalDetails"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    approve_plan_api_agents__identifier__approve_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_approve_plan_api_agents__identifier__approve_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reject_plan_api_agents__identifier__reject_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_reject_plan_api_agents__identifier__reject_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    revise_plan_api_agents__identifier__revise_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_revise_plan_api_agents__identifier__revise_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pause_plan_api_agents__identifier__pause_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Body_pause_plan_api_agents__identifier__pause_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    abort_plan_api_agents__identifier__abort_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Body_abort_plan_api_agents__identifier__abort_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    skip_action_api_agents__identifier__skip_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Body_skip_action_api_agents__identifier__skip_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    wanted_decision_api_agents__identifier__decision_get: {
+        parameters: {
+            query: {
+                action: string;
+                once?: boolean;
+                steps?: number;
+            };
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resume_plan_api_agents__identifier__resume_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_resume_plan_api_agents__identifier__resume_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    grant_more_api_agents__identifier__grant_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_grant_more_api_agents__identifier__grant_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    extend_budget_api_agents__identifier__extend_budget_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_extend_budget_api_agents__identifier__extend_budget_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_messages_api_agents__identifier__messages_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    tell_plan_api_agents__identifier__messages_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_tell_plan_api_agents__identifier__messages_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    silence_plan_api_agents__identifier__silence_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Body_silence_plan_api_agents__identifier__silence_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_grants_api_agent_global_grants_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_GrantShown_"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    add_grant_api_agent_global_grants_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_add_grant_api_agent_global_grants_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GrantChanged"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    remove_grant_api_agent_global_grants_delete: {
+        parameters: {
+            query: {
+                kind: string;
+                value: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GrantChanged"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    spelled_grant_api_agent_global_grants_content_get: {
+        parameters: {
+            query: {
+                kind: string;
+                value: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GrantContent"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_releases_api_releases_get: {
+        parameters: {
+            query?: {
+                every?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_ReleaseShown_"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_deployments_api_deployments_get: {
+        parameters: {
+            query?: {
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_DeploymentShown_"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deploy_api_deployments_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_deploy_api_deployments_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_order_api_deployments_order_get: {
+        parameters: {
+            query?: {
+                change?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeployOrder"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_deployment_api_deployments__identifier__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeploymentShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_rollback_api_rollback_get: {
+        parameters: {
+            query?: {
+                release?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RollbackContent"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    roll_back_api_rollback_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_roll_back_api_rollback_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    report_readiness_api_readiness_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Body_report_readiness_api_readiness_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    sign_readiness_off_api_readiness_sign_off_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_sign_readiness_off_api_readiness_sign_off_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+}

@@ -1,0 +1,69 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { ChangeBrief } from "../api/changes";
+import { changesQuery } from "../api/queries";
+import { Badge, StateBadge, toneOf } from "../parts/Badge";
+import { PageHeader } from "../parts/PageHeader";
+import { Answer, Empty } from "../parts/states";
+import { Time } from "../parts/Time";
+import { Untrusted } from "../parts/Untrusted";
+
+export function Changes() {
+  const changes = useQuery(changesQuery);
+  return (
+    <>
+      <PageHeader
+        title="Changes"
+        about="What the agent wants to change in its own source. Nothing of it is live before you approve."
+      />
+      <section className="overflow-hidden rounded-card border border-line bg-surface">
+        <Answer query={changes}>
+          {(page) =>
+            page.items.length === 0 ? (
+              <Empty title="No change has been proposed yet">
+                An agent proposes one with{" "}
+                <code className="font-mono">schedule_code_modification</code>, while code writing is
+                on (see{" "}
+                <Link to="/safety" className="text-accent underline">
+                  Safety
+                </Link>
+                ).
+              </Empty>
+            ) : (
+              <ul>
+                {page.items.map((change) => (
+                  <Row key={change.id} change={change} />
+                ))}
+              </ul>
+            )
+          }
+        </Answer>
+      </section>
+    </>
+  );
+}
+
+function Row({ change }: { change: ChangeBrief }) {
+  return (
+    <li className="relative flex flex-wrap items-center gap-x-4 gap-y-1.5 border-b border-line px-4 py-3 last:border-b-0 hover:bg-raised/60">
+      <div className="min-w-0 flex-1 basis-72">
+        <Link
+          to="/changes/$id"
+          params={{ id: change.id }}
+          className="font-medium after:absolute after:inset-0"
+        >
+          <Untrusted text={change.reason} max={160} />
+        </Link>
+        <p className="text-sm text-soft">
+          <code className="font-mono">{change.id}</code>, {change.files}{" "}
+          {change.files === 1 ? "file" : "files"}, by{" "}
+          <Untrusted text={change.proposed_by} max={40} /> <Time at={change.created_at} />
+        </p>
+      </div>
+      {change.tests && (
+        <Badge tone={toneOf(change.tests)}>tests {change.tests.replaceAll("_", " ")}</Badge>
+      )}
+      <StateBadge state={change.state} />
+    </li>
+  );
+}

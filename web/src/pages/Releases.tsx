@@ -1,0 +1,226 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { answer, api } from "../api/client";
+import {
+  type Deployment,
+  deploymentsQuery,
+  orderQuery,
+  type Release,
+  releasesQuery,
+  rollbackQuery,
+} from "../api/plans";
+import { statusQuery } from "../api/queries";
+import { Badge, StateBadge } from "../parts/Badge";
+import { Button } from "../parts/Button";
+import { Card, Fact, Facts } from "../parts/Card";
+import { Dialog } from "../parts/Dialog";
+import { Digest, StoryLink } from "../parts/Id";
+import { Json } from "../parts/Json";
+import { PageHeader } from "../parts/PageHeader";
+import { Sign } from "../parts/Sign";
+import { Answer, Empty } from "../parts/states";
+import { Time } from "../parts/Time";
+import { Untrusted } from "../parts/Untrusted";
+
+export function Releases() {
+  const releases = useQuery(releasesQuery);
+  return (
+    <>
+      <PageHeader
+        title="Releases"
+        about="What is live, what was before, and the way back. A release that fails its watch is rolled back by itself."
+      />
+      <Answer query={releases}>
+        {(page) => (
+          <div className="grid gap-4 lg:grid-cols-[1fr_21rem]">
+            <div className="min-w-0 space-y-4">
+              <Live release={page.items.find((each) => each.live)} />
+              <Kept releases={page.items} />
+              <History />
+            </div>
+            <Deploy />
+          </div>
+        )}
+      </Answer>
+    </>
+  );
+}
+
+function Live({ release }: { release: Release | undefined }) {
+  const { data: status } = useQuery(statusQuery);
+  return (
+    <Card title="Live now" actions={release && <Badge tone="good">live</Badge>}>
+      {release ? (
+        <Facts>
+          <Fact name="Release">
+            <StoryLink id={release.id} />
+          </Fact>
+          <Fact name="Commit">
+            <code className="font-mono text-sm">{release.commit.slice(0, 12)}</code>
+          </Fact>
+          <Fact name="Digest">
+            <Digest value={release.digest} />
+          </Fact>
+          <Fact name="Proven">
+            {release.good ? "it stayed healthy for its whole watch" : "not yet"}
+          </Fact>
+          {status?.app && (
+            <Fact name="App">
+              <Json value={status.app} />
+            </Fact>
+          )}
+        </Facts>
+      ) : (
+        <p className="text-sm text-soft">Nothing of the target is deployed yet.</p>
+      )}
+    </Card>
+  );
+}
+
+function Kept({ releases }: { releases: Release[] }) {
+  const [back, setBack] = useState<Release | null>(null);
+  return (
+    <Card title="Kept releases" padded={false}>
+      {releases.length === 0 && <Empty title="No release has been made yet" />}
+      <ul>
+        {releases.map((release) => (
+          <li
+            key={release.id}
+            className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b border-line px-4 py-2.5 last:border-b-0"
+          >
+            <span className="min-w-0 flex-1 basis-56">
+              <StoryLink id={release.id} />
+              <span className="block text-sm text-soft">
+                commit {release.commit.slice(0, 12)}, {release.files} files,{" "}
+                {Math.ceil(release.size / 1024)} KiB, built <Time at={release.built_at} />
+              </span>
+            </span>
+            {release.good && !release.live && <Badge tone="good">proven</Badge>}
+            <StateBadge state={release.state} />
+            {!release.live && release.good && (
+              <Button onClick={() => setBack(release)}>Roll back to this…</Button>
+            )}
+          </li>
+        ))}
+      </ul>
+      {back && <RollBack release={back} onClose={() => setBack(null)} />}
+    </Card>
+  );
+}
+
+function RollBack({ release, onClose }: { release: Release; onClose: () => void }) {
+  const client = useQueryClient();
+  const wanted = useQuery(rollbackQuery(release.id));
+  return (
+    <Dialog title="Roll back" onClose={onClose}>
+      <p className="mb-3 text-sm text-soft">
+        {release.id} takes the app's port over, and what is live now is drained and ended.
+      </p>
+      <Answer query={wanted} rows={1}>
+        {(content) => (
+          <Sign
+            action="rollback_ordered"
+            content={content}
+            command={`astra rollback ${release.id}`}
+            send={async (authority) => {
+              await answer(api.POST("/api/rollback", { body: { release: release.id, authority } }));
+              await client.invalidateQueries({ queryKey: ["releases"] });
+              onClose();
+            }}
+          >
+            Roll back with your passkey
+          </Sign>
+        )}
+      </Answer>
+    </Dialog>
+  );
+}
+
+function Deploy() {
+  const client = useQueryClient();
+  const order = useQuery(orderQuery);
+  return (
+    <Card title="What would be deployed" className="lg:self-start">
+      <Answer query={order} rows={2}>
+        {(found) => (
+          <div className="space-y-3">
+            <Facts>
+              <Fact name="Commit">
+                <code className="font-mono text-sm">{found.commit.slice(0, 12) || "none"}</code>
+              </Fact>
+              <Fact name="Tests">
+                <Badge tone={found.tests_passed ? "good" : "warn"}>
+                  {found.tests_passed ? "passed" : "not passed"}
+                </Badge>
+              </Fact>
+              {found.quarantined && (
+                <Fact name="Quarantine">
+                  <Untrusted text={found.quarantined} max={300} />
+                </Fact>
+              )}
+            </Facts>
+            {found.allowed && !found.quarantined ? (
+              <Sign
+                action="deployment_ordered"
+                content={{ commit: found.commit, digest: found.digest, force: false }}
+                command="astra deploy"
+                send={async (authority) => {
+                  await answer(api.POST("/api/deployments", { body: { authority } }));
+                  await client.invalidateQueries({ queryKey: ["releases"] });
+                }}
+              >
+                Deploy with your passkey
+              </Sign>
+            ) : (
+              <p className="text-sm text-soft">
+                Not yet:{" "}
+                <Untrusted text={found.reason || found.code.replaceAll("_", " ")} max={300} />
+              </p>
+            )}
+          </div>
+        )}
+      </Answer>
+    </Card>
+  );
+}
+
+function History() {
+  const deployments = useQuery(deploymentsQuery);
+  return (
+    <Card title="Deployments" padded={false}>
+      <Answer query={deployments}>
+        {(page) =>
+          page.items.length === 0 ? (
+            <Empty title="Nothing has been deployed yet" />
+          ) : (
+            <ul>
+              {page.items.map((deployment) => (
+                <Row key={deployment.id} deployment={deployment} />
+              ))}
+            </ul>
+          )
+        }
+      </Answer>
+    </Card>
+  );
+}
+
+function Row({ deployment }: { deployment: Deployment }) {
+  return (
+    <li className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b border-line px-4 py-2.5 text-sm last:border-b-0">
+      <StateBadge state={deployment.state} />
+      <span className="min-w-0 flex-1 basis-56">
+        {deployment.kind} of {deployment.commit.slice(0, 12)}
+        {deployment.reason && (
+          <>
+            : <Untrusted text={deployment.reason} max={200} />
+          </>
+        )}
+      </span>
+      <span className="text-soft">
+        <Untrusted text={deployment.requested_by} max={40} /> <Time at={deployment.changed_at} />
+      </span>
+      <StoryLink id={deployment.correlation}>evidence</StoryLink>
+    </li>
+  );
+}

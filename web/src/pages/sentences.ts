@@ -1,0 +1,155 @@
+/** A record of the ledger as a sentence a person can read. Unknown types are named, not hidden. */
+
+import type { LedgerRecord } from "../api/model";
+
+type Data = Record<string, unknown>;
+type Say = (data: Data, record: LedgerRecord) => string;
+
+const text = (value: unknown, fallback = "something"): string =>
+  typeof value === "string" && value ? value : fallback;
+const inner = (value: unknown): Data => (value && typeof value === "object" ? (value as Data) : {});
+const percent = (value: unknown): string =>
+  typeof value === "number" ? `${Math.round(value * 100)} %` : "an unknown strength";
+const because = (data: Data): string =>
+  data.reason && data.reason !== "ok" ? `: ${text(data.reason).replaceAll("_", " ")}` : "";
+
+const SAYINGS: Record<string, Say> = {
+  data_root_created: () => "This data root was made, with its keys.",
+  operator_key_rotated: () => "A new operator key came into force.",
+  config_signed: () => "The operator signed the configuration.",
+  flag_set: (data) => `${text(data.name)} was turned ${data.on ? "on, by signature" : "off"}.`,
+  budget_spent: (data) => `A start counted against the budget of ${text(data.name)}.`,
+  tool_called: (data) => `Read with ${text(data.tool)}.`,
+  tool_started: (data) => `${text(data.tool)} was allowed and began.`,
+  tool_finished: (data) => ended(text(data.tool), inner(data.outcome)),
+  tool_interrupted: (data) => `${text(data.tool, "A call")} was cut off by a crash.`,
+  tool_refused: (data) =>
+    `${text(data.tool)} was not run: ${text(inner(data.decision).explanation)}.`,
+  approval_requested: (data) => `Waits for a decision: ${text(data.summary)}.`,
+  approval_granted: () => "The operator approved it, by signature, for this digest.",
+  approval_rejected: (data) => `Rejected${because(data)}.`,
+  approval_expired: () => "Nobody decided or used it in time.",
+  approval_used: () => "The approval was used up.",
+  approval_went_stale: (data) => `The approval was withdrawn${because(data)}.`,
+  approval_token_exported: () => "The approval was written to its token file.",
+  approval_token_refused: (data) => `A token file did not fit the ledger${because(data)}.`,
+  approval_announced: () => "Somebody still waits; it was announced again.",
+  schedule_created: (data) => `A schedule was made: ${text(data.name)}.`,
+  schedule_modified: (data) => `The schedule ${text(data.name, "")} was changed.`,
+  schedule_paused: () => "The schedule was paused.",
+  schedule_resumed: () => "The schedule runs again.",
+  schedule_firing_claimed: (data) => `A firing of ${text(data.tool)} began.`,
+  schedule_firing_held: (data) => `A firing waits${because(data)}.`,
+  schedule_firing_skipped: (data) => `A firing was skipped${because(data)}.`,
+  schedule_firings_missed: (data) => `${String(data.count ?? "Some")} firings passed unseen.`,
+  schedule_firing_retried: (data) => `A firing failed and is tried again${because(data)}.`,
+  schedule_firing_closed: (data) => `A firing ended: ${text(data.outcome)}${because(data)}.`,
+  schedule_gave_up: (data) => `The last attempt failed too${because(data)}.`,
+  schedule_cadence_adjusted: (data) => `The schedule changed its pace${because(data)}.`,
+  schedule_notice_raised: (data) => text(data.text),
+  desire_recorded: (data) => `Wanted, at ${percent(data.strength)}: ${text(data.text)}`,
+  desire_reinforced: (data) => `Wanted again; its strength rose to ${percent(data.strength)}.`,
+  desires_pruned: (data) => `${String(data.count ?? "Faded")} desires were put away.`,
+  desire_half_life_set: (data) => `Desires fade by half every ${String(data.days)} days.`,
+  desire_promoted: () => "The operator made a goal of a desire.",
+  desires_surveyed: () => "The idle policy noted what is wanted most.",
+  goal_created: (data) => `A new goal: ${text(data.text)}`,
+  egress_attempted: (data) =>
+    `A box tried to reach ${text(data.host)}; it was ${data.allowed ? "let through" : "kept in"}.`,
+  box_ended: (data) => `A box ended${because(data)}.`,
+  work_stopped: () => "Everything the agent ran was ended.",
+  work_started: () => "The operator let work start again, by signature.",
+  session_opened: (data) => `Somebody came in through a ${text(data.by)}.`,
+  session_closed: () => "Somebody logged out.",
+  token_created: (data) => `A token was made for ${text(data.name)}, role ${text(data.role)}.`,
+  token_revoked: () => "A token was taken back.",
+  passkey_enrolled: (data) => `A passkey may decide from now on: ${text(data.name)}.`,
+  passkey_revoked: () => "A passkey was silenced.",
+  code_modification_scheduled: (data) =>
+    `A change was proposed: ${text(inner(data.about).reason, "without a reason")}`,
+  code_modification_approved: () => "The change was approved, with its evidence.",
+  code_modification_rejected: (data) => `The change was rejected${because(data)}.`,
+  code_modification_executed: () => "The change became part of the branch.",
+  code_modification_rolled_back: (data) => `The change was taken back${because(data)}.`,
+  tests_started: (data) => `Tests began: ${text(data.label)}.`,
+  tests_passed: (data) => `Tests passed: ${text(data.label)}.`,
+  tests_failed: (data) => `Tests did not pass: ${text(data.label)}.`,
+  tests_completed: (data) => `The evidence is complete: ${text(data.words)}.`,
+  change_scanned: (data) =>
+    `The scan is done; ${Array.isArray(data.findings) ? data.findings.length : "some"} findings.`,
+  change_rebased: () => "The branch moved; the change was put on top of it.",
+  change_conflicted: (data) => `The change does not fit the branch any more: ${text(data.why)}.`,
+  change_commented: (data) => `Somebody said: ${text(data.text)}`,
+  change_revision_requested: (data) => `Sent back to the agent: ${text(data.text)}`,
+  change_superseded: () => "A revision took its place.",
+  agent_plan_requested: (data) => `A plan was asked for: ${text(data.description)}`,
+  agent_plan_questioned: () => "The description was not clear; it asked back.",
+  agent_plan_drafted: () => "There is a plan to decide on.",
+  agent_plan_revised: () => "The plan was edited; it needs a new approval.",
+  agent_plan_approved: () => "The operator approved exactly this plan with these grants.",
+  agent_plan_rejected: (data) => `The plan was rejected${because(data)}.`,
+  agent_plan_failed: (data) => `No plan came of it${because(data)}.`,
+  agent_started: () => "The plan began.",
+  agent_checkpoint_started: (data) => `Began: ${text(data.title, "a checkpoint")}.`,
+  agent_checkpoint_completed: (data) => `Done: ${text(data.title, "a checkpoint")}.`,
+  agent_blocked_on_permission: () => "It wants what it was not granted, and waits.",
+  agent_blocked_on_destructive: () => "A destructive step waits to be confirmed.",
+  agent_blocked_on_budget: () => "The steps of a checkpoint are used up.",
+  agent_blocked_on_llm: () => "The model does not answer.",
+  agent_message_sent: (data) => `The plan says: ${text(data.text)}`,
+  agent_message_received: (data) => `Told the plan: ${text(data.text)}`,
+  agent_paused: (data) => `The plan was paused${because(data)}.`,
+  agent_resumed: () => "The plan goes on.",
+  agent_completed: () => "The plan is done.",
+  agent_aborted: (data) => `The plan was ended${because(data)}.`,
+  deployment_ordered: () => "The operator ordered a deployment, by signature.",
+  rollback_ordered: (data) => `The operator ordered ${text(data.release)} back, by signature.`,
+  deployment_requested: (data) => `A ${text(data.kind, "deployment")} began.`,
+  release_built: (data) => `${text(data.release)} was built and sealed.`,
+  release_switched: (data) => `${text(data.release)} is live.`,
+  release_retired: () => "A replaced release was drained and ended.",
+  deployment_settled: () => "It stayed healthy for its whole watch.",
+  deployment_failed: (data) => `It failed${because(data)}.`,
+  deployment_rolled_back: (data) => `${text(data.release)} serves again.`,
+  rollback_failed: (data) => `No good release could be brought back${because(data)}. Look at it.`,
+  commit_quarantined: (data) => `The commit is not deployed again by itself${because(data)}.`,
+  ledger_tail_set_aside: () => "A crash tore the end of a segment; it was set aside, whole.",
+};
+
+export function sentence(record: LedgerRecord): string {
+  const say = SAYINGS[record.type];
+  return say ? say(record.data, record) : `${record.type.replaceAll("_", " ")}.`;
+}
+
+function ended(tool: string, outcome: Data): string {
+  if (outcome.ok !== false) return `${tool} finished.`;
+  if (outcome.code === "needs_approval") return `${tool} waits for the operator.`;
+  return `${tool} failed: ${text(outcome.code).replaceAll("_", " ")}.`;
+}
+
+/** Reading and counting, which most people want to skip. */
+export const ROUTINE: ReadonlySet<string> = new Set([
+  "tool_called",
+  "budget_spent",
+  "approval_announced",
+  "agent_step_started",
+  "agent_step_decided",
+  "agent_action_started",
+]);
+
+export const FAMILIES: [name: string, prefixes: string[]][] = [
+  ["Decisions", ["approval_"]],
+  ["Calls", ["tool_"]],
+  ["Changes", ["change_", "code_modification_", "tests_"]],
+  ["Plans", ["agent_"]],
+  ["Releases", ["release_", "deployment_", "rollback_", "commit_", "app_"]],
+  ["Schedules", ["schedule_"]],
+  ["Desires and goals", ["desire", "goal_", "idle_"]],
+  ["Sandbox", ["box_", "egress_"]],
+  ["Safety", ["flag_", "config_", "operator_", "work_", "token_", "session_", "passkey_"]],
+];
+
+export function family(type: string): string {
+  const found = FAMILIES.find(([, prefixes]) => prefixes.some((prefix) => type.startsWith(prefix)));
+  return found?.[0] ?? "Other";
+}

@@ -1,0 +1,28 @@
+import { type ReactNode, useEffect } from "react";
+import { oneLine } from "./visible";
+
+/** What this page is about, in a sentence; it also names the tab. */
+export function PageHeader({
+  title,
+  about,
+  actions,
+}: {
+  title: string;
+  about?: ReactNode;
+  actions?: ReactNode;
+}) {
+  useEffect(() => {
+    document.title = `${oneLine(title, 60)} · Astra`;
+  }, [title]);
+  return (
+    <div className="mb-4 flex flex-wrap items-start justify-between gap-x-6 gap-y-2">
+      <div className="min-w-0">
+        <h1 className="text-xl font-semibold tracking-tight [overflow-wrap:anywhere]">
+          {oneLine(title, 200)}
+        </h1>
+        {about && <div className="mt-0.5 max-w-[70ch] text-sm text-soft">{about}</div>}
+      </div>
+      {actions && <div className="flex flex-wrap gap-2">{actions}</div>}
+    </div>
+  );
+}

@@ -1,0 +1,71 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { type Authority, passkeysWork, sign } from "../api/passkey";
+import { passkeysQuery } from "../api/queries";
+import { Button } from "./Button";
+import { Command } from "./Command";
+import { Trouble } from "./states";
+
+/**
+ * How something is loosened: with a passkey where one is enrolled for this address, and always with
+ * the command that asks for the passphrase in a terminal.
+ */
+export function Sign({
+  action,
+  content,
+  send,
+  command,
+  disabled = false,
+  children,
+}: {
+  action: string;
+  content: Record<string, unknown>;
+  send: (authority: Authority) => Promise<unknown>;
+  command: string;
+  disabled?: boolean;
+  children: ReactNode;
+}) {
+  const { data } = useQuery(passkeysQuery);
+  const enrolled = data?.items.some((each) => !each.revoked_at && each.origin === location.origin);
+  const decide = useMutation({ mutationFn: async () => send(await sign(action, content)) });
+  if (!enrolled || !passkeysWork()) return <Terminal command={command} />;
+  return (
+    <div className="space-y-2">
+      <Button
+        look="main"
+        className="w-full"
+        disabled={disabled}
+        busy={decide.isPending}
+        onClick={() => decide.mutate()}
+      >
+        {children}
+      </Button>
+      {decide.error && <Trouble error={decide.error} />}
+      <details className="text-sm">
+        <summary className="text-soft">or in a terminal</summary>
+        <div className="mt-2">
+          <Command line={command} />
+        </div>
+      </details>
+    </div>
+  );
+}
+
+function Terminal({ command }: { command: string }) {
+  return (
+    <div className="space-y-2 text-sm">
+      <p>
+        In a terminal. It shows the same digest and asks for your passphrase, which is never typed
+        into a page.
+      </p>
+      <Command line={command} />
+      <details>
+        <summary className="text-soft">Decide here next time</summary>
+        <div className="mt-2 space-y-2">
+          <p className="text-soft">Enrol a passkey for this browser or your phone:</p>
+          <Command line="astra passkeys enroll" />
+        </div>
+      </details>
+    </div>
+  );
+}

@@ -1,0 +1,38 @@
+import { useSyncExternalStore } from "react";
+import { exact, relative } from "./time";
+
+const TICK_MS = 10_000;
+let now = Date.now();
+const watchers = new Set<() => void>();
+let timer: ReturnType<typeof setInterval> | null = null;
+
+/** One clock for the whole page, so that all ages move together. */
+export function useNow(): number {
+  return useSyncExternalStore(watch, () => now);
+}
+
+export function Time({ at, className = "" }: { at: string; className?: string }) {
+  const moment = useNow();
+  return (
+    <time dateTime={at} title={exact(at)} className={`whitespace-nowrap ${className}`}>
+      {relative(at, moment)}
+    </time>
+  );
+}
+
+function watch(watcher: () => void): () => void {
+  watchers.add(watcher);
+  timer ??= setInterval(tick, TICK_MS);
+  return () => {
+    watchers.delete(watcher);
+    if (watchers.size === 0 && timer) {
+      clearInterval(timer);
+      timer = null;
+    }
+  };
+}
+
+function tick(): void {
+  now = Date.now();
+  for (const watcher of watchers) watcher();
+}

@@ -1,0 +1,58 @@
+/** Times in words. Pure, so that tests can say what now is. */
+
+const STEPS: [limit: number, size: number, word: string][] = [
+  [60, 1, "second"],
+  [3_600, 60, "minute"],
+  [86_400, 3_600, "hour"],
+  [86_400 * 30, 86_400, "day"],
+  [86_400 * 365, 86_400 * 30, "month"],
+  [Number.POSITIVE_INFINITY, 86_400 * 365, "year"],
+];
+
+export function span(milliseconds: number): string {
+  const seconds = Math.abs(milliseconds) / 1000;
+  const [, size, word] = STEPS.find(([limit]) => seconds < limit) ?? [0, 1, "second"];
+  const count = Math.floor(seconds / size);
+  return `${count} ${word}${count === 1 ? "" : "s"}`;
+}
+
+export function relative(time: string, now: number): string {
+  const distance = Date.parse(time) - now;
+  if (Math.abs(distance) < 5_000) return "just now";
+  return distance < 0 ? `${span(distance)} ago` : `in ${span(distance)}`;
+}
+
+export function exact(time: string): string {
+  return new Date(time).toLocaleString("en-GB", {
+    weekday: "short",
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+    timeZoneName: "short",
+  });
+}
+
+export function brief(time: string): string {
+  return new Date(time).toLocaleString("en-GB", {
+    weekday: "short",
+    day: "numeric",
+    month: "short",
+    hour: "2-digit",
+    minute: "2-digit",
+  });
+}
+
+export function clock(time: string): string {
+  return new Date(time).toLocaleTimeString("en-GB");
+}
+
+export function day(time: string): string {
+  return new Date(time).toLocaleDateString("en-GB", {
+    weekday: "long",
+    day: "numeric",
+    month: "long",
+  });
+}

@@ -1,0 +1,181 @@
+import { Link } from "@tanstack/react-router";
+import type { Change, TestRun } from "../api/changes";
+import { Badge, StateBadge, toneOf } from "../parts/Badge";
+import { Card, Fact, Facts } from "../parts/Card";
+import { StoryLink } from "../parts/Id";
+import { Time } from "../parts/Time";
+import { Untrusted } from "../parts/Untrusted";
+import { FindingNote } from "./FileCard";
+
+/** Why it was proposed, what it would do to what is live, and what is known about it. */
+export function About({ change }: { change: Change }) {
+  return (
+    <div className="grid gap-4 lg:grid-cols-2">
+      <Card title="Why, in the agent's words">
+        <Untrusted text={change.reason} block max={800} />
+        {change.goal_text && (
+          <p className="mt-2 text-sm text-soft">
+            For the goal: <Untrusted text={change.goal_text} max={200} />
+          </p>
+        )}
+        <Comments change={change} />
+      </Card>
+      <Card title="Live, against proposed">
+        <Facts>
+          <Fact name="Live code">
+            <code className="font-mono text-sm">{change.base.slice(0, 12)}</code> on{" "}
+            <Untrusted text={change.target_branch} />
+          </Fact>
+          <Fact name="Proposed">
+            <code className="font-mono text-sm">{change.commit.slice(0, 12)}</code>, round{" "}
+            {change.round}
+          </Fact>
+          <Fact name="Difference">
+            {change.diff.files} files, <span className="text-good">+{change.diff.added}</span>{" "}
+            <span className="text-bad">−{change.diff.removed}</span>
+          </Fact>
+          <Touches name="Protected" paths={change.protected} />
+          <Touches name="Tests" paths={change.tests_touched} />
+          <Touches name="Dependencies" paths={change.dependencies} />
+          <Fact name="Records">
+            <StoryLink id={change.id}>the story of this change</StoryLink>
+          </Fact>
+        </Facts>
+      </Card>
+      <Evidence change={change} />
+      <Findings change={change} />
+    </div>
+  );
+}
+
+function Touches({ name, paths }: { name: string; paths: string[] }) {
+  if (paths.length === 0) return null;
+  return (
+    <Fact name={name}>
+      <Badge tone="warn">touched</Badge> <Untrusted text={paths.join(", ")} max={300} />
+    </Fact>
+  );
+}
+
+const LABELS: Record<string, string> = {
+  change: "the new code with its tests",
+  base_tests: "the new code with the tests as they were",
+  old_code: "the old code with the new tests",
+};
+
+function Evidence({ change }: { change: Change }) {
+  const { evidence } = change;
+  return (
+    <Card
+      title="Tests"
+      actions={
+        evidence.verdict ? <StateBadge state={evidence.verdict} /> : <Badge>under way</Badge>
+      }
+    >
+      <p className="mb-2 first-letter:uppercase">{evidence.words}</p>
+      <ul className="space-y-2">
+        {evidence.runs.map((run) => (
+          <Run key={run.label} run={run} />
+        ))}
+      </ul>
+      <p className="mt-2 text-sm text-soft">
+        The counts are what the code under test says about itself. Runs in the sandbox.
+      </p>
+    </Card>
+  );
+}
+
+function Run({ run }: { run: TestRun }) {
+  const { report } = run;
+  return (
+    <li className="rounded-lg border border-line px-3 py-2 text-sm">
+      <p className="flex flex-wrap items-center gap-2">
+        <Badge tone={toneOf(report?.verdict ?? "")}>
+          {(report?.verdict ?? "waiting").replaceAll("_", " ")}
+        </Badge>
+        <span>{LABELS[run.label] ?? run.label.replaceAll("_", " ")}</span>
+        {report && (
+          <span className="text-soft">
+            {report.passed ?? "?"} passed, {report.failed ?? "?"} failed
+            {report.seconds ? `, ${report.seconds.toFixed(1)} s` : ""}
+          </span>
+        )}
+      </p>
+      {report?.failures?.slice(0, 20).map((failure) => (
+        <p key={failure.name} className="mt-1 text-bad">
+          <Untrusted text={`${failure.name}: ${failure.message}`} max={300} />
+        </p>
+      ))}
+      {report?.output_tail && (
+        <details className="mt-1">
+          <summary className="text-soft">what it printed at the end</summary>
+          <pre className="mt-1 max-h-72 overflow-auto rounded-lg bg-raised px-3 py-2 font-mono text-xs">
+            <Untrusted text={report.output_tail} block max={8_000} />
+          </pre>
+        </details>
+      )}
+    </li>
+  );
+}
+
+function Findings({ change }: { change: Change }) {
+  const found = change.findings;
+  return (
+    <Card title="Findings">
+      {found === null && <p className="text-sm text-soft">The scan is under way.</p>}
+      {found?.length === 0 && (
+        <p className="text-sm text-soft">The scan found nothing to point at.</p>
+      )}
+      <ul className="max-h-72 space-y-2 overflow-y-auto text-sm">
+        {found?.map((finding) => (
+          <li key={`${finding.path}:${finding.line}:${finding.rule}:${finding.message}`}>
+            <FindingNote finding={finding} />
+            <p className="text-soft">
+              <Untrusted text={`${finding.path}:${finding.line}`} max={160} />
+            </p>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function Comments({ change }: { change: Change }) {
+  if (change.comments.length === 0 && !change.superseded_by && !change.supersedes) return null;
+  return (
+    <div className="mt-3 space-y-2 border-t border-line pt-3 text-sm">
+      {change.supersedes && (
+        <p>
+          A revision of{" "}
+          <Link
+            to="/changes/$id"
+            params={{ id: change.supersedes }}
+            className="text-accent underline"
+          >
+            {change.supersedes}
+          </Link>
+        </p>
+      )}
+      {change.superseded_by && (
+        <p>
+          Replaced by{" "}
+          <Link
+            to="/changes/$id"
+            params={{ id: change.superseded_by }}
+            className="text-accent underline"
+          >
+            {change.superseded_by}
+          </Link>
+        </p>
+      )}
+      {change.comments.map((comment) => (
+        <div key={comment.time}>
+          <p className="text-soft">
+            <Untrusted text={comment.by} max={60} /> <Time at={comment.time} />
+          </p>
+          <Untrusted text={comment.text} block max={1_000} />
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,218 @@
+import { type ReactNode, useCallback, useMemo, useState } from "react";
+import type { Change, Finding } from "../api/changes";
+import { Badge } from "../parts/Badge";
+import { Button } from "../parts/Button";
+import { Untrusted } from "../parts/Untrusted";
+import { DiffTable, type Mode, type Place } from "./DiffTable";
+import { type Remark, sameLine, useDrafts, withRemark } from "./drafts";
+import type { Highlighter } from "./highlight";
+import type { FileDiff } from "./parse";
+
+/** One file of a change: its findings, its lines, and what the reviewer says about them. */
+export function FileCard({
+  id,
+  file,
+  change,
+  mode,
+  chosen,
+  viewed,
+  onViewed,
+  highlight,
+}: {
+  id: string;
+  file: FileDiff;
+  change: Change;
+  mode: Mode;
+  chosen: boolean;
+  viewed: boolean;
+  onViewed: () => void;
+  highlight: Highlighter | null;
+}) {
+  const [drafts] = useDrafts(change.commit);
+  const [writing, setWriting] = useState<Place | null>(null);
+  const { path } = file;
+  const { commit } = change;
+  const findings = useMemo(
+    () => (change.findings ?? []).filter((each) => each.path === path),
+    [change.findings, path],
+  );
+  const remarks = useMemo(
+    () => drafts.remarks.filter((each) => each.path === path),
+    [drafts.remarks, path],
+  );
+  const onLine = useCallback((place: Place) => setWriting(place), []);
+  const beneath = useBeneath({ path, commit, findings, remarks, writing, setWriting });
+  const whole = findings.filter((each) => each.line === 0);
+  return (
+    <section
+      id={id}
+      aria-label={`File ${file.path.slice(0, 200)}`}
+      data-chosen={chosen || undefined}
+      className="scroll-mt-16 overflow-hidden rounded-card border border-line bg-surface data-chosen:border-accent"
+    >
+      <header className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line bg-raised/60 px-3 py-2">
+        <h2 className="min-w-0 flex-1 font-mono text-sm font-semibold">
+          <Untrusted text={file.path} max={200} />
+        </h2>
+        {file.how !== "modified" && <Badge tone="warn">{file.how}</Badge>}
+        {change.protected.includes(file.path) && <Badge tone="bad">protected</Badge>}
+        {change.tests_touched.includes(file.path) && <Badge tone="warn">a test</Badge>}
+        {change.dependencies.includes(file.path) && <Badge tone="warn">dependencies</Badge>}
+        <span className="text-sm tabular-nums">
+          <span className="text-good">+{file.added}</span>{" "}
+          <span className="text-bad">−{file.removed}</span>
+        </span>
+        <label className="flex items-center gap-1.5 text-sm">
+          <input
+            type="checkbox"
+            checked={viewed}
+            onChange={onViewed}
+            className="size-4 accent-accent"
+          />
+          viewed
+        </label>
+      </header>
+      {whole.length > 0 && (
+        <div className="space-y-2 border-b border-line px-3 py-2">
+          {whole.map((finding) => (
+            <FindingNote key={finding.rule + finding.message} finding={finding} />
+          ))}
+        </div>
+      )}
+      {!viewed && (
+        <DiffTable
+          file={file}
+          mode={mode}
+          highlight={highlight}
+          onLine={onLine}
+          beneath={beneath}
+        />
+      )}
+    </section>
+  );
+}
+
+/** Give what belongs under a line; the same function as long as nothing of it changes. */
+function useBeneath({
+  path,
+  commit,
+  findings,
+  remarks,
+  writing,
+  setWriting,
+}: {
+  path: string;
+  commit: string;
+  findings: Finding[];
+  remarks: Remark[];
+  writing: Place | null;
+  setWriting: (place: Place | null) => void;
+}): (place: Place) => ReactNode {
+  return useCallback(
+    (place: Place) => {
+      const here = findings.filter((each) => place.side === "new" && each.line === place.line);
+      const remark = remarks.find((each) => sameLine(each, { path: path, ...place }));
+      const open = writing?.side === place.side && writing.line === place.line;
+      if (here.length === 0 && !remark && !open) return null;
+      return (
+        <div className="max-w-3xl space-y-2">
+          {here.map((finding) => (
+            <FindingNote key={finding.rule + finding.message} finding={finding} />
+          ))}
+          {(remark || open) && (
+            <RemarkBox
+              commit={commit}
+              place={{ path: path, ...place }}
+              remark={remark}
+              open={open}
+              onOpen={() => setWriting(place)}
+              onDone={() => setWriting(null)}
+            />
+          )}
+        </div>
+      );
+    },
+    [path, commit, findings, remarks, writing, setWriting],
+  );
+}
+
+export function FindingNote({ finding }: { finding: Finding }) {
+  const tone = { danger: "bad", warning: "warn" }[finding.severity] ?? "plain";
+  return (
+    <p className="flex flex-wrap items-baseline gap-2">
+      <Badge tone={tone as "bad" | "warn" | "plain"}>{finding.severity}</Badge>
+      <Untrusted text={finding.message} max={400} />
+      <code className="font-mono text-xs text-soft">{finding.rule}</code>
+    </p>
+  );
+}
+
+function RemarkBox({
+  commit,
+  place,
+  remark,
+  open,
+  onOpen,
+  onDone,
+}: {
+  commit: string;
+  place: Omit<Remark, "text">;
+  remark: Remark | undefined;
+  open: boolean;
+  onOpen: () => void;
+  onDone: () => void;
+}) {
+  const [, draft] = useDrafts(commit);
+  const [text, setText] = useState(remark?.text ?? "");
+  const save = (said: string) => {
+    draft((now) => withRemark(now, { ...place, text: said }));
+    onDone();
+  };
+  if (remark && !open) {
+    return (
+      <div className="rounded-lg border border-accent/40 bg-accent-wash px-3 py-2">
+        <p className="whitespace-pre-wrap">{remark.text}</p>
+        <p className="mt-1 flex gap-2 text-sm text-soft">
+          <span>yours, not sent yet</span>
+          <button type="button" className="text-accent underline" onClick={onOpen}>
+            edit
+          </button>
+          <button type="button" className="text-accent underline" onClick={() => save("")}>
+            remove
+          </button>
+        </p>
+      </div>
+    );
+  }
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        save(text);
+      }}
+    >
+      <textarea
+        aria-label={`Comment on line ${place.line}`}
+        // biome-ignore lint/a11y/noAutofocus: it appears because somebody asked to write
+        autoFocus
+        rows={2}
+        maxLength={2_000}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Escape") onDone();
+          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save(text);
+        }}
+        className="block w-full rounded-lg border border-line-strong bg-surface px-3 py-2 text-sm"
+      />
+      <div className="mt-1.5 flex gap-2">
+        <Button type="submit" look="main">
+          Add to the review
+        </Button>
+        <Button look="quiet" onClick={onDone}>
+          Cancel
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,69 @@
+/**
+ * What a reviewer has written and seen, kept on this device until it is sent: comments on lines, and
+ * the files that were viewed. Both belong to one commit; a new one starts afresh.
+ */
+
+import { useSyncExternalStore } from "react";
+import type { Side } from "./parse";
+
+export type Remark = { path: string; side: Side; line: number; text: string };
+export type Drafts = { remarks: Remark[]; viewed: string[] };
+
+const EMPTY: Drafts = { remarks: [], viewed: [] };
+const watchers = new Set<() => void>();
+const cache = new Map<string, Drafts>();
+
+export function useDrafts(commit: string): [Drafts, (change: (now: Drafts) => Drafts) => void] {
+  const drafts = useSyncExternalStore(watch, () => read(commit));
+  return [drafts, (change) => write(commit, change(read(commit)))];
+}
+
+export function withRemark(drafts: Drafts, remark: Remark): Drafts {
+  const others = drafts.remarks.filter((each) => !sameLine(each, remark));
+  return { ...drafts, remarks: remark.text.trim() ? [...others, remark] : others };
+}
+
+export function withViewed(drafts: Drafts, path: string, viewed: boolean): Drafts {
+  const others = drafts.viewed.filter((each) => each !== path);
+  return { ...drafts, viewed: viewed ? [...others, path] : others };
+}
+
+/** Word all remarks as one text: what the agent gets to read. */
+export function asText(drafts: Drafts, general: string): string {
+  const remarks = drafts.remarks
+    .toSorted((a, b) => a.path.localeCompare(b.path) || a.line - b.line)
+    .map(
+      (each) => `${each.path}:${each.line}${each.side === "old" ? " (before)" : ""}: ${each.text}`,
+    );
+  return [general.trim(), ...remarks].filter(Boolean).join("\n\n");
+}
+
+export function sameLine(a: Omit<Remark, "text">, b: Omit<Remark, "text">): boolean {
+  return a.path === b.path && a.side === b.side && a.line === b.line;
+}
+
+function watch(watcher: () => void): () => void {
+  watchers.add(watcher);
+  return () => watchers.delete(watcher);
+}
+
+function read(commit: string): Drafts {
+  const known = cache.get(commit);
+  if (known) return known;
+  let kept = EMPTY;
+  try {
+    kept = (JSON.parse(localStorage.getItem(name(commit)) ?? "null") as Drafts | null) ?? EMPTY;
+  } catch {
+    // Unreadable drafts are no drafts.
+  }
+  cache.set(commit, kept);
+  return kept;
+}
+
+function write(commit: string, drafts: Drafts): void {
+  cache.set(commit, drafts);
+  localStorage.setItem(name(commit), JSON.stringify(drafts));
+  for (const watcher of watchers) watcher();
+}
+
+const name = (commit: string): string => `astra.review.${commit}`;

@@ -1,0 +1,79 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+} from "@tanstack/react-router";
+import { Inbox } from "./pages/Inbox";
+import { Lost, Wrong } from "./pages/Lost";
+import { Shell } from "./shell/Shell";
+
+const root = createRootRoute({ component: Shell, notFoundComponent: Lost, errorComponent: Wrong });
+const text = (value: unknown): string | undefined =>
+  typeof value === "string" ? value : undefined;
+
+const at = <P extends string>(
+  path: P,
+  load: () => Promise<Record<string, unknown>>,
+  name: string,
+) =>
+  createRoute({
+    getParentRoute: () => root,
+    path,
+    component: lazyRouteComponent(load as never, name as never),
+  });
+
+export const inboxRoute = createRoute({ getParentRoute: () => root, path: "/", component: Inbox });
+export const approvalRoute = at("/approvals/$id", () => import("./pages/Approval"), "Approval");
+export const decidedRoute = at("/approvals", () => import("./pages/Decided"), "Decided");
+export const changesRoute = at("/changes", () => import("./pages/Changes"), "Changes");
+export const changeRoute = at("/changes/$id", () => import("./review/Review"), "ReviewPage");
+export const plansRoute = at("/plans", () => import("./plans/Plans"), "Plans");
+export const planRoute = at("/plans/$id", () => import("./plans/PlanPage"), "PlanPage");
+export const releasesRoute = at("/releases", () => import("./pages/Releases"), "Releases");
+export const desiresRoute = at("/desires", () => import("./pages/Desires"), "Desires");
+export const desireRoute = at("/desires/$id", () => import("./pages/Desire"), "DesirePage");
+export const schedulesRoute = at("/schedules", () => import("./pages/Schedules"), "Schedules");
+export const newScheduleRoute = at(
+  "/schedules/new",
+  () => import("./pages/NewSchedule"),
+  "NewSchedule",
+);
+export const scheduleRoute = at("/schedules/$id", () => import("./pages/Schedule"), "SchedulePage");
+export const ledgerRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/ledger",
+  validateSearch: (search): { type?: string | undefined } => ({ type: text(search.type) }),
+  component: lazyRouteComponent(() => import("./pages/Ledger"), "LedgerPage"),
+});
+export const storyRoute = at("/ledger/story/$id", () => import("./pages/Story"), "Story");
+export const safetyRoute = at("/safety", () => import("./pages/Safety"), "Safety");
+export const statusRoute = at("/status", () => import("./pages/Status"), "StatusPage");
+
+const tree = root.addChildren([
+  inboxRoute,
+  approvalRoute,
+  decidedRoute,
+  changesRoute,
+  changeRoute,
+  plansRoute,
+  planRoute,
+  releasesRoute,
+  desiresRoute,
+  desireRoute,
+  schedulesRoute,
+  newScheduleRoute,
+  scheduleRoute,
+  ledgerRoute,
+  storyRoute,
+  safetyRoute,
+  statusRoute,
+]);
+
+export const router = createRouter({ routeTree: tree, defaultPreload: "intent" });
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

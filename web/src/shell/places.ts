@@ -1,0 +1,36 @@
+import type { IconName } from "../parts/Icon";
+
+export type Place = { to: string; name: string; icon: IconName; key: string; about: string };
+
+/** Where a person can go, in the order of how often they need to. */
+export const PLACES: Place[] = [
+  { to: "/", name: "Inbox", icon: "inbox", key: "g i", about: "what waits for you" },
+  {
+    to: "/changes",
+    name: "Changes",
+    icon: "changes",
+    key: "g c",
+    about: "code the agent proposes",
+  },
+  { to: "/plans", name: "Plans", icon: "plans", key: "g p", about: "work in several steps" },
+  { to: "/releases", name: "Releases", icon: "releases", key: "g r", about: "what is live" },
+  {
+    to: "/schedules",
+    name: "Schedules",
+    icon: "schedules",
+    key: "g s",
+    about: "what runs by the clock",
+  },
+  {
+    to: "/desires",
+    name: "Desires",
+    icon: "desires",
+    key: "g d",
+    about: "what the agent would like",
+  },
+  { to: "/ledger", name: "Ledger", icon: "ledger", key: "g l", about: "everything that happened" },
+  { to: "/safety", name: "Safety", icon: "safety", key: "g f", about: "flags and grants" },
+  { to: "/status", name: "Status", icon: "status", key: "g t", about: "is everything well" },
+];
+
+export const ON_THE_PHONE = ["/", "/changes", "/plans", "/releases"];
