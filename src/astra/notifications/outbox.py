@@ -1,9 +1,10 @@
 """The outbox: which notifications are due, sending them, and a record of how that went.
 
-What to tell is derived from records that are there anyway: requests for approval, and notices about
-schedules. There is no queue. A notification is due while its record is less than an hour old and
-no `notification_sent`, or the last of three `notification_failed`, is in the ledger for a channel.
-A crash between sending and recording sends it once more: hearing twice is better than never.
+What to tell is derived from records that are there anyway: requests for approval, notices about
+schedules, and a deployment that failed or was taken back. There is no queue. A notification is due
+while its record is less than an hour old and no `notification_sent`, or the last of three
+`notification_failed`, is in the ledger for a channel. A crash between sending and recording sends
+it once more: hearing twice is better than never.
 
 Who asks for approvals can ask often, so an hour has a limit, however many channels there are.
 """
@@ -14,6 +15,7 @@ from datetime import timedelta
 from typing import Protocol
 
 from astra.approvals import desk
+from astra.deployments import events as deployments
 from astra.kernel.clock import Clock, format_time
 from astra.ledger.ports import Ledger
 from astra.ledger.projection import Projection, Statement
@@ -134,6 +136,11 @@ def _apply(record: Record) -> Iterator[Statement]:
             yield _notice(record, data["kind"], data["text"])
         case tokens.REFUSED:
             yield _notice(record, "token_refused", data["problem"])
+        case deployments.FAILED | deployments.ROLLBACK_FAILED | deployments.NOT_SERVING:
+            yield _notice(record, record.type, data["reason"])
+        case deployments.ROLLED_BACK:
+            text = f"release {data['from']} was taken back; {data['release']} serves again"
+            yield _notice(record, record.type, text)
         case desk.GRANTED | desk.REJECTED | desk.EXPIRED | desk.STALE:
             yield "DELETE FROM notice WHERE about = ?", (record.subject,)
         case record.type if record.type in {SENT, FAILED}:
@@ -176,6 +183,10 @@ PROJECTION = Projection(
             desk.STALE,
             schedules.NOTICED,
             tokens.REFUSED,
+            deployments.FAILED,
+            deployments.ROLLED_BACK,
+            deployments.ROLLBACK_FAILED,
+            deployments.NOT_SERVING,
             SENT,
             FAILED,
         }

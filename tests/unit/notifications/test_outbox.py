@@ -1,6 +1,8 @@
 """People are told that something waits: once, without what it is, and never too often."""
 
+from astra.deployments import events as deployments
 from astra.ledger import views
+from astra.ledger.record import Event
 from astra.notifications.outbox import MOST_AN_HOUR, Outbox
 from astra.schedules import events
 from astra.testing import GateInMemory, MemoryChannels
@@ -102,3 +104,13 @@ def test_an_agent_that_asks_for_a_hundred_things_cannot_flood_anybody() -> None:
     for _ in range(5):
         world.outbox.send_due()
     assert len(world.channels.taken) == MOST_AN_HOUR
+
+
+def test_a_release_that_is_taken_back_is_told() -> None:
+    world = World(MemoryChannels("CHAT", include_content=True))
+    data = {"deployment": "dep_1", "from": "bad", "release": "good"}
+    event = Event(type=deployments.ROLLED_BACK, actor="daemon", data=data, subject="dep_1")
+    world.gate.root.ledger.append([event])
+    world.outbox.send_due()
+    ((_, text),) = world.channels.taken
+    assert text.endswith("(deployment_rolled_back): release bad was taken back; good serves again")

@@ -1,6 +1,7 @@
 """`astra demo`: a guided story on a throwaway data root. Every step is the real command."""
 
 import argparse
+import contextlib
 import json
 import os
 import shutil
@@ -41,6 +42,8 @@ def tell(context: Context) -> None:
         _stop(story)
         _tamper(story)
         verified = _ending(story)
+        if sys.stdout.isatty() and not context.console.as_json:
+            _stay(story)
     finally:
         story.astra("down")
         shutil.rmtree(folder, ignore_errors=True)
@@ -128,6 +131,14 @@ class Story:
         if visitors.lost:
             raise AstraError(f"a request was lost: {visitors.lost[0]}", next_step="report this")
 
+    def stay(self) -> None:
+        """Run the daemon with its pages in the foreground, until Ctrl-C."""
+        command = [sys.executable, "-I", "-m", "astra.interfaces.cli.main", "up"]
+        with subprocess.Popen(command, env=self.world(), cwd=self.folder) as daemon:
+            with contextlib.suppress(KeyboardInterrupt):
+                daemon.wait()
+            daemon.wait()
+
     def say(self, text: str) -> None:
         if not self.console.as_json:
             self.console.say(text)
@@ -214,3 +225,10 @@ def _ending(story: Story) -> dict[str, Any]:
     story.show("ledger", "story", failed["id"])
     story.show("ledger", "verify")
     return story.answer("ledger", "verify")
+
+
+def _stay(story: Story) -> None:
+    story.heading("12. Now you: the agent asks again. Open the link, look, decide; Ctrl-C ends it")
+    story.reviewed(demo_agent.ONCE_MORE)
+    story.astra("down")
+    story.stay()

@@ -25,6 +25,7 @@ LOOKING: Script = (
 )
 PROPOSING: Script = (("schedule_code_modification", demo_target.GOOD),)
 AGAIN: Script = (("schedule_code_modification", demo_target.BAD),)
+ONCE_MORE: Script = (("schedule_code_modification", demo_target.MENDED),)
 
 
 def play(environment: Mapping[str, str], folder: Path, say: Say, script: Script) -> dict[str, Any]:

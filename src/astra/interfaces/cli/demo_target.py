@@ -45,6 +45,17 @@ BAD = {
         },
     ],
 }
+MENDED = {
+    "reason": "health is health again: what I changed last made me fail",
+    "edits": [
+        {
+            "path": "agent_server/api.py",
+            "search": '        if self.about.release not in ("rel-1", "by hand"):\n'
+            "            trouble = self._too_busy()\n",
+            "replace": "",
+        }
+    ],
+}
 
 
 def make(folder: Path) -> None:
