@@ -45,6 +45,7 @@ matrix: setup  ## the test matrix of `astra readiness`, into matrix.json
 
 soak: setup  ## the long version of the torture: make soak MINUTES=60
 	TORTURE_SECONDS=$$(( $(MINUTES) * 60 )) $(BIN)/pytest -q -m serial tests/acceptance/test_torture.py
+	DEPLOYMENTS=20 $(BIN)/pytest -q -m serial tests/integration/supervisor
 
 conformance: setup  ## the official MCP inspector and conformance suite; npm fetches them
 	$(BIN)/python scripts/conformance/run.py

@@ -33,12 +33,14 @@ CONFIGURATION_IN_USE = frozenset(
         "target.allowed_paths",
         "target.auto_approve_paths",
         "target.auto_approve_until",
+        "target.blocking_findings",
         "target.forbidden_paths",
         "target.max_file_kb",
         "target.max_files",
         "target.protected_paths",
         "target.test_command",
         "target.test_paths",
+        "coder.command",
         "model.name",
         "model.base_url",
         "model.key_env",
@@ -46,7 +48,8 @@ CONFIGURATION_IN_USE = frozenset(
         "notify.include_content",
         *("app.command", "app.port", "app.health_path", "app.health_command", "app.client_build"),
         *("app.permissions.network", "app.permissions.state_path", "app.permissions.secrets"),
-        *("app.watch_seconds", "deploy.keep", "deploy.require_tests"),
+        *("app.reload", "app.watch_seconds", "deploy.keep", "deploy.require_tests"),
+        *("deploy.push_remote", "deploy.commit_checks", "deploy.staging"),
     }
 )
 """Keys of astra.toml that some code acts on; name yours here when you read it."""

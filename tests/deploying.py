@@ -101,7 +101,7 @@ class Stage:
         """Build a release of a one-file app and describe how it is run."""
         commit = self.commit({"app.py": app})
         self._count += 1
-        release = f"2026030{self._count}T120000Z-{commit[:12]}"
+        release = f"202603{self._count:02}T120000Z-{commit[:12]}"
         built = self.releases.build(release, commit, correlation="cor_00000000")
         described = AppSpec(
             release=release,

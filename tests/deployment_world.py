@@ -46,6 +46,7 @@ class FakeCommand:
 class World:
     root: RootInMemory = field(default_factory=RootInMemory)
     holder: FakeHolder = field(default_factory=FakeHolder)
+    rehearsal: FakeHolder = field(default_factory=FakeHolder)
     releases: FakeReleases = field(default_factory=FakeReleases)
     pace: FakePace = field(default_factory=FakePace)
     approved: FakeApproved = field(default_factory=FakeApproved)
@@ -62,6 +63,7 @@ class World:
             ledger=wrap(self.root.ledger),
             releases=wrap(self.releases),
             holder=wrap(self.holder),
+            rehearsal=wrap(self.rehearsal),
             health=self.command,
             pace=self.pace,
             plan=lambda: self.plan,

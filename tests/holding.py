@@ -1,6 +1,6 @@
 """A holder, release folders and time in memory, for tests of the rules of deployments."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,6 +42,8 @@ class FakeHolder:
     there: bool = False
     instances: dict[str, FakeInstance] = field(default_factory=dict[str, FakeInstance])
     live: str | None = None
+    reloadable: bool = True
+    reloads: list[tuple[str, list[str]]] = field(default_factory=list[tuple[str, list[str]]])
     retired: list[str] = field(default_factory=list[str])
     _count: int = 0
 
@@ -83,6 +85,13 @@ class FakeHolder:
         before, self.live = self.live, instance
         return before if before != instance else None
 
+    def reload(self, instance: str, spec: AppSpec, changed: Sequence[str]) -> Checked:
+        self.reloads.append((spec.release, list(changed)))
+        if not self.reloadable:
+            return Checked(ok=False, detail="it said no")
+        self.instances[instance].spec = spec
+        return Checked(ok=True, detail="status 200")
+
     def retire(self, instance: str) -> Mapping[str, Any]:
         if instance == self.live:
             raise HolderRefused("that one serves", next_step="switch first", code="conflict")
@@ -113,6 +122,9 @@ class FakeHolder:
 class FakeReleases:
     folders: dict[str, str] = field(default_factory=dict[str, str])
     backups: set[str] = field(default_factory=set[str])
+    changes: dict[str, tuple[bytes | None, bytes | None]] = field(
+        default_factory=dict[str, tuple[bytes | None, bytes | None]]
+    )
     current: str = ""
     status: dict[str, Any] = field(default_factory=dict[str, Any])
     trouble: AstraError | None = None
@@ -129,6 +141,10 @@ class FakeReleases:
 
     def folder(self, release: str) -> str:
         return f"/releases/{release}"
+
+    def differences(self, old: str, new: str) -> Mapping[str, tuple[bytes | None, bytes | None]]:
+        assert {old, new} <= set(self.folders)
+        return self.changes
 
     def back_up(self, release: str, name: str) -> str:
         assert release in self.folders

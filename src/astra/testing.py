@@ -25,7 +25,6 @@ from astra.ledger.expectations import Expectations
 from astra.ledger.projection import CORE, Projection
 from astra.ledger.record import EMPTY, Event, Head, Record
 from astra.persona.awareness import Awareness
-from astra.plans.ports import Model, NoModel
 from astra.plans.validation import Rules
 from astra.policy import authority
 from astra.policy.authority import Signed
@@ -39,6 +38,7 @@ from astra.schedules.model import Definition, Schedule
 from astra.schedules.service import Timetable
 from astra.schedules.tokens import TokenShelf
 from astra.settings.environment import FLAGS
+from astra.testing_plans import MemoryPlanFiles, OneModel
 from astra.tools.counter import Counter, Request
 from astra.tools.registry import AnyTool, Registry
 from astra.tools.services import Boxes, PersonaFiles, Services, SourceView
@@ -157,40 +157,6 @@ class MemoryTokens:
 
     def logged(self) -> str:
         return "".join(self.lines)
-
-
-class MemoryPlanFiles:
-    """Plan files without a disk."""
-
-    def __init__(self) -> None:
-        self.files: dict[str, str] = {}
-
-    def write(self, agent_id: str, files: Mapping[str, str]) -> None:
-        self.files |= {f"{agent_id}/{name}": text for name, text in files.items()}
-
-    def read(self, agent_id: str, name: str) -> str | None:
-        return self.files.get(f"{agent_id}/{name}")
-
-    def write_allowlist(self, text: str) -> None:
-        self.files[""] = text
-
-    def read_allowlist(self) -> str | None:
-        return self.files.get("")
-
-
-class OneModel:
-    """A source of models with the one a test puts there, or none."""
-
-    def __init__(self) -> None:
-        self.model: Model | None = None
-
-    def configured(self) -> bool:
-        return self.model is not None
-
-    def current(self) -> Model:
-        if self.model is None:
-            raise NoModel("no model is configured", next_step="set [model] in astra.toml")
-        return self.model
 
 
 class MemoryChannels:

@@ -71,6 +71,10 @@ class Site:
         listed = self.astra.json("ledger", "tail", "--count", "100")
         return [record["type"] for record in listed["items"]]
 
+    def switches(self) -> list[str]:
+        listed = self.astra.json("ledger", "tail", "--count", "200")["items"]
+        return [item["data"]["how"] for item in listed if item["type"] == "release_switched"]
+
     def exported(self) -> Any:
         return json.loads((self.astra.root / "deployments" / "status.json").read_text())
 
@@ -96,6 +100,8 @@ def test_a_commit_is_deployed_served_replaced_and_brought_back(site: Site) -> No
     release = site.serving()
     assert release == first["deployment"]["release"]
     assert fetch(site.status()["port"], "/api/greeting")["greeting"] == "Hello from the agent"
+    shown = site.astra.run("status").stdout
+    assert f"app          running on http://127.0.0.1:{site.status()['port']}, {release}" in shown
     static = site.astra.root / "deployments" / "current" / "static"
     assert (static / "index.html").exists(), "the front-end is built with the release"
 
@@ -238,6 +244,46 @@ pathlib.Path(os.environ["ASTRA_STATE"], "checked").write_text(os.environ["ASTRA_
     failed = site.deploy(code=1)
     assert "not today" in failed["deployment"]["reason"]
     assert site.serving() == done["deployment"]["release"]
+
+
+def test_bodies_of_functions_are_reloaded_and_everything_else_is_a_restart(site: Site) -> None:
+    site.configure(CONFIGURATION.replace("[app]", "[app]\nreload = true"))
+    site.deploy()
+    source = (EXAMPLE / "agent_server" / "api.py").read_text()
+    site.commit("agent_server/api.py", source.replace("Hello from", "Greetings from"))
+    assert site.deploy()["success"]
+    port = site.status()["port"]
+    assert fetch(port, "/api/greeting")["greeting"] == "Greetings from the agent"
+    assert site.switches() == ["started", "reloaded"]
+    site.commit("agent_server/extra.py", "NEW = 1\n")
+    assert site.deploy()["success"]
+    assert "extra.py: came" in site.switches()[-1]
+    site.astra.json("rollback")
+    assert fetch(port, "/api/greeting")["greeting"] == "Greetings from the agent"
+
+
+def test_staging_first_and_a_push_after_the_operators_checks(site: Site) -> None:
+    remote = site.astra.folder / "remote.git"
+    subprocess.run(["git", "init", "-q", "--bare", remote], check=True)
+    checks = f"{PYTHON} -c 'import os; assert os.path.exists(str(chr(46)) + chr(47) + chr(65))'"
+    deploy = f'[deploy]\nstaging = true\npush_remote = "file://{remote}"\n'
+    text = CONFIGURATION.replace("[deploy]", f"{deploy}commit_checks = {json.dumps(checks)}")
+    site.configure(text)
+    hook = site.git / "hooks" / "pre-push"
+    hook.write_text(f"#!/bin/sh\ntouch {site.astra.folder}/hooked\n")
+    hook.chmod(0o755)
+    first = site.deploy()
+    assert first["success"]
+    assert "release_rehearsed" in site.events()
+    until(lambda: "release_push_failed" in site.events())
+    assert site.serving() == first["deployment"]["release"]
+    commit = site.commit("A", "what the check looks for\n")
+    assert site.deploy()["success"]
+    until(lambda: "release_pushed" in site.events())
+    head = ["git", "-C", remote, "rev-parse", "refs/heads/trunk"]
+    assert subprocess.check_output(head, text=True).strip() == commit
+    assert not (site.astra.folder / "hooked").exists()
+    assert not (site.astra.root / "var" / "run" / "staging.sock").exists()
 
 
 def test_without_an_app_in_the_configuration_it_says_what_to_do(site: Site) -> None:

@@ -11,11 +11,13 @@ import signal
 import socket
 from pathlib import Path
 
-from agent_server.api import Api
+from agent_server.api import About, Api
 from agent_server.http import HttpServer
 from agent_server.loop import BackgroundLoop
+from agent_server.reloading import take_over
 from agent_server.state import State
 
+HERE = Path(__file__).resolve().parent.parent
 _FIRST_INHERITED = 3
 
 
@@ -24,10 +26,12 @@ async def main() -> None:
     state = State(folder)
     loop = BackgroundLoop(state, lock=folder / "loop.lock")
     release = os.environ.get("ASTRA_RELEASE", "by hand")
-    api = Api(state=state, loop=loop, release=release, static=_built_client())
+    about = About(release, HERE)
+    api = Api(state=state, loop=loop, about=about)
     server = HttpServer(api.answer)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, server.drain)
     asyncio.get_running_loop().add_signal_handler(signal.SIGINT, server.drain)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload, about, folder)
     thinking = asyncio.create_task(loop.run())
     print(f"release {release} is serving", flush=True)
     try:
@@ -43,8 +47,14 @@ def listener() -> socket.socket:
     return socket.create_server(("127.0.0.1", int(os.environ.get("PORT", "8800"))))
 
 
-def _built_client() -> Path:
-    return Path(__file__).resolve().parent.parent / "static"
+def reload(about: About, state: Path) -> None:
+    """Take the code of another release over, or go on as before and say why."""
+    try:
+        about.release, about.folder = take_over(state, about.folder)
+    except Exception as error:  # noqa: BLE001 - whatever is wrong with it, the old code goes on
+        print(f"not reloaded: {error!r}", flush=True)
+    else:
+        print(f"reloaded as {about.release}", flush=True)
 
 
 if __name__ == "__main__":

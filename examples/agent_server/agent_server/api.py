@@ -16,12 +16,19 @@ def greeting() -> str:
     return "Hello from the agent"
 
 
+@dataclass
+class About:
+    """Which release this process is, and where its files are; a reload changes both."""
+
+    release: str
+    folder: Path
+
+
 @dataclass(frozen=True)
 class Api:
     state: State
     loop: BackgroundLoop
-    release: str
-    static: Path
+    about: About
 
     async def answer(self, request: Request) -> Response:
         routes = {
@@ -42,13 +49,13 @@ class Api:
         trouble = self.loop.trouble
         document = {
             "status": trouble or "ok",
-            "release": self.release,
+            "release": self.about.release,
             "thoughts": self.state.counted("thoughts"),
         }
         return Response.json(document, 503 if trouble else 200)
 
     def greet(self, _request: Request) -> Response:
-        return Response.json({"greeting": greeting(), "release": self.release})
+        return Response.json({"greeting": greeting(), "release": self.about.release})
 
     def notes(self, _request: Request) -> Response:
         return Response.json({"items": self.state.notes()})
@@ -66,7 +73,7 @@ class Api:
     def page(self, path: str) -> Response:
         """Serve a file of the built client by its plain name; nothing else is reachable."""
         name = "index.html" if path == "/" else path.removeprefix("/")
-        file = self.static / name
+        file = self.about.folder / "static" / name
         if "/" in name or file.suffix not in _TYPES or not file.is_file():
             return Response.json({"error": "not found"}, 404)
         return Response(body=file.read_bytes(), content_type=_TYPES[file.suffix])

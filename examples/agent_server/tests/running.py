@@ -6,7 +6,7 @@ import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from agent_server.api import Api
+from agent_server.api import About, Api
 from agent_server.http import HttpServer
 from agent_server.loop import BackgroundLoop
 from agent_server.state import State
@@ -38,7 +38,8 @@ class Running:
     def __init__(self, folder: Path, static: Path) -> None:
         self.state = State(folder)
         self.loop = BackgroundLoop(self.state, lock=folder / "loop.lock")
-        api = Api(state=self.state, loop=self.loop, release="rel-1", static=static)
+        about = About("rel-1", static.parent)
+        api = Api(state=self.state, loop=self.loop, about=about)
         self.server = HttpServer(api.answer)
 
     @contextlib.asynccontextmanager

@@ -22,6 +22,7 @@ from astra.adapters.bubblewrap import machine, staging
 from astra.adapters.bubblewrap.outcome import Outcome
 from astra.adapters.data_root import write_private
 from astra.adapters.release_tree import (
+    different_files,
     link_tree,
     measure,
     remove_tree,
@@ -73,6 +74,9 @@ class ReleaseFolders:
 
     def folder(self, release: str) -> str:
         return str(self._path(release))
+
+    def differences(self, old: str, new: str) -> dict[str, tuple[bytes | None, bytes | None]]:
+        return different_files(self._path(old), self._path(new))
 
     def back_up(self, release: str, name: str) -> str:
         target = self.base / "backups" / name

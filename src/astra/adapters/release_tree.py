@@ -62,6 +62,26 @@ def tree_digest(folder: Path) -> str:
     return digest.hexdigest()
 
 
+def different_files(old: Path, new: Path) -> dict[str, tuple[bytes | None, bytes | None]]:
+    """Give both contents of every file that two trees do not share; a side may be missing.
+
+    A file that became a program, or a link, differs as well, and has no content on that side.
+    """
+    lines = [
+        {str(path.relative_to(tree)): _line(tree, path, facts) for path, facts in _walk(tree)}
+        for tree in (old, new)
+    ]
+    names = {name for name in {*lines[0], *lines[1]} if lines[0].get(name) != lines[1].get(name)}
+    return {name: (_plain_content(old / name), _plain_content(new / name)) for name in names}
+
+
+def _plain_content(path: Path) -> bytes | None:
+    if path.is_symlink() or not path.is_file() or path.stat().st_mode & 0o100:
+        return None
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
+        return file.read()
+
+
 def measure(folder: Path) -> tuple[int, int]:
     """Count files and bytes; refuses what a release may not hold."""
     files = size = 0

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from astra.adapters.bubblewrap.outcome import Outcome
 from astra.bootstrap.sandbox import Sandbox
@@ -30,6 +31,22 @@ sys.stdout.write(json.dumps(head) + "\\n")
 sys.stdout.flush()
 sys.stdout.buffer.write(answer.read(most))
 """
+
+
+class Boxed(Protocol):
+    """What runs a command in a box."""
+
+    def run(
+        self,
+        command: tuple[str, ...],
+        manifest: Manifest,
+        *,
+        workdir: str,
+        correlation: str,
+        actor: str,
+        programs: tuple[Path, ...],
+        label: str,
+    ) -> Outcome: ...
 
 
 class FetchFailed(AstraError):
@@ -83,7 +100,7 @@ class AgentBoxes:
 
 
 def fetch(
-    sandbox: Sandbox, url: str, grant: str, *, actor: str, correlation: str, label: str = ""
+    sandbox: Boxed, url: str, grant: str, *, actor: str, correlation: str, label: str = ""
 ) -> Fetched:
     """Fetch one address in a box that reaches exactly one host."""
     python = Path(getattr(sys, "_base_executable", sys.executable))

@@ -5,6 +5,7 @@ import time
 from typing import Any
 
 from astra.deployments import views
+from astra.deployments.pushing import Pushing
 from astra.deployments.requests import Requests
 from astra.deployments.views import Deployment
 from astra.deployments.work import Work
@@ -38,9 +39,10 @@ class Deployer:
     was found running.
     """
 
-    def __init__(self, requests: Requests, work: Work, leaving: Leaving) -> None:
+    def __init__(self, requests: Requests, work: Work, pushing: Pushing, leaving: Leaving) -> None:
         self.requests = requests
         self.work = work
+        self.pushing = pushing
         self.stage = work.stage
         self._ledger = work.stage.ledger
         self._leaving = leaving
@@ -62,6 +64,7 @@ class Deployer:
             self._thread.join()
         if self.ends_app:
             self.stage.holder.close()
+            self.stage.rehearsal.close()
 
     def busy(self) -> bool:
         return views.open_deployment(self._ledger) is not None
@@ -151,7 +154,7 @@ class Deployer:
     def _turn(self) -> bool:
         try:
             self._settle()
-            if self.work.advance():
+            if self.work.advance() or (self._has_app() and self.pushing.advance()):
                 self.trouble = ""
                 return True
             self.trouble = (
@@ -167,6 +170,7 @@ class Deployer:
         if self._settled:
             return
         self._settled = True
+        self.stage.rehearsal.close()
         self.work.upkeep.sweep()
         self.work.upkeep.export()
         if self._first and views.live(self._ledger) is None and not self.busy():

@@ -2,7 +2,8 @@
 
 Relative grants are the target's clone. A glob becomes the files it matches now, each by itself, and
 never their folder. While code writing is off, nothing of the clone is writable. What does not exist
-is not there. Every box carries the plan's id, so that ending the plan ends it.
+is not there. Where the sandbox is switched off a plan runs nothing: its manifest is its contract.
+Every box carries the plan's id, so that ending the plan ends it.
 """
 
 import os
@@ -13,7 +14,7 @@ from pathlib import Path
 from astra.adapters import boxes, stop
 from astra.adapters.bubblewrap.outcome import Outcome
 from astra.bootstrap.agent_boxes import Fetched, fetch
-from astra.bootstrap.sandbox import Sandbox
+from astra.bootstrap.evidence import BoxesOnly
 from astra.kernel.errors import Refused
 from astra.plans.grants import absolute
 from astra.plans.terms import Contracts
@@ -29,7 +30,7 @@ class PlanBoxes:
     """One plan's way into the sandbox."""
 
     agent_id: str
-    sandbox: Sandbox
+    sandbox: BoxesOnly
     contracts: Contracts
     may_write_code: Callable[[], bool]
 

@@ -1,6 +1,7 @@
 """Putting the runner together: the counter as its door, threads that work while plans do."""
 
 import json
+import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -9,9 +10,9 @@ from typing import Any
 
 from astra.kernel.errors import AstraError
 from astra.ledger.ports import Ledger
+from astra.notifications.outbox import Channels
 from astra.plans.drafting import Drafting
 from astra.plans.model import AgentPlan
-from astra.plans.ports import Proposal
 from astra.plans.runner import Runner
 from astra.plans.talk import Announcements
 from astra.policy.call import Actor, Call, Role
@@ -20,6 +21,9 @@ from astra.tools.registry import Registry
 
 LONGEST_SLEEP, SHORTEST_SLEEP = 5.0, 1.0
 _MOST_DRAFTS = 2
+_ANNOUNCEMENTS = "announcements"
+_BREATH = 0.05  # a busy ledger is looked at twenty times a second, not at every record
+_log = logging.getLogger("astra.plans")
 
 
 class PlanDoor:
@@ -45,32 +49,18 @@ class PlanDoor:
         )
 
 
-class NoCoder:
-    """Where there is no coder yet, the model is told so."""
+@dataclass(frozen=True)
+class PlanNotices:
+    """Announcements through the channels that the operator signed; a plan may name some of them."""
 
-    def write(self, plan: AgentPlan, instructions: str) -> str:
-        del instructions
-        raise AstraError(
-            f"{plan.id} has no coder", code="not_available", next_step="do it with the tools"
-        )
-
-
-class NoChangePath:
-    """Where the change path is not there yet, a coder's diff is refused in so many words."""
-
-    def propose(self, proposal: Proposal) -> str:
-        raise AstraError(
-            f"the change of {proposal.agent_id} cannot be proposed: there is no change path",
-            code="not_available",
-            next_step="wait for a version of Astra that has it",
-        )
-
-
-class Unannounced:
-    """Where no notification service is set up, the ledger and the awareness feed tell."""
+    channels: Callable[[], Channels]
 
     def tell(self, channels: Sequence[str], agent_id: str, kinds: Mapping[str, int]) -> None:
-        del channels, agent_id, kinds
+        known = self.channels()
+        said = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+        for name in known.names:
+            if not channels or name in channels:
+                known.send(name, f"Astra: plan {agent_id}: {said}")
 
 
 @dataclass
@@ -86,7 +76,7 @@ class PlanWorkers:
         self._stopping = threading.Event()
         self._busy: set[str] = set()
         self._lock = threading.Lock()
-        most = max(self.runner.most_at_once, 1) + _MOST_DRAFTS
+        most = max(self.runner.most_at_once, 1) + _MOST_DRAFTS + 1
         self._pool = ThreadPoolExecutor(most, thread_name_prefix="plan")
         self._thread = threading.Thread(target=self._loop, name="plan-runner", daemon=True)
         self.trouble = ""
@@ -106,7 +96,12 @@ class PlanWorkers:
         return bool(self._busy or self.runner.due() or self.drafting.due())
 
     def state(self) -> dict[str, Any]:
-        return {"running": len(self._busy), "closed": self.runner.closed(), "trouble": self.trouble}
+        return {
+            "running": len(self._busy - {_ANNOUNCEMENTS}),
+            "states": self.runner.register.counts(),
+            "closed": self.runner.closed(),
+            "trouble": self.trouble,
+        }
 
     def _loop(self) -> None:
         while not self._stopping.is_set():
@@ -118,11 +113,12 @@ class PlanWorkers:
                 self.trouble = error.detail
                 self._stopping.wait(SHORTEST_SLEEP)
                 continue
+            self._stopping.wait(_BREATH)
             self.ledger.wait(head, SHORTEST_SLEEP if self._busy else LONGEST_SLEEP)
 
     def _tick(self) -> None:
         self.runner.watch()
-        self.announcements.flush()
+        self._hand_out(_ANNOUNCEMENTS, lambda _name: self._announce())
         for identifier in self.runner.due():
             self._hand_out(identifier, self._run)
         for plan in self.drafting.due()[:_MOST_DRAFTS]:
@@ -141,6 +137,10 @@ class PlanWorkers:
         except AstraError as error:
             self.trouble = f"{identifier}: {error.detail}"
             self._stopping.wait(SHORTEST_SLEEP)
+        except Exception as error:  # noqa: BLE001 - the next tick takes it up again; status tells
+            _log.exception("%s failed", identifier)
+            self.trouble = f"{identifier}: {type(error).__name__}"
+            self._stopping.wait(LONGEST_SLEEP)
         finally:
             with self._lock:
                 self._busy.discard(identifier)
@@ -148,6 +148,9 @@ class PlanWorkers:
     def _run(self, identifier: str) -> None:
         while not self._stopping.is_set() and self.runner.step(identifier):
             pass
+
+    def _announce(self) -> None:
+        self.announcements.flush()
 
     def _draft(self, identifier: str) -> None:
         self.drafting.advance(identifier)

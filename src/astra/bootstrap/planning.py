@@ -181,6 +181,7 @@ def make_running(
         register=planning.register,
         exports=planning.exports,
         contracts=planning.contracts,
+        allowlist=planning.allowlist,
         models=planning.drafting.models,
         acting=acting,
         boxes=boxes,

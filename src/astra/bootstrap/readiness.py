@@ -131,7 +131,7 @@ def _dry_run(runtime: "Runtime") -> Line:
 
 
 def _ledger(runtime: "Runtime") -> Line:
-    whole = runtime.ledger_is_whole()
+    whole = runtime.change_parts.ledger_is_whole()
     said = f"{runtime.ledger.head().sequence} records" if whole else "run astra ledger verify"
     return Line(name="the ledger verifies", go=whole, evidence=said)
 

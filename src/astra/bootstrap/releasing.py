@@ -7,12 +7,15 @@ from pathlib import Path
 
 from astra.adapters.bubblewrap.outcome import Outcome
 from astra.adapters.data_root import DataRoot
+from astra.adapters.git_push import Push
 from astra.adapters.release_folders import ReleaseFolders
 from astra.adapters.supervisor.app_box import find_program
+from astra.adapters.supervisor.channel import STAGING
 from astra.adapters.supervisor.client import HolderClient
 from astra.bootstrap.deploying import Deployer, Leaving
 from astra.bootstrap.sandbox import Sandbox
 from astra.deployments.ports import Approved, Checked, Running
+from astra.deployments.pushing import Pushing
 from astra.deployments.requests import Requests
 from astra.deployments.stage import Stage
 from astra.deployments.upkeep import Upkeep
@@ -36,6 +39,7 @@ def make_deployer(
     clock: Clock,
     sandbox: Sandbox,
     approved: Approved,
+    branch: str,
     stopped: Callable[[], bool],
 ) -> Deployer:
     place = root.path.resolve()
@@ -56,13 +60,16 @@ def make_deployer(
         ledger=ledger,
         releases=releases,
         holder=HolderClient(place),
+        rehearsal=HolderClient(place, STAGING),
         health=AppCommand(sandbox=sandbox, plan=plan),
         pace=leaving,
         plan=plan,
         stopped=stopped,
     )
     requests = Requests(ledger=ledger, clock=clock, approved=approved)
-    return Deployer(requests, Work(stage=stage, upkeep=Upkeep(stage)), leaving)
+    remote = OperatorsRemote(sandbox=sandbox, plan=plan, root=root, branch=branch)
+    work = Work(stage=stage, upkeep=Upkeep(stage))
+    return Deployer(requests, work, Pushing(stage, remote), leaving)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,6 +103,40 @@ class AppCommand:
         return Checked(ok=outcome.succeeded, detail=f"the command: {outcome.reason} {said}")
 
 
+@dataclass(frozen=True, kw_only=True)
+class OperatorsRemote:
+    """The remote that the signed configuration names, and the checks that it names."""
+
+    sandbox: Sandbox
+    plan: Callable[[], Plan]
+    root: DataRoot
+    branch: str
+
+    def check(self, folder: str, *, correlation: str) -> Checked:
+        """Run the checks on the sealed files: no network, nothing to write but scratch space."""
+        words = self.plan().commit_checks
+        program = find_program(words[0])
+        outcome = self.sandbox.run(
+            (str(program), *words[1:]),
+            Manifest(read_paths=(folder,), limits=_BUILD),
+            workdir=folder,
+            correlation=correlation,
+            actor="daemon",
+            programs=(program,),
+        )
+        said = ascii((outcome.stderr or outcome.stdout)[-500:].decode("utf-8", "replace"))[1:-1]
+        return Checked(ok=outcome.succeeded, detail=f"commit checks: {outcome.reason} {said}")
+
+    def push(self, commit: str) -> Checked:
+        push = Push(
+            repository=self.root.git,
+            remote=self.plan().push_remote,
+            branch=self.branch,
+            key=self.root.ledger_key_file.with_name("push.key"),
+        )
+        return push.push(commit)
+
+
 def plan_of(configuration: Configuration, root: Path) -> Plan:
     """Read from the signed configuration how the app is run."""
     app = configuration.app
@@ -117,6 +158,11 @@ def plan_of(configuration: Configuration, root: Path) -> Plan:
         health_command=tuple(shlex.split(app.health_command)),
         watch_seconds=app.watch_seconds,
         keep=configuration.deploy.keep,
+        reload=app.reload,
+        ignored=configuration.target.test_paths,
+        staging=configuration.deploy.staging,
+        push_remote=configuration.deploy.push_remote,
+        commit_checks=tuple(shlex.split(configuration.deploy.commit_checks)),
     )
 
 

@@ -13,42 +13,29 @@ from astra.adapters import boxes, stop_report
 from astra.adapters.apprise_channels import AppriseChannels
 from astra.adapters.approval_tokens import TokenFiles
 from astra.adapters.cgroups import NOT_DELEGATED, Delegation
-from astra.adapters.change_repo import GitChangeRepo, Identity
 from astra.adapters.data_root import DataRoot
 from astra.adapters.dbos_engine import DbosEngine, Job
 from astra.adapters.file_ledger import FileLedger
-from astra.adapters.file_ledger.check import check_files
 from astra.adapters.reserve import Reserve, free_space
-from astra.adapters.waiting_flag import WaitingFlagFile
 from astra.approvals.desk import Desk
 from astra.bootstrap import PROJECTIONS, services
 from astra.bootstrap.agent_boxes import AgentBoxes
+from astra.bootstrap.change_parts import ChangeParts
 from astra.bootstrap.changing import ChangeSteps
-from astra.bootstrap.clone_imports import BoxedImports
+from astra.bootstrap.coding import BoxedCodingAgent, ProposedByTool, SourceForCoder
 from astra.bootstrap.deploying import Deployer
-from astra.bootstrap.dry_run import DryRuns
 from astra.bootstrap.events import URGENT
-from astra.bootstrap.evidence import (
-    BoxesOnly,
-    ConfiguredTests,
-    make_scanner,
-    make_test_runs,
-    make_workspaces,
-)
+from astra.bootstrap.evidence import BoxesOnly
 from astra.bootstrap.notifying import Notifier
 from astra.bootstrap.plan_boxes import BoxesOfPlans, PlanBoxes
-from astra.bootstrap.plan_running import NoCoder, PlanDoor, PlanWorkers, Unannounced
+from astra.bootstrap.plan_running import PlanDoor, PlanNotices, PlanWorkers
 from astra.bootstrap.planning import Planning, Running, make_running, own_folders, planning_of
 from astra.bootstrap.releasing import make_deployer
 from astra.bootstrap.sandbox import Sandbox
 from astra.bootstrap.scheduling import RegistryCatalogue, ScheduleDoor, Scheduler
 from astra.bootstrap.step_runner import StepRunner
 from astra.bootstrap.views import Views, grant_places, make_views
-from astra.changes import model as change_model
-from astra.changes.evidence import Scanner, TestRuns
-from astra.changes.gathering import Gathering
 from astra.changes.service import Changes
-from astra.changes.workbench import Workbench
 from astra.deployments.changes import AfterChanges, ApprovedChanges
 from astra.desires.book import Desires
 from astra.desires.idle import IdlePolicy
@@ -60,6 +47,7 @@ from astra.ledger import chain
 from astra.ledger.record import Record
 from astra.notifications.outbox import Outbox
 from astra.persona.awareness import Awareness
+from astra.plans.coding import PlanCoder
 from astra.policy import access, authority, budgets, contract, flags, stopping, telemetry
 from astra.policy.access import Principal
 from astra.policy.authority import Keys, Signed
@@ -161,57 +149,21 @@ class Runtime:
         return DbosEngine(self.root.var / "jobs" / "jobs.sqlite3", {JOB: job})
 
     @cached_property
-    def change_repo(self) -> GitChangeRepo:
-        settings = self.settings
-        identity = Identity(name=settings.git_user_name, email=settings.git_user_email)
-        return GitChangeRepo(self.root.git, self.branch, identity)
-
-    @cached_property
-    def scanner(self) -> Scanner:
-        return make_scanner(self.sandbox)
-
-    @cached_property
-    def test_runs(self) -> TestRuns:
-        workspaces = make_workspaces(self.root)
-        return ConfiguredTests(
-            make=lambda: make_test_runs(
-                self.sandbox, workspaces, contract.in_force(self.ledger).target, self.settings
-            )
-        )
-
-    @cached_property
-    def changes(self) -> Changes:
-        bench = Workbench(
+    def change_parts(self) -> ChangeParts:
+        return ChangeParts(
+            root=self.root,
+            settings=self.settings,
             ledger=self.ledger,
             clock=self.clock,
             desk=self.desk,
-            repo=self.change_repo,
-            scanner=self.scanner,
-            tests=self.test_runs,
-            imports=BoxedImports(
-                boxes=BoxesOnly(self.sandbox), clone=self.settings.code_repo, repo=self.change_repo
-            ),
-            waiting=WaitingFlagFile(self.root.path / "deployments"),
-            configuration=lambda: contract.in_force(self.ledger),
-            configuration_text=lambda: contract.signed_text(self.ledger),
-            closed=self.why_no_changes,
-            ledger_is_whole=self.ledger_is_whole,
-        )
-        changes = Changes(bench, Gathering(bench))
-        self.desk.conditions[change_model.KIND] = changes.reviews.check_terms
-        return changes
-
-    @cached_property
-    def dry_runs(self) -> DryRuns:
-        return DryRuns(
-            root=self.root,
-            ledger=self.ledger,
-            clock=self.clock,
-            settings=self.settings,
             sandbox=self.sandbox,
-            scanner=self.scanner,
             branch=self.branch,
+            closed=self.why_no_changes,
         )
+
+    @property
+    def changes(self) -> Changes:
+        return self.change_parts.changes
 
     @cached_property
     def change_steps(self) -> ChangeSteps:
@@ -238,6 +190,7 @@ class Runtime:
             clock=self.clock,
             sandbox=self.sandbox,
             approved=ApprovedChanges(changes=self.changes, tests_required=self.tests_required),
+            branch=self.branch,
             stopped=self.stopped,
         )
 
@@ -317,11 +270,37 @@ class Runtime:
         return make_running(
             self.planning,
             door=PlanDoor(lambda: self.counter, self.registry),
-            coder=NoCoder(),
+            coder=self.coder,
             boxes=BoxesOfPlans(self.root.path),
-            notifier=Unannounced(),
+            notifier=PlanNotices(self.channels),
             closed=self.why_no_steps,
             most_at_once=self.settings.most_plans_at_once,
+        )
+
+    @cached_property
+    def coder(self) -> PlanCoder:
+        contracts = self.planning.contracts
+        return PlanCoder(
+            register=self.planning.register,
+            contracts=contracts,
+            models=self.planning.drafting.models,
+            source=SourceForCoder(source=lambda: self.views.source, contracts=contracts),
+            agent=BoxedCodingAgent(
+                command=lambda: contract.in_force(self.ledger).coder.command,
+                boxes=BoxesOnly(self.sandbox),
+                workspaces=lambda: self.change_parts.workspaces,
+                commit=self.change_parts.repo.head,
+                plan_boxes=self.boxes_of_plan,
+            ),
+            proposals=ProposedByTool(lambda: self.counter),
+        )
+
+    def boxes_of_plan(self, plan: str) -> PlanBoxes:
+        return PlanBoxes(
+            agent_id=plan,
+            sandbox=BoxesOnly(self.sandbox),
+            contracts=self.planning.contracts,
+            may_write_code=self.may_write_code,
         )
 
     @cached_property
@@ -366,11 +345,6 @@ class Runtime:
         if self.stopped():
             return str(Reason.STOPPED)
         return "" if self.flags()["ASTRA_SCHEDULER_ENABLED"].on else str(Reason.FLAG_OFF)
-
-    def ledger_is_whole(self) -> bool:
-        """Verify the whole chain, from its files."""
-        key = self.root.require().data["ledger_key"]
-        return check_files(self.root.var, public_key=key).ok
 
     def tests_required(self) -> bool:
         """Tell whether only tested changes are deployed; the environment can only insist on it."""
@@ -445,8 +419,7 @@ class Runtime:
         self.notifier.stop()
         self.engine.close()
         self.change_steps.stop()
-        self.dry_runs.close()
-        self.change_repo.close()
+        self.change_parts.close()
         self.views.close()
         self.ledger.close()
 
@@ -477,12 +450,7 @@ class Runtime:
                 persona=self.root.path / "persona_space",
                 may_write_code=self.may_write_code,
             ),
-            plan_boxes=lambda plan: PlanBoxes(
-                agent_id=plan,
-                sandbox=self.sandbox,
-                contracts=self.planning.contracts,
-                may_write_code=self.may_write_code,
-            ),
+            plan_boxes=self.boxes_of_plan,
         )
 
     def may_write_code(self) -> bool:

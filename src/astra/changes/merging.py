@@ -108,6 +108,8 @@ class Merges:
             return f"the base moved: {change.facts['target_branch']} is not at {change.base[:12]}"
         if moved := self.reviews.moved(change, self.bench.desk.get(approval_id)):
             return moved
+        if blocked := self.reviews.blocked_by(change):
+            return f"the operator blocks on {', '.join(blocked)}"
         consent = self.bench.desk.terms(approval_id).get("consent", ())
         missing = set(change.facts["protected"]) - set(consent)
         return "the consent to a protected path is missing" if missing else ""

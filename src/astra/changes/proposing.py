@@ -16,7 +16,7 @@ from astra.changes.model import Change
 from astra.changes.ports import Imported
 from astra.changes.workbench import Workbench, facts
 from astra.goals.book import Goals
-from astra.kernel.errors import BadInput, Conflict
+from astra.kernel.errors import BadInput, Conflict, Refused
 from astra.kernel.ids import random_id
 from astra.kernel.text import one_line, printable
 from astra.ledger.record import Event
@@ -48,6 +48,7 @@ class Proposals:
         """Admit a change, commit it on its own branch and record it; or refuse, and do nothing."""
         bench = self.bench
         _check(proposal)
+        self._refuse_flood()
         replaced = self._replaced(proposal)
         story = self._story(proposal, replaced, correlation)
         flags_version = flags.version(bench.ledger)
@@ -112,6 +113,15 @@ class Proposals:
                 base=base,
             )
         return carried.result
+
+    def _refuse_flood(self) -> None:
+        """Keep a reviewer's list readable, whoever proposes."""
+        if self.bench.book.open_count() >= MOST_OPEN:
+            raise Refused(
+                f"{MOST_OPEN} changes are open already",
+                code="too_many_waiting",
+                next_step="wait until the operator has decided some of them: astra changes list",
+            )
 
     def _replaced(self, proposal: Proposal) -> Change | None:
         if not proposal.supersedes:

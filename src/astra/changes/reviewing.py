@@ -91,6 +91,14 @@ class Reviews:
     def check_terms(self, approval: Approval, terms: Mapping[str, Any]) -> None:
         """Refuse a grant that lacks the consent to a protected path, or names one in vain."""
         change = self.bench.book.of_approval(approval.id)
+        if blocked := self.blocked_by(change):
+            raise Refused(
+                f"{change.id} cannot be approved while {', '.join(blocked)} is found in it",
+                code="blocked_by_findings",
+                next_step="send it back; or take the rule out of target.blocking_findings in"
+                " astra.toml and sign that",
+                rules=blocked,
+            )
         consent = [str(path) for path in terms.get("consent", ())]
         protected = [str(path) for path in change.facts["protected"]]
         if unknown := sorted(set(consent) - set(protected)):
@@ -107,6 +115,11 @@ class Reviews:
                 next_step=f"look at them, then: astra approve {approval.id} {printable(options)}",
                 paths=missing,
             )
+
+    def blocked_by(self, change: Change) -> list[str]:
+        """Name the findings that the operator chose to block on."""
+        chosen = set(self.bench.configuration().target.blocking_findings)
+        return sorted({item["rule"] for item in change.findings or ()} & chosen)
 
     def reject(self, identifier: str, reason: str, *, actor: str) -> None:
         """Turn a change down. That is free, also while code writing is off."""

@@ -85,9 +85,13 @@ class Book:
 
     def test_changes_waiting(self) -> list[str]:
         """Name the changes to tests that nobody has decided on yet, oldest first."""
-        rows = self.ledger.query("SELECT id FROM change WHERE tests = 1 ORDER BY sequence")
-        changes = [self.get(identifier) for (identifier,) in rows]
-        return [change.id for change in changes if change.is_open]
+        rows = self.ledger.query(
+            "SELECT id FROM change WHERE tests = 1 AND is_open = 1 ORDER BY sequence"
+        )
+        return [identifier for (identifier,) in rows]
+
+    def open_count(self) -> int:
+        return int(self.ledger.query("SELECT count(*) FROM change WHERE is_open = 1")[0][0])
 
     def counters(self) -> dict[str, int]:
         rows = dict(self.ledger.query("SELECT name, value FROM change_counter"))
@@ -115,16 +119,33 @@ def _apply(record: Record) -> Iterator[Statement]:
             "INSERT INTO change_record SELECT change, ? FROM change_approval WHERE approval = ?",
             (record.sequence, record.subject),
         )
+        if record.type == desk.REJECTED:
+            yield _closed_by(record)
     else:
         yield from _of_change(record)
+
+
+def _closed_by(record: Record) -> Statement:
+    """Close the change that a rejected request was about."""
+    return (
+        (
+            "UPDATE change SET is_open = 0 WHERE id ="
+            " (SELECT change FROM change_approval WHERE approval = ?)"
+        ),
+        (record.subject,),
+    )
 
 
 def _of_change(record: Record) -> Iterator[Statement]:
     if record.type == model.SCHEDULED:
         tests = int(bool(record.data["facts"]["tests"]))
         row = (record.subject, tests, record.sequence)
-        yield "INSERT INTO change VALUES (?, ?, ?)", row
+        yield "INSERT INTO change VALUES (?, ?, 1, ?)", row
     yield "INSERT INTO change_record VALUES (?, ?)", (record.subject, record.sequence)
+    to = model.TRANSITIONS[record.type].to if record.type in model.TRANSITIONS else None
+    if to is not None:
+        is_open = int(to in model.OPEN)
+        yield "UPDATE change SET is_open = ? WHERE id = ?", (is_open, record.subject)
     if record.type == model.EXECUTED:
         row = (record.data["commit"], record.subject)
         yield "INSERT OR IGNORE INTO change_merged VALUES (?, ?)", row
@@ -163,8 +184,9 @@ PROJECTION = Projection(
     "changes",
     (
         """CREATE TABLE change (
-            id TEXT PRIMARY KEY, tests INTEGER, sequence INTEGER
+            id TEXT PRIMARY KEY, tests INTEGER, is_open INTEGER, sequence INTEGER
         ) WITHOUT ROWID""",
+        "CREATE INDEX change_open ON change (is_open, sequence)",
         "CREATE INDEX change_order ON change (sequence)",
         """CREATE TABLE change_record (
             change TEXT, sequence INTEGER, PRIMARY KEY (change, sequence)

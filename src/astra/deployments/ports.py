@@ -1,8 +1,10 @@
 """What deployments need of the world: an approval, release folders, the app's holder, and time."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
+
+from astra.deployments.reloading import Changes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +49,7 @@ class AppSpec:
     state: str
     secrets: tuple[str, ...] = ()
     health_path: str = "/healthz"
+    reload: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         return dict(self.__dict__)
@@ -64,6 +67,7 @@ class AppSpec:
             state=str(fields["state"]),
             secrets=tuple(map(str, fields["secrets"])),
             health_path=str(fields["health_path"]),
+            reload=bool(fields.get("reload", False)),
         )
 
 
@@ -131,6 +135,10 @@ class Releases(Protocol):
 
     def folder(self, release: str) -> str: ...
 
+    def differences(self, old: str, new: str) -> Changes:
+        """Give the content of every file that differs between two releases."""
+        ...
+
     def back_up(self, release: str, name: str) -> str:
         """Keep what is about to be replaced; give its place. Twice is as good as once."""
         ...
@@ -161,6 +169,10 @@ class AppHolder(Protocol):
         """Send every new connection to this instance; name the one that served before."""
         ...
 
+    def reload(self, instance: str, spec: AppSpec, changed: Sequence[str]) -> Checked:
+        """Have a running instance take another release's code over; ok when it says so itself."""
+        ...
+
     def retire(self, instance: str) -> Mapping[str, Any]:
         """Let an instance finish what it has accepted, then end it."""
         ...
@@ -180,6 +192,16 @@ class HealthCommand(Protocol):
     """The operator's own check, a program run in the app's profile."""
 
     def run(self, release: str, folder: str, running: Running) -> Checked: ...
+
+
+class Remote(Protocol):
+    """The operator's remote repository, and their own checks before it."""
+
+    def check(self, folder: str, *, correlation: str) -> Checked:
+        """Run the operator's commit checks in a box, on the files of a release."""
+        ...
+
+    def push(self, commit: str) -> Checked: ...
 
 
 class Pace(Protocol):

@@ -1,7 +1,7 @@
 """Bringing releases up and down: what every step of a deployment, and the upkeep, is made of."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from astra.deployments import events
@@ -15,7 +15,7 @@ from astra.deployments.ports import (
     Running,
 )
 from astra.deployments.views import Deployment, Release
-from astra.deployments.watching import BrokenOff, Plan, Trouble, Watch
+from astra.deployments.watching import REHEARSAL_SECONDS, BrokenOff, Plan, Trouble, Watch
 from astra.ledger.ports import Ledger
 from astra.ledger.record import Event
 
@@ -25,6 +25,7 @@ class Stage:
     ledger: Ledger
     releases: Releases
     holder: AppHolder
+    rehearsal: AppHolder
     health: HealthCommand
     pace: Pace
     plan: Callable[[], Plan]
@@ -39,7 +40,7 @@ class Stage:
         for found in state.instances if state else ():
             if found is not (state and state.serving) or found.over:
                 self.holder.end(found.instance)
-        instance = self.holder.launch(self._spec(release))
+        instance = self.holder.launch(self.spec(release))
         try:
             trouble = self.look(release).until_healthy(instance)
         except BrokenOff:
@@ -48,6 +49,24 @@ class Stage:
         if trouble:
             self.holder.end(instance)
         return trouble or instance
+
+    def rehearse(self, release: Release) -> Trouble | None:
+        """Run a release apart from everything first: another port, another state, no traffic."""
+        plan = self.plan()
+        plan = replace(plan, watch_seconds=min(plan.watch_seconds, REHEARSAL_SECONDS))
+        spec = self.spec(release)
+        spec = replace(spec, port=0, state=f"{spec.state}-staging", reload=False)
+        watch = Watch(holder=self.rehearsal, pace=self.pace, plan=plan, stopped=self.stopped)
+        self.rehearsal.close()
+        try:
+            instance = self.rehearsal.launch(spec)
+            trouble = watch.until_healthy(instance)
+            if trouble is None:
+                self.rehearsal.switch(instance)
+                trouble = watch.for_window(instance)
+            return trouble
+        finally:
+            self.rehearsal.close()
 
     def look(self, release: Release) -> Watch:
         plan, folder = self.plan(), self.releases.folder(release.id)
@@ -85,7 +104,7 @@ class Stage:
                 data = {"release": found.release, **dict(report)}
                 self.ledger.append([_retired(data, deployment)])
 
-    def _spec(self, release: Release) -> AppSpec:
+    def spec(self, release: Release) -> AppSpec:
         return self.plan().spec(
             release=release.id, digest=release.digest, folder=self.releases.folder(release.id)
         )

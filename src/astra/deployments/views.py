@@ -75,6 +75,14 @@ def deployments(ledger: Ledger, *, limit: int = 100) -> list[Deployment]:
     return _deployments(ledger, "1 ORDER BY sequence DESC LIMIT ?", limit)
 
 
+def unpushed(ledger: Ledger) -> Deployment | None:
+    """Give the newest deployment that settled, unless somebody tried to push it already."""
+    condition = "state = 'settled' AND kind = 'deploy' ORDER BY sequence DESC LIMIT 1"
+    found = _deployments(ledger, condition)
+    tried = ledger.query("SELECT 1 FROM push WHERE deployment = ?", [found[0].id]) if found else []
+    return found[0] if found and not tried else None
+
+
 def releases(ledger: Ledger, *, every: bool = False) -> list[Release]:
     """Give the kept releases, the newest first; with `every`, also those that were removed."""
     return _releases(
@@ -213,6 +221,11 @@ def _removed(record: Record) -> Iterator[Statement]:
     yield "UPDATE release SET state = 'removed' WHERE id = ?", (record.data["release"],)
 
 
+def _pushed(record: Record) -> Iterator[Statement]:
+    ok = record.type == events.PUSHED
+    yield "INSERT OR REPLACE INTO push VALUES (?, ?)", (record.data["deployment"], int(ok))
+
+
 def _live(record: Record, release: str) -> Iterator[Statement]:
     yield "UPDATE release SET live = 0, state = 'replaced' WHERE live = 1", ()
     yield (
@@ -239,6 +252,8 @@ _EFFECTS: dict[str, Callable[[Record], Iterator[Statement]]] = {
     events.ROLLBACK_FAILED: _rollback_failed,
     events.QUARANTINED: _quarantined,
     events.REMOVED: _removed,
+    events.PUSHED: _pushed,
+    events.PUSH_FAILED: _pushed,
 }
 
 
@@ -260,6 +275,7 @@ PROJECTION = Projection(
             id TEXT PRIMARY KEY, commit_id TEXT, digest TEXT, state TEXT, good INTEGER,
             live INTEGER, last_live INTEGER, built_at TEXT, files INTEGER, size INTEGER
         ) WITHOUT ROWID""",
+        "CREATE TABLE push (deployment TEXT PRIMARY KEY, ok INTEGER)",
         "CREATE TABLE quarantine (commit_id TEXT PRIMARY KEY, reason TEXT, sequence INTEGER)",
     ),
     _apply,

@@ -9,6 +9,7 @@ START_SECONDS = 30.0
 CHECK_SECONDS = 5.0
 MOST_IN_A_ROW = 3
 MOST_CRASHES = 2
+REHEARSAL_SECONDS = 10.0
 MOST_FAILING = 0.2
 COMMAND_EVERY = 5
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 1.0
@@ -27,6 +28,11 @@ class Plan:
     health_command: tuple[str, ...] = ()
     watch_seconds: float = 60.0
     keep: int = 5
+    reload: bool = False
+    ignored: tuple[str, ...] = ()
+    staging: bool = False
+    push_remote: str = ""
+    commit_checks: tuple[str, ...] = ()
 
     def spec(self, *, release: str, digest: str, folder: str) -> AppSpec:
         return AppSpec(
@@ -39,6 +45,7 @@ class Plan:
             state=self.state,
             secrets=self.secrets,
             health_path=self.health_path,
+            reload=self.reload,
         )
 
 

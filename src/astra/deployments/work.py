@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from astra.deployments import events, views
+from astra.deployments import events, reloading, views
 from astra.deployments.stage import Stage
 from astra.deployments.upkeep import Upkeep
 from astra.deployments.views import Deployment, Release
@@ -70,17 +70,19 @@ class Work:
 
     def start(self, deployment: Deployment) -> bool:
         """Bring the release up beside the one that serves; the switch is recorded, then made."""
-        release = self._release(deployment.release)
+        release, serving = self._release(deployment.release), views.live(self._ledger)
         try:
-            instance = self.stage.bring_up(release)
+            if trouble := self._rehearsed(deployment, release):
+                return self._failed(deployment, "staging", trouble)
+            instance, how = self._reloaded(deployment, serving, release)
+            instance = instance or self.stage.bring_up(release)
             if isinstance(instance, Trouble):
                 return self._failed(deployment, "start", instance)
-            serving = views.live(self._ledger)
             backup = self._back_up(serving)
         except AstraError as error:
             return self._failed(deployment, "start", _not_blamed(error))
         replaced = serving.id if serving else None
-        data = {"release": release.id, "replaced": replaced, "backup": backup}
+        data = {"release": release.id, "replaced": replaced, "backup": backup, "how": how}
         self._append(_about(events.SWITCHED, deployment, data))
         self.stage.switch(deployment, instance, release)
         return True
@@ -118,6 +120,33 @@ class Work:
         why = "; ".join(troubles) or "there is no proven release to go back to"
         return self._append(_about(events.ROLLBACK_FAILED, deployment, {"reason": why[:_SAID]}))
 
+    def _rehearsed(self, deployment: Deployment, release: Release) -> Trouble | None:
+        if not self.stage.plan().staging or deployment.kind == "rollback":
+            return None
+        trouble = self.stage.rehearse(release)
+        if trouble is None:
+            self._append(_about(events.REHEARSED, deployment, {"release": release.id}))
+        return trouble
+
+    def _reloaded(
+        self, deployment: Deployment, serving: Release | None, release: Release
+    ) -> tuple[str | None, str]:
+        """Have the running app take the new code over, where that is safe; else say why not."""
+        state, plan = self.stage.holder.state(), self.stage.plan()
+        running = state.serving if state else None
+        if not plan.reload or serving is None or running is None or running.release != serving.id:
+            return None, "started"
+        changes = self.stage.releases.differences(serving.id, release.id)
+        if reason := reloading.why_not(changes, ignored=plan.ignored):
+            return None, f"started: {reason}"[:_SAID]
+        data = {"release": release.id, "from": serving.id}
+        self._append(_about(events.RELOAD_BEGUN, deployment, data))
+        changed = reloading.modules(changes, ignored=plan.ignored)
+        done = self.stage.holder.reload(running.instance, self.stage.spec(release), changed)
+        if not done.ok:
+            return None, f"started: it was not reloaded, {done.detail}"[:_SAID]
+        return running.instance, "reloaded"
+
     def _back_up(self, serving: Release | None) -> str | None:
         if serving is None or not self.stage.releases.intact(serving.id, serving.digest):
             return None
@@ -137,7 +166,7 @@ class Work:
             "blamed": trouble.blamed,
             "rolls_back": rolls_back,
             "rollback_to": target[0].id if target else None,
-            "said": self.stage.holder.said()[-_SAID:] if stage != "build" else "",
+            "said": self._said(stage),
         }
         batch = [_about(events.FAILED, deployment, data)]
         if trouble.blamed and deployment.kind == "deploy":
@@ -146,6 +175,11 @@ class Work:
             batch.append(_about(events.QUARANTINED, deployment, blame))
         self._ledger.append(batch)
         return True
+
+    def _said(self, stage: str) -> str:
+        """Give the end of what the failing app printed."""
+        speaker = self.stage.rehearsal if stage == "staging" else self.stage.holder
+        return "" if stage == "build" else speaker.said()[-_SAID:]
 
     def _append(self, event: Event) -> bool:
         self._ledger.append([event])

@@ -20,6 +20,7 @@ from astra.kernel.text import printable
 from astra.ledger.ports import Ledger
 from astra.ledger.projection import Projection, Statement
 from astra.ledger.record import Record
+from astra.plans import events as plans
 from astra.policy import flags, telemetry
 from astra.schedules import events as schedules
 from astra.schedules import tokens
@@ -100,6 +101,18 @@ def _token_refused(record: Record) -> str:
     return f"{record.data['schedule']} did not run: {record.data['problem']}"
 
 
+def _plan(words: str) -> Callable[[Record], str]:
+    def told(record: Record) -> str:
+        why = record.data.get("reason", "")
+        return f"the plan {record.subject} {words}" + (f": {why}" if why else "")
+
+    return told
+
+
+def _allowlist(_record: Record) -> str:
+    return "somebody changed the file of the global allowlist; it was written anew"
+
+
 def _torn(record: Record) -> str:
     return f"a crash tore the end of the ledger; {record.data['bytes']} bytes were set aside"
 
@@ -126,6 +139,10 @@ def _rollback_failed(record: Record) -> str:
 
 def _not_serving(record: Record) -> str:
     return f"release {record.data['release']} cannot be started: {_why(record)}"
+
+
+def _not_pushed(record: Record) -> str:
+    return f"commit {record.data['commit'][:12]} was not pushed: {_why(record)}"
 
 
 def _why(record: Record) -> str:
@@ -160,11 +177,21 @@ NOTES: Mapping[str, tuple[str, Callable[[Record], str]]] = {
     desk.EXPIRED: (OUTCOME, _reason("expired")),
     desk.STALE: (OUTCOME, _reason("was withdrawn")),
     goals.CREATED: (OUTCOME, _goal_created),
+    plans.FAILED: (OUTCOME, _plan("could not be drafted")),
+    plans.REJECTED: (OUTCOME, _plan("was rejected")),
+    plans.BLOCKED_ON_PERMISSION: (OUTCOME, _plan("waits")),
+    plans.BLOCKED_ON_DESTRUCTIVE: (OUTCOME, _plan("waits")),
+    plans.BLOCKED_ON_BUDGET: (OUTCOME, _plan("waits")),
+    plans.BLOCKED_ON_LLM: (OUTCOME, _plan("waits")),
+    plans.COMPLETED: (OUTCOME, _plan("is done")),
+    plans.ALLOWLIST_TAMPERED: (ALERT, _allowlist),
+    plans.ABORTED: (ALERT, _plan("was ended")),
     deployments.SETTLED: (OUTCOME, _deployed),
     deployments.FAILED: (ALERT, _not_deployed),
     deployments.ROLLED_BACK: (ALERT, _rolled_back),
     deployments.ROLLBACK_FAILED: (ALERT, _rollback_failed),
     deployments.QUARANTINED: (ALERT, _in_quarantine),
+    deployments.PUSH_FAILED: (ALERT, _not_pushed),
     deployments.NOT_SERVING: (ALERT, _not_serving),
     changes.TESTS_COMPLETED: (OUTCOME, _tested),
     changes.EXECUTED: (OUTCOME, _merged),

@@ -78,16 +78,30 @@ class Allowlist:
 
     def export(self) -> None:
         """Write the file as the ledger says now, and note that it was written."""
-        rows = self.ledger.query("SELECT version FROM subject WHERE id = ?", [SUBJECT])
-        version = rows[0][0] if rows else 0
+        version = self._version()
         self.files.write_allowlist(self.text())
-        done = Event(
-            type=events.ALLOWLIST_EXPORTED, actor=events.DAEMON, data={"level": events.INFO}
-        )
+        data = {"level": events.INFO, "version": version}
+        done = Event(type=events.ALLOWLIST_EXPORTED, actor=events.DAEMON, data=data)
         try:
             self.ledger.append([done], expect={SUBJECT: version})
         except StaleVersion:
             self.export()
+
+    def watch(self) -> None:
+        """Put the file right when somebody changed it, and say so; it grants nothing either way."""
+        rows = self.ledger.query("SELECT version FROM allowlist_export")
+        if not rows or rows[0][0] != self._version():
+            return  # nothing was exported yet, or the next export is due
+        if self.files.read_allowlist() != self.text():
+            data = {"level": events.WARNING, "reason": "its file was not what was exported"}
+            self.ledger.append(
+                [Event(type=events.ALLOWLIST_TAMPERED, actor=events.DAEMON, data=data)]
+            )
+            self.files.write_allowlist(self.text())
+
+    def _version(self) -> int:
+        rows = self.ledger.query("SELECT version FROM subject WHERE id = ?", [SUBJECT])
+        return rows[0][0] if rows else 0
 
     def text(self) -> str:
         kinds = {
@@ -98,6 +112,9 @@ class Allowlist:
 
 
 def _apply(record: Record) -> Iterator[Statement]:
+    if record.type == events.ALLOWLIST_EXPORTED:
+        yield "INSERT OR REPLACE INTO allowlist_export VALUES (1, ?)", (record.data["version"],)
+        return
     item = (record.data["kind"], record.data["value"])
     yield "DELETE FROM global_grant WHERE kind = ? AND value = ?", item
     if record.type == events.GLOBAL_GRANT_ADDED:
@@ -110,7 +127,10 @@ PROJECTION = Projection(
         """CREATE TABLE global_grant (
             kind TEXT, value TEXT, sequence INTEGER, PRIMARY KEY (kind, value)
         ) WITHOUT ROWID""",
+        "CREATE TABLE allowlist_export (id INTEGER PRIMARY KEY, version INTEGER)",
     ),
     _apply,
-    types=frozenset({events.GLOBAL_GRANT_ADDED, events.GLOBAL_GRANT_REMOVED}),
+    types=frozenset(
+        {events.GLOBAL_GRANT_ADDED, events.GLOBAL_GRANT_REMOVED, events.ALLOWLIST_EXPORTED}
+    ),
 )

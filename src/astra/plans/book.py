@@ -5,6 +5,7 @@ the operator's decision, acting on it and writing the files that show it are ste
 the state, so that a crash between any two of them loses none.
 """
 
+import contextlib
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from typing import Any
 from astra.approvals import desk as approvals
 from astra.approvals.desk import Approval, Desk
 from astra.kernel import canonical
-from astra.kernel.errors import BadInput, DuplicateKey, Refused
+from astra.kernel.errors import BadInput, Conflict, DuplicateKey, Refused, StaleVersion
 from astra.kernel.ids import random_id
 from astra.kernel.text import one_line
 from astra.plans import edits, events, grants, schema, states
@@ -117,9 +118,10 @@ class Plans:
         )
 
     def ask_anew(self, identifier: str) -> None:
-        """Ask for a plan that changed, whatever was asked before; the due step."""
-        self._withdraw(identifier, keep="", why="the plan was changed")
-        self.ask(identifier)
+        """Ask for a plan that changed, unless that was done since; the due step."""
+        if not any(self._asked_since(identifier, each.id) for each in self._mine(identifier)):
+            self._withdraw(identifier, keep="", why="the plan was changed")
+            self.ask(identifier)
 
     def fulfil(self, approval_id: str) -> None:
         """Let an approval that the operator signed take effect, or withdraw it."""
@@ -134,6 +136,7 @@ class Plans:
         except (states.IllegalMove, DuplicateKey):
             if self.desk.get(approval_id).state == "approved":
                 raise
+        self._withdraw(approval.subject_id, keep="", why="the plan was decided")
 
     def follow_rejection(self, approval_id: str) -> None:
         """Reject the plan whose approval was rejected at the desk."""
@@ -147,7 +150,12 @@ class Plans:
         self.register.move(plan.id, events.REJECTED, lambda _plan: data, actor="operator")
 
     def asked_for(self, plan: AgentPlan) -> Grants:
-        assert plan.plan is not None  # noqa: S101 - only drafted plans ask
+        if plan.plan is None:
+            raise Conflict(
+                f"{plan.id} cannot be read by this version of Astra",
+                code="plan_unreadable",
+                next_step="update Astra, or reject the plan",
+            )
         return grants.asked_for(
             plan.id, plan.plan.hash(), plan.plan.manifest, self.allowlist.allows
         )
@@ -199,11 +207,28 @@ class Plans:
         }
 
     def _withdraw(self, identifier: str, *, keep: str, why: str) -> None:
-        for state in ("pending", "approved"):
-            for approval in self.desk.listed(state=state):
-                mine = (approval.kind, approval.subject_id) == (KIND, identifier)
-                if mine and approval.digest != keep:
+        for approval in self._mine(identifier, "pending", "approved"):
+            if approval.digest != keep:
+                with contextlib.suppress(StaleVersion):  # somebody decided on it meanwhile
                     self.desk.go_stale(approval.id, why)
+
+    def _mine(self, identifier: str, *states: str) -> list[Approval]:
+        """Give the approvals of a plan, by default those that wait."""
+        return [
+            approval
+            for state in states or ("pending",)
+            for approval in self.desk.listed(state=state)
+            if (approval.kind, approval.subject_id) == (KIND, identifier)
+        ]
+
+    def _asked_since(self, identifier: str, approval_id: str) -> bool:
+        """Tell whether an approval was asked for after the plan's last record."""
+        rows = self.register.ledger.query(
+            "SELECT approval.sequence > subject.sequence FROM approval, subject"
+            " WHERE approval.id = ? AND subject.id = ?",
+            [approval_id, identifier],
+        )
+        return bool(rows and rows[0][0])
 
 
 def digest_of(wanted: Grants) -> str:

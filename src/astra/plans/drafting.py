@@ -21,7 +21,7 @@ from astra.plans.forms import DraftForm
 from astra.plans.model import AgentPlan
 from astra.plans.ports import ModelSource, Prompt, Reply, Usage
 from astra.plans.register import Register
-from astra.plans.skills import CODER, GROUPS
+from astra.plans.skills import GROUPS
 from astra.plans.states import State
 
 BACKOFF_SECONDS = (5, 15, 45)
@@ -156,7 +156,7 @@ class Drafting:
         trouble = (
             [prompts.untrusted("what was wrong last time", plan.reason)] if plan.reason else []
         )
-        skills = ", ".join([*GROUPS, CODER, *self.plans.rules().skills.names()])
+        skills = ", ".join([*GROUPS, *self.plans.rules().skills.names()])
         return Prompt(
             rules=prompts.rules(prompts.DRAFTING),
             data=(

@@ -50,9 +50,9 @@ QUESTIONED, ANSWERED = "agent_plan_questioned", "agent_plan_answered"
 DRAFTING_RETRIED = "agent_plan_drafting_retried"
 FILES_EXPORTED = "agent_files_exported"
 ALLOWLIST_EXPORTED = "agent_global_grants_exported"
-DRAFTING_EVENTS = frozenset(
-    {REQUESTED, FAILED, QUESTIONED, ANSWERED, DRAFTING_RETRIED, FILES_EXPORTED, ALLOWLIST_EXPORTED}
-)
+ALLOWLIST_TAMPERED = "agent_global_grants_tampered"
+DRAFTING_EVENTS = frozenset({REQUESTED, FAILED, QUESTIONED, ANSWERED, DRAFTING_RETRIED})
+FILE_EVENTS = frozenset({FILES_EXPORTED, ALLOWLIST_EXPORTED, ALLOWLIST_TAMPERED})
 
 BLOCKED_ON_DESTRUCTIVE = "agent_blocked_on_destructive"
 BLOCKED_ON_BUDGET, BLOCKED_ON_LLM = "agent_blocked_on_budget", "agent_blocked_on_llm"
@@ -62,6 +62,7 @@ MODEL_FAILED, OVERRAN = "agent_model_failed", "agent_overran"
 PERMISSION_GRANTED, ACTION_CONFIRMED = "agent_permission_granted", "agent_action_confirmed"
 ACTION_SKIPPED, BUDGET_EXTENDED = "agent_action_skipped", "agent_budget_extended"
 SILENCED, NOTIFIED = "agent_silenced", "agent_notified"
+CODER_CALLED = "agent_coder_called"
 STEP_EVENTS = frozenset(
     {
         BLOCKED_ON_DESTRUCTIVE,
@@ -79,9 +80,10 @@ STEP_EVENTS = frozenset(
         BUDGET_EXTENDED,
         SILENCED,
         NOTIFIED,
+        CODER_CALLED,
     }
 )
-PLAN_EVENTS = PHASE3_STEP8_EVENTS | RUNNER_EVENTS | DRAFTING_EVENTS | STEP_EVENTS
+PLAN_EVENTS = PHASE3_STEP8_EVENTS | RUNNER_EVENTS | DRAFTING_EVENTS | FILE_EVENTS | STEP_EVENTS
 INFO, WARNING = "info", "warning"
 DAEMON = "daemon"
 
@@ -176,6 +178,7 @@ KINDS: Mapping[str, Kind] = {
         _kind(BUDGET_EXTENDED),
         _kind(SILENCED),
         _kind(NOTIFIED),
+        _kind(CODER_CALLED),
         _kind(MESSAGE_SENT),
         _kind(MESSAGE_RECEIVED),
     )

@@ -38,7 +38,7 @@ class Exports:
 
     def due(self, plan: AgentPlan) -> bool:
         under = plan.state in UNDER_CONTRACT and plan.grants is not None
-        return under and plan.exported != _mark(plan)
+        return under and plan.plan is not None and plan.exported != _mark(plan)
 
     def _write(self, plan: AgentPlan) -> None:
         identifier = plan.id
@@ -58,9 +58,9 @@ class Exports:
 
     def tampered(self, plan: AgentPlan) -> str:
         """Give the reason why a plan under contract cannot go on, or nothing."""
-        if plan.state not in UNDER_CONTRACT or plan.grants is None:
+        if plan.state not in UNDER_CONTRACT or plan.grants is None or plan.plan is None:
             return ""
-        if plan.plan is None or plan.plan.hash() != plan.grants.plan_hash:
+        if plan.plan.hash() != plan.grants.plan_hash:
             return PLAN_TAMPERED
         if not self._authorised(plan):
             return GRANTS_TAMPERED
@@ -94,7 +94,8 @@ class Exports:
             " WHERE mention.id = ? AND type = ? ORDER BY sequence",
             [plan.id, events.PERMISSION_GRANTED],
         )
-        return [chain.parse(line) for (line,) in rows]
+        found = [chain.parse(line) for (line,) in rows]
+        return [record for record in found if record.subject == plan.id]
 
 
 def texts(plan: AgentPlan) -> dict[str, str]:

@@ -42,6 +42,19 @@ class DraftForm(Form):
     plan: PlanForm | None = None
 
 
+class FileForm(Form):
+    path: str
+    content: str
+
+
+class CodeForm(Form):
+    """Files as they should be; what stays as it is is left out."""
+
+    files: list[FileForm] = []
+    deleted: list[str] = []
+    note: str = Field(default="", description="why nothing was changed, or what to look at")
+
+
 class ActionForm(Form):
     """What to do next in a checkpoint."""
 

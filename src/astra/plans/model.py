@@ -6,7 +6,7 @@ from typing import Any
 
 from astra.plans import schema
 from astra.plans.grants import Grants
-from astra.plans.schema import Checkpoint, Plan
+from astra.plans.schema import BadPlan, Checkpoint, Plan
 from astra.plans.states import State
 
 COLUMNS = (
@@ -133,11 +133,19 @@ def read_plan(row: tuple[Any, ...]) -> AgentPlan:
     for name in ("channels", "questions"):
         values[name] = tuple(json.loads(values[name]))
     values["block"] = json.loads(values["block"]) if values["block"] else None
-    values["plan"] = schema.load(json.loads(values["plan"]))[0] if values["plan"] else None
+    values["plan"] = _plan(values["plan"])
     values["grants"] = Grants.read(json.loads(values["grants"])) if values["grants"] else None
     for name in ("silenced", "overran"):
         values[name] = bool(values[name])
     return AgentPlan(**values)
+
+
+def _plan(text: str | None) -> Plan | None:
+    """Read a stored plan; one that this version cannot read is not there, and breaks no list."""
+    try:
+        return schema.load(json.loads(text))[0] if text else None
+    except BadPlan:
+        return None
 
 
 def read_step(row: tuple[Any, ...]) -> Step:

@@ -96,11 +96,15 @@ class ModelSource(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Proposal:
-    """A diff that a coder made, on its way into the change path."""
+    """What a coder made, on its way into the change path: a diff, or whole files.
+
+    A file whose text is None is deleted.
+    """
 
     agent_id: str
     checkpoint: str
-    diff: str
+    diff: str = ""
+    files: Mapping[str, str | None] | None = None
     reason: str
     coder: str
     prompt_version: str

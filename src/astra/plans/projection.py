@@ -8,6 +8,7 @@ from astra.ledger.projection import Projection, Statement
 from astra.ledger.record import Record
 from astra.plans import events
 from astra.plans.states import State
+from astra.plans.tables import TABLES
 
 
 def _apply(record: Record) -> Iterator[Statement]:
@@ -220,6 +221,13 @@ def _talked(record: Record, text: str, direction: str, kind: str) -> Iterator[St
     )
 
 
+def _coder_called(record: Record) -> Iterator[Statement]:
+    yield (
+        "UPDATE plan SET spent = spent + 1, calls = calls + 1 WHERE id = ?",
+        (record.data["agent_id"],),
+    )
+
+
 def _notified(record: Record) -> Iterator[Statement]:
     yield _set(record, notified=record.data["up_to"])
 
@@ -273,34 +281,12 @@ _EFFECTS: dict[str, Callable[[Record], Iterator[Statement]]] = {
     events.MESSAGE_SENT: _sent,
     events.MESSAGE_RECEIVED: _received,
     events.NOTIFIED: _notified,
+    events.CODER_CALLED: _coder_called,
 }
 
 PROJECTION = Projection(
     "plans",
-    (
-        """CREATE TABLE plan (
-            id TEXT PRIMARY KEY, state TEXT, reason TEXT DEFAULT '', description TEXT,
-            channels TEXT, plan TEXT, plan_hash TEXT, grants TEXT, grants_hash TEXT,
-            approval TEXT, exported TEXT, questions TEXT DEFAULT '[]', round INTEGER DEFAULT 0,
-            block TEXT, checkpoint INTEGER DEFAULT -1, done INTEGER DEFAULT 0,
-            steps INTEGER DEFAULT 0, spent INTEGER DEFAULT 0, extra INTEGER DEFAULT 0,
-            failures INTEGER DEFAULT 0, due TEXT, calls INTEGER DEFAULT 0,
-            tokens INTEGER DEFAULT 0, silenced INTEGER DEFAULT 0, overran INTEGER DEFAULT 0,
-            notified INTEGER DEFAULT 0, correlation TEXT, created_at TEXT, updated_at TEXT,
-            approved_at TEXT, started_at TEXT, sequence INTEGER
-        ) WITHOUT ROWID""",
-        "CREATE INDEX plan_state ON plan (state, sequence)",
-        """CREATE TABLE plan_step (
-            plan TEXT, step INTEGER, checkpoint INTEGER, state TEXT, action TEXT, digest TEXT,
-            destructive INTEGER, allowed TEXT, confirmed INTEGER, outcome TEXT, result TEXT,
-            started_at TEXT, PRIMARY KEY (plan, step)
-        ) WITHOUT ROWID""",
-        """CREATE TABLE plan_message (
-            sequence INTEGER PRIMARY KEY, plan TEXT, direction TEXT, kind TEXT, text TEXT,
-            time TEXT, step INTEGER
-        )""",
-        "CREATE INDEX plan_message_plan ON plan_message (plan, sequence)",
-    ),
+    TABLES,
     _apply,
     types=events.PLAN_EVENTS,
 )

@@ -56,6 +56,10 @@ class Register:
         marks = ", ".join("?" * len(wanted))
         return self._where(f"state IN ({marks})", [str(state) for state in wanted], 1_000_000)
 
+    def counts(self) -> dict[str, int]:
+        """Count the plans of each state."""
+        return dict(self.ledger.query("SELECT state, count(*) FROM plan GROUP BY state"))  # type: ignore[arg-type]
+
     def steps(self, identifier: str, *, checkpoint: int | None = None) -> list[Step]:
         rows = self.ledger.query(
             f"SELECT {STEP_COLUMNS} FROM plan_step WHERE plan = ?"  # noqa: S608 - fixed text

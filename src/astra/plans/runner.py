@@ -21,6 +21,7 @@ from astra.kernel.text import one_line
 from astra.ledger.record import Event
 from astra.plans import events, history, talk
 from astra.plans.acting import Acting
+from astra.plans.allowlist import Allowlist
 from astra.plans.drafting import BACKOFF_SECONDS
 from astra.plans.exports import Exports
 from astra.plans.forms import ActionForm
@@ -45,6 +46,7 @@ class Runner:
     register: Register
     exports: Exports
     contracts: Contracts
+    allowlist: Allowlist
     models: ModelSource
     acting: Acting
     boxes: Boxes
@@ -56,7 +58,7 @@ class Runner:
         if self.closed():
             return []
         now = self.register.now()
-        plans = self.register.in_states(_EVERY_STATE_DUE)
+        plans = [plan for plan in self.register.in_states(_EVERY_STATE_DUE) if plan.plan]
         working = [plan for plan in plans if plan.state in WORKING]
         ready = [plan for plan in working if plan.due is None or plan.due <= now]
         room = max(self.most_at_once - len(working), 0)
@@ -64,7 +66,8 @@ class Runner:
         return [plan.id for plan in (*ready, *fresh)][: self.most_at_once]
 
     def watch(self) -> None:
-        """Look at every plan under contract, working or waiting: whole, or ended."""
+        """Look at the allowlist's file, and at every plan under contract: whole, or ended."""
+        self.allowlist.watch()
         for plan in self.register.in_states(tuple(UNDER_CONTRACT)):
             try:
                 self.exports.export(plan.id)
@@ -94,7 +97,7 @@ class Runner:
     def _step(self, identifier: str) -> bool:
         self.exports.export(identifier)
         plan = self.register.get(identifier)
-        if plan.state not in _EVERY_STATE_DUE:
+        if plan.state not in _EVERY_STATE_DUE or plan.plan is None:
             return False
         self._refuse_tampered(plan)
         self._note_overrun(plan)

@@ -1,8 +1,8 @@
 """Which skills a plan may name: tools of the registry, and named groups of them.
 
 A plan may not hand itself more than it was given: it cannot draft, approve, start or schedule
-anything, neither by a tool of this server nor by a skill with the name of an agent. `coder` is a
-skill without a tool: a checkpoint that has it may hand instructions to the coder.
+anything, neither by a tool of this server nor by a skill with the name of an agent. A plan with the
+skill `coder` may hand instructions to the coder, and may propose changes to the code itself.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,6 +14,7 @@ from astra.kernel.errors import Refused
 
 CODER = "coder"
 GROUPS: Mapping[str, tuple[str, ...]] = {
+    CODER: ("schedule_code_modification",),
     "source": ("list_source_files", "read_source_code", "search_source"),
     "files": ("list_files", "read_file", "write_file"),
     "sandbox": ("run_in_sandbox",),
@@ -69,14 +70,14 @@ def tools_of(skills: Iterable[str]) -> frozenset[str]:
 def _checked(name: str, book: SkillBook) -> str:
     if _starts_more(name):
         raise _recursion(name)
-    if name in GROUPS or name == CODER:
+    if name in GROUPS:
         return name
     facts = book.find(name)
     if facts is None:
         raise SkillRefused(
             f"there is no skill {name[:100]!r}",
             code="unknown_skill",
-            next_step=f"one of: {', '.join([*GROUPS, CODER, *book.names()])}",
+            next_step=f"one of: {', '.join([*GROUPS, *book.names()])}",
         )
     if _starts_more(facts.name) or facts.operator_only:
         raise _recursion(name)

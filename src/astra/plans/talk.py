@@ -60,7 +60,7 @@ class Announcements:
         if not waiting or not self._is_time(waiting[0]):
             return False
         kinds = Counter(each.kind for each in waiting)
-        if not plan.silenced and plan.channels:
+        if not plan.silenced:
             self.notifier.tell(plan.channels, plan.id, dict(kinds))
         up_to = waiting[-1].sequence
         data = {"up_to": up_to, "kinds": dict(kinds), "silenced": plan.silenced}

@@ -37,19 +37,19 @@ class Terms:
         """Name the narrowest grants that this call would need and the plan does not have."""
         touched = call.footprint
         wanted = [("skills", call.tool)] if call.tool not in self._tools() else []
-        wanted += [("write_paths", path) for path in touched.write_paths if not self._writes(path)]
-        wanted += [("read_paths", path) for path in touched.read_paths if not self._reads(path)]
+        wanted += [("write_paths", path) for path in touched.write_paths if not self.writes(path)]
+        wanted += [("read_paths", path) for path in touched.read_paths if not self.reads(path)]
         wanted += [("network_domains", name) for name in touched.domains if not self._reaches(name)]
         return tuple(dict.fromkeys(wanted))
 
     def _tools(self) -> frozenset[str]:
         return tools_of(self.permissions.skills)
 
-    def _writes(self, path: str) -> bool:
+    def writes(self, path: str) -> bool:
         return self._allowed(self._compiled(GrantKind.WRITE_PATHS), path)
 
-    def _reads(self, path: str) -> bool:
-        return self._writes(path) or self._allowed(self._compiled(GrantKind.READ_PATHS), path)
+    def reads(self, path: str) -> bool:
+        return self.writes(path) or self._allowed(self._compiled(GrantKind.READ_PATHS), path)
 
     def _allowed(self, granted: PathGrants, path: str) -> bool:
         try:
@@ -83,8 +83,11 @@ class Contracts:
     resolve: Callable[[str], str]
 
     def terms(self, identifier: str) -> Terms:
+        return self.terms_of(self.permissions(identifier))
+
+    def terms_of(self, permissions: Permissions) -> Terms:
         return Terms(
-            permissions=self.permissions(identifier),
+            permissions=permissions,
             code_repo=self.code_repo,
             places=self.places(),
             resolve=self.resolve,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from astra.kernel.errors import Refused
 from astra.plans.schema import Checkpoint, Permissions, Plan
-from astra.plans.skills import CODER, GROUPS, SkillBook, checked
+from astra.plans.skills import GROUPS, SkillBook, checked
 from astra.policy import domains, manifest
 from astra.policy.grants import GrantKind, GrantPlaces, check_grant
 from astra.policy.manifest import BadManifest
@@ -125,4 +125,4 @@ def _refuse_unreachable(checkpoints: tuple[Checkpoint, ...], granted: Permission
 
 
 def _given(skill: str, given: set[str]) -> bool:
-    return skill in given or (skill != CODER and set(GROUPS.get(skill, (skill,))) <= given)
+    return skill in given or set(GROUPS.get(skill, (skill,))) <= given

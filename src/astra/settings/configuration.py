@@ -32,6 +32,7 @@ class Target:
     protected_paths: Texts = ()
     max_file_kb: int = 100
     max_files: int = 100
+    blocking_findings: Texts = ()
     auto_approve_paths: Texts = ()
     auto_approve_until: str = ""
 

@@ -40,7 +40,7 @@ def runtime(opened: Runtime) -> Iterator[Runtime]:
     """Give a clone that is clean again, with no branches but the target's."""
     clone = opened.settings.code_repo
     configuration = (clone / ".git/config").read_bytes()
-    head = opened.change_repo.head()
+    head = opened.change_parts.repo.head()
     yield opened
     git(opened.root.git, "update-ref", "refs/heads/trunk", head)
     (clone / ".git/config").write_bytes(configuration)
@@ -170,7 +170,7 @@ def test_a_clone_that_is_behind_is_carried_over_or_told_where_it_conflicts(
     change = runtime.changes.proposals.propose(
         other, actor="agent:test", correlation="cor_0000000000000002"
     )
-    assert runtime.change_repo.fast_forward(expected=change.base, to=change.commit)
+    assert runtime.change_parts.repo.fast_forward(expected=change.base, to=change.commit)
     with pytest.raises(Conflict) as conflict:
         propose(runtime)
     assert conflict.value.facts["paths"] == ["'agent.py'"]
@@ -179,7 +179,7 @@ def test_a_clone_that_is_behind_is_carried_over_or_told_where_it_conflicts(
     commit_on(runtime, beside_py="y = 1\n")
     carried = propose(runtime)
     assert carried.base == change.commit
-    assert sorted(runtime.change_repo.tree(carried.commit)) == ["agent.py", "beside.py"]
+    assert sorted(runtime.change_parts.repo.tree(carried.commit)) == ["agent.py", "beside.py"]
 
 
 @pytest.mark.parametrize("name", ["--upload-pack=x", "-x", "a..b", "a b", "x" * 300, "refs\n"])

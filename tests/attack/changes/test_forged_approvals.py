@@ -12,6 +12,7 @@ from astra.changes.model import State
 from astra.kernel.errors import DuplicateKey, SignatureRejected
 from astra.kernel.signatures import KeyPair
 from astra.ledger.record import Event
+from astra.persona.awareness import Awareness
 from changing import ChangesHere, git
 
 
@@ -133,3 +134,19 @@ def test_an_expired_approval_merges_nothing(here: ChangesHere) -> None:
     here.steps.run_due()
     assert here.repo.head() == before
     assert model.EXECUTED not in here.types()
+
+
+def test_a_record_of_the_code_family_while_code_writing_is_off_is_an_alert(
+    here: ChangesHere,
+) -> None:
+    change = here.reviewed()
+    assert here.changes.book.alerts() == []
+    here.set_flag(on=False)
+    forged = Event(
+        type=model.ROLLED_BACK, actor="daemon", data={"commit": change.commit}, subject=change.id
+    )
+    here.root.ledger.append([forged])
+    (alert,) = here.changes.book.alerts()
+    assert (alert["type"], alert["change"]) == (model.ROLLED_BACK, change.id)
+    notes, _ = Awareness(here.root.ledger).read(kind="alert")
+    assert "while code writing was off" in notes[0].text

@@ -71,3 +71,15 @@ def test_a_ledger_that_does_not_verify_needs_a_person(relaxed: ChangesHere) -> N
 def test_a_policy_without_an_end_or_past_it_approves_nothing(here: ChangesHere, until: str) -> None:
     here.toml = POLICY.replace("2026-04-01T00:00:00Z", until)
     assert here.reviewed(docs()).state is State.AWAITING
+
+
+def test_a_finding_the_operator_blocks_on_cannot_be_approved(here: ChangesHere) -> None:
+    here.toml = '[target]\nblocking_findings = ["weakened-test"]\n'
+    here.scanner.findings = (
+        Finding(rule="weakened-test", severity=Severity.DANGER, path="docs/guide.md", message="m"),
+    )
+    change = here.reviewed(docs())
+    with pytest.raises(AstraError) as refused:
+        here.approve(change)
+    assert refused.value.reason == "blocked_by_findings"
+    assert here.get(change.id).state is State.AWAITING

@@ -175,6 +175,19 @@ def test_a_state_folder_inside_var_is_refused(stage: Stage) -> None:
     assert "protected place" in outcome(stage, instance)
 
 
+def test_a_trap_in_the_state_folder_catches_nothing(stage: Stage) -> None:
+    """The holder writes there, as root perhaps; a link that waits for it is replaced."""
+    spec = stage.spec(reload=True)
+    instance = stage.serve(spec)
+    precious, trap = stage.folder / "precious", stage.root / "app-state" / ".astra-reload"
+    precious.write_text("mine")
+    trap.symlink_to(precious)
+    stage.holder.reload(instance, spec, ["app.py"])
+    assert precious.read_text() == "mine"
+    assert not trap.is_symlink()
+    assert json.loads(trap.read_text())["release"] == spec.release
+
+
 LOOKS = (
     SERVER
     + """

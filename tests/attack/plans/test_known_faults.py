@@ -14,7 +14,7 @@ from astra.adapters.plan_files import PlanFolder
 from astra.bootstrap import runtime as running
 from astra.kernel.errors import AstraError, LedgerLocked, NotFound, SignatureRejected
 from astra.ledger import views
-from astra.plans import schema, states
+from astra.plans import events, schema, states
 from astra.plans.states import BLOCKED, State
 from astra.policy.authority import Signed
 from astra.policy.call import Actor, Call, Footprint, Role, Tier
@@ -211,6 +211,31 @@ def test_13_a_plan_of_an_older_schema_still_loads(work: PlansAtWork) -> None:
     work.script(done())
     assert work.run(work.approved(old)).state is State.COMPLETED
     assert sorted(schema.LADDER) == list(range(schema.SCHEMA_VERSION))
+
+
+def test_13b_a_stored_plan_that_cannot_be_read_breaks_no_other(work: PlansAtWork) -> None:
+    """As after going back to an older Astra: it is listed, it does not run, it can be ended."""
+    strange = work.approved()
+    data = {"plan": {"schema_version": 99}, "plan_hash": "0" * 64}
+    event = events.made(
+        events.REVISED, strange.id, data, actor="user:1", correlation=strange.correlation
+    )
+    work.ledger.append([event])
+    work.gate.desk.ask(
+        kind="plan",
+        subject_id=strange.id,
+        digest="0" * 64,
+        summary="as the newer version asked",
+        details={},
+        actor="daemon",
+        correlation=strange.correlation,
+    )
+    work.script(done())
+    assert work.run(work.approved()).state is State.COMPLETED
+    work.running.runner.watch()
+    assert strange.id in [plan.id for plan in work.register.listed()[0]]
+    work.gate.planning.plans.reject(strange.id, "unreadable", actor="user:1")
+    assert work.state(strange) is State.REJECTED
 
 
 def test_14_the_budget_counts_calls_and_not_loops(work: PlansAtWork) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from astra.adapters.plan_files import PlanFolder
 from astra.plans.ports import PlanFiles
-from astra.testing import MemoryPlanFiles
+from astra.testing_plans import MemoryPlanFiles
 
 ID = "plan_00000000000000aa"
 Make = Callable[[Path], PlanFiles]

@@ -243,3 +243,16 @@ def test_an_approval_that_expired_can_be_asked_for_again(here: ChangesHere) -> N
     assert here.get(change.id).approval == fresh
     here.approve(here.get(change.id))
     assert here.get(change.id).state is State.EXECUTED
+
+
+def test_a_flood_of_proposals_is_refused_until_some_are_decided(
+    here: ChangesHere, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("astra.changes.proposing.MOST_OPEN", 2)
+    first = here.reviewed()
+    here.reviewed(WholeFile(path="b.py", content=b"x = 1\n"))
+    with pytest.raises(Refused) as refused:
+        here.propose(WholeFile(path="c.py", content=b"x = 1\n"))
+    assert refused.value.reason == "too_many_waiting"
+    here.desk.reject(str(first.approval), "no", actor="operator")
+    here.propose(WholeFile(path="c.py", content=b"x = 1\n"))

@@ -1,16 +1,19 @@
 """The holder, as a process of its own, with real boxes behind a real port."""
 
 import http.client
+import json
 import os
 import signal
 import socket
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from astra.adapters import boxes, stop
 from astra.adapters.supervisor.channel import HolderRefused
+from astra.deployments.ports import AppSpec
 from deploying import EXAMPLE, PLAIN, SERVER, Stage, Traffic, fetch, until
 
 CRASHES_ONCE = (
@@ -159,17 +162,55 @@ def test_the_app_dies_with_its_holder_and_another_holder_can_follow(stage: Stage
 
 
 @pytest.mark.serial
-def test_three_deployments_under_traffic_lose_nothing(stage: Stage) -> None:
+def test_deployments_under_traffic_lose_nothing(stage: Stage) -> None:
+    """Three in `make test`, twenty in `make soak`."""
+    count = int(os.environ.get("DEPLOYMENTS", "3"))
     subprocess.run(["cp", "-r", f"{EXAMPLE}/.", stage.repository], check=True)
     command = ("/usr/bin/python3", "-m", "agent_server")
     stage.serve(stage.spec(command=command))
     with Traffic(stage.port) as traffic:
-        for _ in range(3):
+        for number in range(count):
             traffic.more()
-            stage.serve(stage.spec(f"# {_}\n", command=command))
+            stage.serve(stage.spec(f"# {number}\n", command=command))
         traffic.more()
     assert traffic.lost == []
-    assert len(traffic.releases) == 4
+    assert len(traffic.releases) == count + 1
+
+
+def example(stage: Stage, **changes: str) -> AppSpec:
+    """Build a release of the example agent, with some of its words replaced."""
+    subprocess.run(["cp", "-r", f"{EXAMPLE}/.", stage.repository], check=True)
+    api = (EXAMPLE / "agent_server" / "api.py").read_text()
+    for old, new in changes.items():
+        assert old in api
+        api = api.replace(old, new)
+    (stage.repository / "agent_server" / "api.py").write_text(api)
+    return stage.spec("", command=("/usr/bin/python3", "-m", "agent_server"), reload=True)
+
+
+def test_a_reload_changes_the_code_under_an_open_connection(stage: Stage) -> None:
+    instance = stage.serve(example(stage))
+    connection = http.client.HTTPConnection("127.0.0.1", stage.port, timeout=20)
+    new = example(stage, **{"Hello from the agent": "Good morning"})
+    assert _greeting(connection)["greeting"] == "Hello from the agent"
+    assert stage.holder.reload(instance, new, ["agent_server/api.py"]).ok
+    assert _greeting(connection) == {"greeting": "Good morning", "release": new.release}
+    connection.close()
+    assert stage.running(instance).release == new.release
+
+
+def test_a_reload_that_does_not_fit_leaves_the_old_code_serving(stage: Stage) -> None:
+    old = example(stage)
+    instance = stage.serve(old)
+    new = example(stage, **{"def greeting(": "def salute(", "greeting()": "salute()"})
+    assert not stage.holder.reload(instance, new, ["agent_server/api.py"]).ok
+    assert stage.get("/api/greeting")["release"] == old.release
+    assert stage.running(instance).crashes == 0
+
+
+def _greeting(connection: http.client.HTTPConnection) -> Any:
+    connection.request("GET", "/api/greeting")
+    return json.loads(connection.getresponse().read())
 
 
 def test_the_port_is_free_again_once_the_app_is_closed(stage: Stage) -> None:

@@ -1,5 +1,6 @@
 """A daemon killed before or after any of its calls: the next one finishes what it began, once."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -48,11 +49,12 @@ def dies_after(world: World, calls: int, *, after: bool) -> bool:
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before a call", "after a call"])
-@pytest.mark.parametrize("story", ["good", "bad", "rollback"])
+@pytest.mark.parametrize("story", ["good", "bad", "rollback", "staged"])
 def test_a_deployment_survives_a_death_at_every_call(story: str, *, after: bool) -> None:
     calls, died = 0, True
     while died:
         world = World()
+        world.plan = replace(world.plan, staging=story == "staged")
         first = world.deploy("a")
         made = world.misbehave(6, "b") if story == "bad" else world.request("b")
         if story == "rollback":
@@ -67,5 +69,6 @@ def test_a_deployment_survives_a_death_at_every_call(story: str, *, after: bool)
         assert live is not None
         assert world.holder.serves == wanted == live.id, calls
         assert list(world.holder.instances) == [world.holder.live], calls
+        assert world.rehearsal.instances == {}, calls
         calls += 1
     assert calls > 20, "the story has that many calls to die at"

@@ -61,6 +61,19 @@ def test_editing_the_file_grants_nothing(gate: GateInMemory) -> None:
     assert not gate.planning.allowlist.allows("network_domains", "evil.example")
 
 
+def test_a_file_that_somebody_changed_is_told_and_written_anew(gate: GateInMemory) -> None:
+    gate.planning.allowlist.watch()
+    assert views.records(gate.root.ledger, type_="agent_global_grants_tampered") == []
+    add(gate, "read_paths", "docs")
+    gate.planning.allowlist.watch()
+    gate.plan_files.files[""] = '{"network_domains": ["evil.example"]}'
+    gate.planning.allowlist.watch()
+    gate.planning.allowlist.watch()
+    (told,) = views.records(gate.root.ledger, type_="agent_global_grants_tampered")
+    assert told.data["level"] == "warning"
+    assert json.loads(gate.plan_files.files[""])["network_domains"] == []
+
+
 @pytest.mark.parametrize(
     ("kind", "value"),
     [

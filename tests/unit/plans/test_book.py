@@ -231,6 +231,36 @@ def test_a_crash_after_a_revision_still_asks_for_it(gate: GateInMemory, document
     assert waiting.digest == gate.desk.get(approval(gate, plan)).digest
 
 
+def test_asking_twice_at_once_asks_for_one_thing(gate: GateInMemory, document: Document) -> None:
+    """The daemon's step and the door that drafted may both ask; the first request stands."""
+    plan = draft(gate, document)
+    first = approval(gate, plan)
+    gate.planning.plans.ask_anew(plan.id)
+    assert [each.id for each in gate.desk.listed()] == [first]
+    revise(gate, plan)
+    second = approval(gate, plan)
+    gate.planning.plans.ask_anew(plan.id)
+    assert [each.id for each in gate.desk.listed()] == [second]
+
+
+def test_an_approval_decided_while_it_is_withdrawn_is_left_alone(
+    gate: GateInMemory, document: Document
+) -> None:
+    plan = draft(gate, document)
+    real = gate.desk.ledger.append
+
+    def decided_first(events: Any, **options: Any) -> Any:
+        if events[0].type == "approval_went_stale":
+            gate.root.ledger.append = real
+            gate.desk.go_stale(events[0].subject, "somebody was first")
+        return real(events, **options)
+
+    gate.root.ledger.append = decided_first
+    revise(gate, plan)
+    gate.root.ledger.append = real
+    assert len(gate.desk.listed()) == 1
+
+
 def test_what_every_plan_may_have_is_marked(gate: GateInMemory, document: Document) -> None:
     grant_globally(gate, "network_domains", "example.com")
     plan = draft(gate, document)

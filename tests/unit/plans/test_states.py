@@ -50,6 +50,7 @@ def test_the_families_are_frozen_and_together_all_there_is() -> None:
         events.PHASE3_STEP8_EVENTS,
         events.RUNNER_EVENTS,
         events.DRAFTING_EVENTS,
+        events.FILE_EVENTS,
         events.STEP_EVENTS,
     )
     assert all(isinstance(family, frozenset) for family in families)

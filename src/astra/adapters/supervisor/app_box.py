@@ -68,12 +68,13 @@ class AppBox:
     def terminate(self) -> None:
         """Ask the app's first process to finish."""
         self._told_to_end = True
-        started = self._started
-        if started is None:
-            return
-        for pid in family(started.init)[1:2]:
+        self.signal(signal.SIGTERM)
+
+    def signal(self, number: int) -> None:
+        """Send the app's first process a signal."""
+        for pid in family(self._started.init)[1:2] if self._started else ():
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGTERM)
+                os.kill(pid, number)
 
     def kill(self) -> None:
         self._told_to_end = True
@@ -109,7 +110,8 @@ class AppBox:
         return Box(
             command=(str(program), *words),
             manifest=Manifest(
-                read_paths=(spec.folder,),
+                # One that reloads has to see the releases that come after it.
+                read_paths=(str(Path(spec.folder).parent) if spec.reload else spec.folder,),
                 write_paths=(spec.state,),
                 network_domains=() if spec.network == "host" else tuple(spec.network),
                 limits=_LIMITS,

@@ -7,6 +7,11 @@ from pathlib import Path
 LARGEST = 8 * 1024 * 1024
 
 
+def log_of(data_root: Path, holder: str) -> Path:
+    """Name the log of a holder's app: the one that serves, or the one that rehearses."""
+    return data_root / "logs" / ("app.log" if holder == "holder" else f"{holder}.log")
+
+
 class AppLog:
     """Never fails its writer: a full disk costs lines, not the app."""
 

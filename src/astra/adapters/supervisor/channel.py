@@ -13,7 +13,7 @@ from typing import Any
 
 from astra.kernel.errors import AstraError
 
-NAME = "holder.sock"
+HOLDER, STAGING = "holder", "staging"
 LARGEST_LINE = 1 << 20
 
 
@@ -23,25 +23,29 @@ class HolderRefused(AstraError):
     code = "holder_refused"
 
 
-def listen(folder: Path) -> socket.socket:
-    (folder / NAME).unlink(missing_ok=True)
+def socket_name(name: str) -> str:
+    return f"{name}.sock"
+
+
+def listen(folder: Path, name: str) -> socket.socket:
+    (folder / socket_name(name)).unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     before = os.umask(0o177)
     try:
         with _Folder(folder) as place:
-            listener.bind(f"{place}/{NAME}")
+            listener.bind(f"{place}/{socket_name(name)}")
     finally:
         os.umask(before)
     listener.listen(32)
     return listener
 
 
-def ask(folder: Path, question: dict[str, Any], *, seconds: float) -> dict[str, Any]:
+def ask(folder: Path, name: str, question: dict[str, Any], *, seconds: float) -> dict[str, Any]:
     """Ask the holder; raises OSError when there is none."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(seconds)
         with _Folder(folder) as place:
-            connection.connect(f"{place}/{NAME}")
+            connection.connect(f"{place}/{socket_name(name)}")
         connection.sendall(json.dumps(question).encode() + b"\n")
         answer = read_line(connection)
     if "error" in answer:

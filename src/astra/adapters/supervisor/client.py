@@ -5,13 +5,13 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from astra.adapters.supervisor import channel
-from astra.adapters.supervisor.app_log import AppLog
+from astra.adapters.supervisor.app_log import AppLog, log_of
 from astra.deployments.ports import AppSpec, Checked, HolderState, Running
 from astra.kernel.errors import AstraError
 
@@ -27,10 +27,11 @@ class NoHolder(AstraError):
 @dataclass(frozen=True)
 class HolderClient:
     data_root: Path
+    name: str = channel.HOLDER
 
     def state(self) -> HolderState | None:
         try:
-            said = channel.ask(self._run, {"do": "state"}, seconds=_SHORT)
+            said = channel.ask(self._run, self.name, {"do": "state"}, seconds=_SHORT)
         except (OSError, ValueError):
             return None
         return HolderState(
@@ -56,6 +57,11 @@ class HolderClient:
     def switch(self, instance: str) -> str | None:
         return self._ask({"do": "switch", "instance": instance})["previous"]
 
+    def reload(self, instance: str, spec: AppSpec, changed: Sequence[str]) -> Checked:
+        question = {"do": "reload", "instance": instance, "spec": spec.as_dict()}
+        said = self._ask({**question, "changed": list(changed)}, seconds=_LONG)
+        return Checked(ok=bool(said["ok"]), detail=str(said["detail"]))
+
     def retire(self, instance: str) -> Mapping[str, Any]:
         return self._ask({"do": "retire", "instance": instance}, seconds=_LONG)
 
@@ -63,7 +69,7 @@ class HolderClient:
         self._ask({"do": "end", "instance": instance}, seconds=_LONG)
 
     def said(self) -> str:
-        tail = AppLog(self.data_root / "logs" / "app.log").tail()
+        tail = AppLog(log_of(self.data_root, self.name)).tail()
         return "\n".join(ascii(line)[1:-1] for line in tail.splitlines())
 
     def close(self) -> None:
@@ -76,7 +82,7 @@ class HolderClient:
 
     def _ask(self, question: dict[str, Any], *, seconds: float = _SHORT) -> dict[str, Any]:
         try:
-            return channel.ask(self._run, question, seconds=seconds)
+            return channel.ask(self._run, self.name, question, seconds=seconds)
         except (OSError, ValueError) as error:
             raise NoHolder(
                 f"the holder of the app does not answer: {error}",
@@ -87,7 +93,8 @@ class HolderClient:
         """Start a holder that outlives the daemon."""
         reading, writing = os.pipe()
         command = [sys.executable, "-I", "-m", "astra.adapters.supervisor.holder"]
-        command += ["--data-root", str(self.data_root), "--ready", str(writing)]
+        command += ["--data-root", str(self.data_root), "--name", self.name]
+        command += ["--ready", str(writing)]
         with (self.data_root / "logs" / "holder.log").open("ab") as log:
             process = subprocess.Popen(
                 command,

@@ -23,7 +23,7 @@ from typing import Any
 
 from astra.adapters import boxes
 from astra.adapters.supervisor import app_box, channel
-from astra.adapters.supervisor.app_log import AppLog
+from astra.adapters.supervisor.app_log import AppLog, log_of
 from astra.adapters.supervisor.fronts import Front, open_front
 from astra.adapters.supervisor.instances import Instance
 from astra.deployments.ports import AppSpec
@@ -38,6 +38,7 @@ _LOOK_SECONDS = 0.5
 @dataclass
 class Holder:
     data_root: Path
+    name: str = channel.HOLDER
     _front: Front | None = field(default=None, init=False)
     _instances: dict[str, Instance] = field(default_factory=dict[str, Instance], init=False)
     _live: Instance | None = field(default=None, init=False)
@@ -50,6 +51,7 @@ class Holder:
             "launch": lambda q: self.launch(AppSpec.read(q["spec"])),
             "check": self.check,
             "switch": lambda q: self.switch(self._named(q)),
+            "reload": self.reload,
             "retire": lambda q: self.retire(self._named(q)),
             "end": lambda q: self.end(self._named(q)),
             "close": lambda _question: self.close(),
@@ -84,7 +86,7 @@ class Holder:
                 spec=spec,
                 place=front.place(spec),
                 data_root=self.data_root,
-                log=AppLog(self.data_root / "logs" / "app.log"),
+                log=AppLog(log_of(self.data_root, self.name)),
             )
             self._instances[made.name] = made
             made.start()
@@ -103,6 +105,11 @@ class Holder:
                 instance.serves = True
                 self._live = instance
             return {"previous": before.name if before and before is not instance else None}
+
+    def reload(self, question: Question) -> dict[str, Any]:
+        spec, changed = AppSpec.read(question["spec"]), list(map(str, question["changed"]))
+        checked = self._named(question).reload(spec, changed)
+        return {"ok": checked.ok, "detail": checked.detail}
 
     def retire(self, instance: Instance) -> dict[str, Any]:
         if instance is self._live:
@@ -151,26 +158,27 @@ class Holder:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="astra-holder", description=__doc__)
     parser.add_argument("--data-root", type=Path, required=True)
+    parser.add_argument("--name", default=channel.HOLDER, help="holder, or staging")
     parser.add_argument("--ready", type=int, help="descriptor to tell when ready")
     options = parser.parse_args(arguments)
     ready = _moved(options.ready)
     app_box.reserve_descriptor()
     run = options.data_root / "var" / "run"
-    with (run / "holder.lock").open("ab") as lock:
+    with (run / f"{options.name}.lock").open("ab") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             _tell(ready, "another holder is there")
             return 1
-        holder = Holder(options.data_root)
+        holder = Holder(options.data_root, options.name)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda _number, _frame: holder.leaving.set())
-        listener = channel.listen(run)
+        listener = channel.listen(run, options.name)
         threading.Thread(target=_serve, args=(holder, listener), daemon=True).start()
         _tell(ready, "")
         while not holder.leaving.wait(_LOOK_SECONDS):
             holder.look()
-        (run / channel.NAME).unlink(missing_ok=True)
+        (run / channel.socket_name(options.name)).unlink(missing_ok=True)
         holder.close()
     return 0
 

@@ -1,6 +1,7 @@
 """One release of the app as the holder keeps it running: started, restarted, drained, ended."""
 
 import contextlib
+import signal
 import threading
 import time
 from dataclasses import dataclass, field
@@ -9,7 +10,7 @@ from typing import Any
 
 from astra.adapters import boxes
 from astra.adapters.release_tree import tree_digest
-from astra.adapters.supervisor import probing
+from astra.adapters.supervisor import probing, reload_request
 from astra.adapters.supervisor.app_box import AppBox, Ended
 from astra.adapters.supervisor.app_log import AppLog
 from astra.adapters.supervisor.fronts import Place, RelayedPlace, SteeredPlace
@@ -18,6 +19,7 @@ from astra.kernel.errors import AstraError, Refused
 
 FIRST_PAUSE, LONGEST_PAUSE, CALM_SECONDS = 0.2, 30.0, 60.0
 QUIET_SECONDS, DRAIN_SECONDS = 0.3, 30.0
+RELOAD_SECONDS = 5.0
 
 
 @dataclass(eq=False, kw_only=True)
@@ -47,6 +49,30 @@ class Instance:
             release=self.spec.release,
             seconds=seconds,
         )
+
+    def reload(self, spec: AppSpec, changed: list[str]) -> Checked:
+        """Ask the app to take another release over; its health has to name that release."""
+        box, began, crashes = self._box, time.monotonic(), self.crashes
+        if box is None or self.state != "running" or not self.spec.reload:
+            return Checked(ok=False, detail="it is not running, or cannot be reloaded")
+        _require_intact(spec)
+        reload_request.leave(Path(self.spec.state), spec, changed)
+        box.signal(signal.SIGHUP)
+        checked = Checked(ok=False, detail="it said nothing")
+        while (
+            not checked.ok and time.monotonic() - began < RELOAD_SECONDS and self.crashes == crashes
+        ):
+            time.sleep(0.02)
+            checked = probing.check(
+                lambda limit: self.place.connect(seconds=limit),
+                spec.health_path or "/",
+                release=spec.release,
+                seconds=RELOAD_SECONDS,
+                has_to_say_so=True,
+            )
+        if checked.ok:
+            self.spec = spec
+        return checked
 
     def retire(self) -> dict[str, Any]:
         """Drain, then end: what was given to this release is taken up before it hears of it."""
@@ -114,12 +140,7 @@ class Instance:
 
     def _once(self) -> Ended:
         self.state = "starting"
-        if tree_digest(Path(self.spec.folder)) != self.spec.digest:
-            raise Refused(
-                f"the release {self.spec.release} is not what was built and approved",
-                code="release_tampered",
-                next_step="find out who wrote to it; roll back to another release",
-            )
+        _require_intact(self.spec)
         self._box = AppBox(
             spec=self.spec,
             data_root=self.data_root,
@@ -147,3 +168,12 @@ class Instance:
         self.log.write(f"astra: {self.spec.release} ended: {ended.reason}\n".encode())
         if boxes.is_stopped(self.data_root):
             raise Refused("an operator stopped all work", code="stopped", next_step="astra start")
+
+
+def _require_intact(spec: AppSpec) -> None:
+    if tree_digest(Path(spec.folder)) != spec.digest:
+        raise Refused(
+            f"the release {spec.release} is not what was built and approved",
+            code="release_tampered",
+            next_step="find out who wrote to it; roll back to another release",
+        )

@@ -6,7 +6,9 @@ from typing import Any
 
 from astra.interfaces.cli.main import Context
 from astra.kernel.errors import BadInput, NotFound
-from astra.kernel.text import printable
+from astra.kernel.text import one_line, printable
+
+_MOST_FILES = 10
 
 
 def configure(parser: argparse.ArgumentParser, command: str) -> None:
@@ -115,11 +117,26 @@ def _terms(context: Context, found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _description(found: dict[str, Any]) -> list[str]:
-    details = json.dumps(found["details"], indent=2, ensure_ascii=False)
     return [
         printable(found["summary"]),
         f"  asked by   {printable(found['requested_by'])}",
         f"  digest     {found['digest']}",
         f"  expires    {found['expires_at']}",
-        *(f"  {line}" for line in printable(details).splitlines()),
+        *(f"  {line}" for line in _details(found["kind"], found["details"])),
+    ]
+
+
+def _details(kind: str, details: dict[str, Any]) -> list[str]:
+    """Say what the server knows of the thing that would happen; of a change, the gist."""
+    if kind != "change":
+        return printable(json.dumps(details, indent=2, ensure_ascii=False)).splitlines()
+    files = [one_line(file["path"], 100) for file in details["files"][:_MOST_FILES]]
+    more = len(details["files"]) - len(files)
+    return [
+        f"agent says {one_line(details['agent_says'], 200)}",
+        f"files      {', '.join(files)}{f' and {more} more' if more else ''}",
+        f"findings   {len(details['findings']) or 'none'}",
+        f"tests      {one_line(details['tests']['words'], 200)}",
+        *(f"PROTECTED  {one_line(path, 100)}" for path in details["protected"]),
+        f"look at it astra changes show {details['change']}",
     ]

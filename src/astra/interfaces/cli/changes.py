@@ -12,7 +12,7 @@ from astra.kernel.errors import BadInput, NeedsApproval, Refused
 from astra.kernel.text import one_line, printable
 
 _UNDER_WAY = frozenset({"gathering_evidence", "granted", "approved"})
-_STEP = 20
+_STEP = 2
 
 
 def configure(parser: argparse.ArgumentParser, _command: str) -> None:
@@ -146,9 +146,11 @@ def dry_run(context: Context) -> int:
 
 
 def settled(context: Context, identifier: str) -> dict[str, Any]:
-    """Wait until nothing of a change is under way."""
+    """Wait until nothing of a change is under way, showing what its tests print."""
+    position = 0
     while True:
         found = context.client().get(f"/api/changes/{identifier}", wait=_STEP)
+        position = _show_output(context, identifier, position)
         if found["state"] not in _UNDER_WAY:
             return found
         if found["blocked"]:
@@ -157,6 +159,13 @@ def settled(context: Context, identifier: str) -> dict[str, Any]:
                 code=found["blocked"],
                 next_step="it goes on once that is over: astra status",
             )
+
+
+def _show_output(context: Context, identifier: str, position: int) -> int:
+    said = context.client().get(f"/api/changes/{identifier}/output", after=position)
+    if said["text"] and not context.console.as_json:
+        context.console.note(printable(said["text"].rstrip("\n")))
+    return said["position"]
 
 
 def wait_for_merge(context: Context, identifier: str) -> None:

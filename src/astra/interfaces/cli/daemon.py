@@ -64,7 +64,7 @@ def down(context: Context) -> None:
     if not client.running():
         ended = not context.arguments.keep_app and _end_app(context)
         words = "no daemon was running" + ("; the app was, and is ended" if ended else "")
-        context.console.result({"ended": False, "app_ended": ended}, words)
+        context.console.result({"ended": False, **({"app_ended": True} if ended else {})}, words)
         return
     pid = client.get("/api/status")["daemon"]["pid"]
     client.post("/api/down", {"keep_app": context.arguments.keep_app})
@@ -74,11 +74,14 @@ def down(context: Context) -> None:
 
 def _end_app(context: Context) -> bool:
     """End an app that outlived its daemon; tells whether there was one."""
+    from astra.adapters.supervisor import channel
     from astra.adapters.supervisor.client import HolderClient
 
-    holder = HolderClient(context.settings.data_root.resolve())
-    there = holder.state() is not None
-    holder.close()
+    root, there = context.settings.data_root.resolve(), False
+    for name in (channel.HOLDER, channel.STAGING):
+        holder = HolderClient(root, name)
+        there = there or holder.state() is not None
+        holder.close()
     return there
 
 

@@ -4,20 +4,23 @@ import argparse
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from astra.interfaces.cli import demo_agent, demo_target
 from astra.interfaces.cli.console import Console
 from astra.interfaces.cli.main import Context
 from astra.kernel.errors import AstraError
 
 _WRITE = "ASTRA_CODE_WRITE_ENABLED"
-_KILLS = 5
+_PATIENCE = 300.0
+_OVER = ("settled", "failed", "rolled_back", "rollback_failed")
 
 
 def configure(parser: argparse.ArgumentParser, _command: str) -> None:
@@ -28,13 +31,14 @@ def tell(context: Context) -> None:
     folder = Path(tempfile.mkdtemp(prefix="astra-demo-"))
     story = Story(folder, context.console)
     try:
-        _make_target(folder / "agent")
+        demo_target.make(folder / "agent")
         _birth(story)
-        _agent(story)
-        _decision(story)
-        _switches(story)
+        _agent_looks(story)
+        _contract(story)
+        _first_release(story)
+        _good_change(story)
+        _bad_change(story)
         _stop(story)
-        _crash(story)
         _tamper(story)
         verified = _ending(story)
     finally:
@@ -90,6 +94,40 @@ class Story:
             check=False,
         )
 
+    def agent(self, script: demo_agent.Script) -> dict[str, Any]:
+        return demo_agent.play(
+            self.world(), self.folder, lambda text: self.say(f"    {text}"), script
+        )
+
+    def reviewed(self, script: demo_agent.Script) -> str:
+        """Let the agent propose, and wait until the evidence is there."""
+        change = str(self.agent(script)["id"])
+        self.until(lambda: self.answer("changes", "show", change)["state"] == "awaiting_approval")
+        return change
+
+    def port(self) -> int:
+        return int(self.answer("status")["app"]["port"])
+
+    def settled(self) -> None:
+        """Wait until the deployment that an approval brought is over."""
+        self.until(lambda: bool(self.answer("status")["app"]["deployment"]["state"] in _OVER))
+
+    def until(self, reached: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + _PATIENCE
+        while not reached():
+            if time.monotonic() > deadline:
+                raise AstraError("the demo waited in vain", next_step="run `astra doctor`")
+            time.sleep(0.3)
+
+    def tell(self, visitors: demo_target.Visitors) -> None:
+        self.say(
+            f"    {visitors.answered} requests were answered meanwhile, {len(visitors.lost)} lost"
+        )
+        for greeting in sorted(visitors.greetings):
+            self.say(f"    people heard: {greeting}")
+        if visitors.lost:
+            raise AstraError(f"a request was lost: {visitors.lost[0]}", next_step="report this")
+
     def say(self, text: str) -> None:
         if not self.console.as_json:
             self.console.say(text)
@@ -98,53 +136,70 @@ class Story:
 def _birth(story: Story) -> None:
     story.heading("1. An operator makes a data root for an agent's repository")
     story.show("init", "agent", "--throwaway")
-    story.show("status")
 
 
-def _agent(story: Story) -> None:
-    from astra.interfaces.cli import demo_agent
-
+def _agent_looks(story: Story) -> None:
     story.heading("2. The agent connects over MCP (a script plays it) and tries what it may do")
-    demo_agent.play(story.world(), story.folder, lambda text: story.say(f"    {text}"))
-
-
-def _decision(story: Story) -> None:
-    story.heading("3. What it may not do alone waits for the operator")
-    story.show("approvals")
-    (waiting,) = story.answer("approvals")["items"]
-    story.show("reject", waiting["id"], "--reason", "not needed today")
+    story.agent(demo_agent.LOOKING)
     story.show("desires", "list")
 
 
-def _switches(story: Story) -> None:
-    story.heading("4. Nothing but the operator's signature turns code writing on")
+def _contract(story: Story) -> None:
+    story.heading("3. The operator signs what the agent's server may do, and turns code writing on")
+    text = demo_target.configuration()
+    (story.folder / "data" / "astra.toml").write_text(text)
+    for line in text.splitlines():
+        story.say(f"    {line}")
+    story.show("config", "sign")
     guess = {"ASTRA_OPERATOR_PASSPHRASE": "a guess"}
     story.show("flags", "set", _WRITE, "on", code=1, **guess)
     story.show("flags", "set", _WRITE, "on")
-    story.show("flags", "set", _WRITE, "off")
+
+
+def _first_release(story: Story) -> None:
+    story.heading("4. The server goes into service, in a box of its own")
+    story.show("deploy")
+    story.show("releases")
+
+
+def _good_change(story: Story) -> None:
+    story.heading("5. The agent proposes a change; it is scanned and tested in the sandbox")
+    change = story.reviewed(demo_agent.PROPOSING)
+    story.show("changes", "show", change)
+    story.show("changes", "diff", change)
+    story.heading(
+        "6. The operator approves exactly that, with the deploy, while people use the app"
+    )
+    with demo_target.Visitors(story.port()) as visitors:
+        story.show("changes", "approve", change, "--deploy")
+        story.settled()
+    story.tell(visitors)
+    story.show("releases")
+
+
+def _bad_change(story: Story) -> None:
+    story.heading("7. The agent proposes something that passes its tests and fails in service")
+    change = story.reviewed(demo_agent.AGAIN)
+    story.show("changes", "show", change)
+    with demo_target.Visitors(story.port()) as visitors:
+        story.show("changes", "approve", change, "--deploy")
+        story.settled()
+    story.heading("8. It was taken back by itself; nobody had to be awake")
+    story.tell(visitors)
+    story.show("releases")
+    story.show("changes", "list")
+    story.show("deploy", code=1)
 
 
 def _stop(story: Story) -> None:
-    story.heading("5. One command ends everything the agent runs; only a signature starts again")
+    story.heading("9. One command ends everything the agent runs; only a signature starts again")
     story.show("stop", "--now")
     story.show("tools", "call", "run_in_sandbox", '{"command": ["true"]}', code=1)
     story.show("start")
 
 
-def _crash(story: Story) -> None:
-    story.heading(f"6. The daemon is killed {_KILLS} times; what was acknowledged stays")
-    acknowledged = 0
-    for _ in range(_KILLS):
-        acknowledged = story.answer("flags", "set", _WRITE, "off")["sequence"]
-        os.kill(story.answer("status")["daemon"]["pid"], signal.SIGKILL)
-    story.show("ledger", "tail", "--count", "3")
-    records = story.answer("ledger", "verify")["records"]
-    if records < acknowledged:
-        raise AstraError("an acknowledged record was lost", next_step="report this")
-
-
 def _tamper(story: Story) -> None:
-    story.heading("7. Somebody changes one byte of the record: verification names it")
+    story.heading("10. Somebody changes one byte of the record: verification names it")
     story.astra("down")
     (segment,) = (story.folder / "data" / "var" / "ledger").glob("*.ndjson")
     original = segment.read_bytes()
@@ -154,14 +209,8 @@ def _tamper(story: Story) -> None:
 
 
 def _ending(story: Story) -> dict[str, Any]:
-    story.heading("8. The byte is put back, and the record is whole")
+    story.heading("11. The byte is put back; this is the story of the change that failed")
+    (failed,) = story.answer("changes", "list", "--state", "rolled_back")["items"]
+    story.show("ledger", "story", failed["id"])
     story.show("ledger", "verify")
     return story.answer("ledger", "verify")
-
-
-def _make_target(folder: Path) -> None:
-    folder.mkdir()
-    (folder / "agent.py").write_text('def greet() -> str:\n    return "hello"\n')
-    identity = ["-c", "user.name=Demo", "-c", "user.email=demo@localhost"]
-    for words in (["init", "-q", "-b", "main"], ["add", "."], [*identity, "commit", "-qm", "one"]):
-        subprocess.run(["git", *words], cwd=folder, check=True, stdin=subprocess.DEVNULL)

@@ -3,47 +3,55 @@
 import asyncio
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
+from astra.interfaces.cli import demo_target
 from astra.kernel.text import one_line
 
 Say = Callable[[str], None]
-SCRIPT: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("list_source_files", {}),
-    ("read_source_code", {"path": "src/agent.py", "line_numbers": True}),
+Script = Sequence[tuple[str, dict[str, Any]]]
+LOOKING: Script = (
+    ("list_source_files", {"folder": "agent_server"}),
+    ("read_source_code", {"path": "agent_server/api.py", "start": 14, "end": 16}),
     ("read_file", {"path": "../var/keys/ledger.key"}),
-    ("astra_desires_record", {"text": "greet people by their name", "tags": ["kindness"]}),
     ("run_in_sandbox", {"command": ["sh", "-c", "id -un; ls /root; cat ../astra.toml"]}),
-    ("fetch_url", {"url": "https://example.com/"}),
-    ("deploy_agent_code", {"commit_message": "let me"}),
+    ("schedule_code_modification", {"reason": "let me"}),
+    ("astra_desires_record", {"text": "greet people warmly", "tags": ["kindness"]}),
 )
+PROPOSING: Script = (("schedule_code_modification", demo_target.GOOD),)
+AGAIN: Script = (("schedule_code_modification", demo_target.BAD),)
 
 
-def play(environment: Mapping[str, str], folder: Path, say: Say) -> None:
-    """Play the script, and tell what the agent asked and what it heard."""
-    asyncio.run(_play(environment, folder, say))
+def play(environment: Mapping[str, str], folder: Path, say: Say, script: Script) -> dict[str, Any]:
+    """Play a script, tell what the agent asked and what it heard; gives the last answer."""
+    return asyncio.run(_play(environment, folder, say, script))
 
 
-async def _play(environment: Mapping[str, str], folder: Path, say: Say) -> None:
+async def _play(
+    environment: Mapping[str, str], folder: Path, say: Say, script: Script
+) -> dict[str, Any]:
     server = StdioServerParameters(
         command=sys.executable,
         args=["-I", "-m", "astra.interfaces.cli.main", "mcp"],
         env=dict(environment),
         cwd=folder,
     )
+    said: dict[str, Any] = {}
     async with Client(server) as client:
-        tools = (await client.list_tools()).tools
-        say(f"the agent sees {len(tools)} tools; none of them writes code")
-        for name, arguments in SCRIPT:
-            say(f"agent → {name} {json.dumps(arguments)}")
+        tools = {tool.name for tool in (await client.list_tools()).tools}
+        able = "schedule_code_modification" in tools
+        say(f"the agent sees {len(tools)} tools; {'one' if able else 'none'} of them changes code")
+        for name, arguments in script:
+            say(f"agent → {name} {one_line(json.dumps(arguments), 120)}")
             answer = await client.call_tool(name, arguments)
-            said: Any = answer.structured_content or {}
+            said = answer.structured_content or {}
             say(f"      ← {one_line(_gist(said, is_error=bool(answer.is_error)), 150)}")
+    return said
 
 
 def _gist(said: Mapping[str, Any], *, is_error: bool) -> str:
@@ -54,4 +62,6 @@ def _gist(said: Mapping[str, Any], *, is_error: bool) -> str:
         return ", ".join(str(item.get("path", item)) for item in said["items"])
     if "verdict" in said:
         return f"{said['verdict']}: {said['stdout']} {said['stderr']}"
+    if "branch" in said:
+        return f"{said['id']} on its own branch {said['branch']}; {said['next']}"
     return str(said.get("text") or said)

@@ -8,6 +8,8 @@ from astra.interfaces.cli.main import Context
 from astra.kernel.errors import BadInput
 from astra.kernel.text import one_line, printable
 
+_REASONS = ("reason", "words", "why", "text", "summary")
+
 
 def configure(parser: argparse.ArgumentParser, _command: str) -> None:
     actions = parser.add_subparsers(metavar="ACTION", required=True)
@@ -50,7 +52,7 @@ def show_tail(context: Context) -> None:
 
 def show_story(context: Context) -> None:
     listed = context.client().get(f"/api/ledger/story/{context.arguments.id}")
-    lines = [record_line(record) for record in listed["items"]]
+    lines = [story_line(record) for record in listed["items"]]
     context.console.result(listed, *(lines or [f"nothing mentions {context.arguments.id}"]))
 
 
@@ -121,6 +123,20 @@ def record_line(record: dict[str, Any]) -> str:
         f"{record['sequence']:>6}  {record['time'][:19]}Z  {record['type']:28}"
         f" {one_line(record['actor'], 24)}{one_line(subject)}  {content}"
     )
+
+
+def story_line(record: dict[str, Any]) -> str:
+    """Tell a record as a sentence, with the reason it gives."""
+    from astra.bootstrap.events import EVENTS
+
+    data = record["data"]
+    reasons = (data[name] for name in _REASONS if isinstance(data.get(name), str) and data[name])
+    reason = next(reasons, "")
+    said = EVENTS.get(record["type"], record["type"])
+    subject = f" [{one_line(record['subject'], 40)}]" if record["subject"] else ""
+    why = f": {one_line(reason, 160)}" if reason else ""
+    who = one_line(record["actor"], 24)
+    return f"{record['sequence']:>6}  {record['time'][:19]}Z  {who:14} {said}{subject}{why}"
 
 
 def _print_one(context: Context, record: dict[str, Any]) -> None:

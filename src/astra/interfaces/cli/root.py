@@ -111,7 +111,10 @@ def _status_lines(context: Context, status: dict[str, Any]) -> list[str]:
         f"  code access  {status['code_access']}, read scope {status['read_scope']}",
         f"  approvals    {status['approvals']['pending']} waiting",
         f"  schedules    {_schedules(status['executor'])}",
+        f"  plans        {_plans(status['plans'])}",
+        f"  model        {printable(status['model'] or 'none: drafting takes a file')}",
         _sandbox_line(context, status["sandbox"]),
+        *_app_lines(context, status["app"]),
         f"  astra.toml   {status['configuration']}",
     ]
     lines += [
@@ -131,6 +134,28 @@ def _status_lines(context: Context, status: dict[str, Any]) -> list[str]:
 def _sandbox_line(context: Context, sandbox: dict[str, Any]) -> str:
     line = f"  sandbox      {sandbox['kind']}, {sandbox['state']}"
     return line if sandbox["kind"] != OFF_UNSAFE else context.console.paint(line, "red")
+
+
+def _plans(plans: dict[str, Any]) -> str:
+    over = {"completed", "aborted", "rejected", "plan_failed"}
+    words = [f"{count} {state}" for state, count in plans["states"].items() if state not in over]
+    words = words or ["none under way"]
+    if plans["closed"]:
+        words.append(f"none runs now ({plans['closed']})")
+    if plans["trouble"]:
+        words.append(f"trouble: {one_line(plans['trouble'])}")
+    return ", ".join(words)
+
+
+def _app_lines(context: Context, app: dict[str, Any] | None) -> list[str]:
+    if app is None:
+        return []
+    where = f" on http://127.0.0.1:{app['port']}" if app["port"] else ""
+    under_way = f", {app['deployment']['id']} is {app['deployment']['state']}"
+    lines = [f"  app          {app['state']}{where}, {app['release'] or 'no release'}{under_way}"]
+    if app["trouble"]:
+        lines.append(context.console.paint(f"  trouble      {one_line(app['trouble'])}", "red"))
+    return lines
 
 
 def _schedules(executor: dict[str, Any]) -> str:

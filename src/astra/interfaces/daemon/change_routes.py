@@ -59,6 +59,12 @@ def _reading(app: FastAPI, runtime: Runtime) -> None:
         where = {"id": change.id, "commit": change.commit, "base": change.base}
         return {**where, **change.facts["diff"], "diff": text}
 
+    @app.get("/api/changes/{identifier}/output")
+    def show_output(identifier: str, after: Annotated[int, Query(ge=0)] = 0) -> Document:
+        """Give what the tests of a change printed behind a position, while they run."""
+        text, position = runtime.change_parts.live_output.read(identifier, after)
+        return {"text": text.decode(errors="replace"), "position": position}
+
     @app.get("/api/changes/{identifier}/evidence", response_model=FindingsAndEvidence)
     def show_evidence(identifier: str) -> Document:
         shown = runtime.changes.shown(identifier)
@@ -135,7 +141,7 @@ def _dry_runs(app: FastAPI, runtime: Runtime) -> None:
     @app.post("/api/dry-runs")
     def begin_dry_run(proposal: Annotated[Document | None, Body()] = None) -> Document:
         tool = runtime.registry.find("schedule_code_modification")
-        return runtime.dry_runs.begin(
+        return runtime.change_parts.dry_runs.begin(
             edits_of(tool.parse({"reason": "a dry run", **(proposal or {})}))
         )
 
@@ -143,7 +149,7 @@ def _dry_runs(app: FastAPI, runtime: Runtime) -> None:
     def approve_dry_run(
         identifier: str, authority: Annotated[Document, Body(embed=True)]
     ) -> Document:
-        return runtime.dry_runs.approve(identifier, Signed.read(authority))
+        return runtime.change_parts.dry_runs.approve(identifier, Signed.read(authority))
 
 
 def _settled(runtime: Runtime, identifier: str, seconds: float) -> Document:

@@ -150,6 +150,12 @@ def _loosening(app: FastAPI, runtime: Runtime) -> None:
 
 
 def _talking(app: FastAPI, runtime: Runtime) -> None:
+    @app.get("/api/agents/{identifier}/messages")
+    def list_messages(identifier: str) -> Document:
+        register = runtime.planning.register
+        register.get(identifier)
+        return {"items": [each.as_dict() for each in register.messages(identifier)], "next": None}
+
     @app.post("/api/agents/{identifier}/messages", response_model=PlanShown)
     def tell_plan(
         request: Request, identifier: str, text: Annotated[str, Body(embed=True)]

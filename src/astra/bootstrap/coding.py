@@ -1,0 +1,155 @@
+"""Wiring for the coder: the target's source, a coding agent in a box, and the way to a change."""
+
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from astra.adapters.bubblewrap.outcome import Outcome
+from astra.adapters.workspaces import PLACE, Workspaces
+from astra.bootstrap.evidence import BoxesOnly
+from astra.bootstrap.plan_boxes import PlanBoxes
+from astra.bootstrap.views import Source
+from astra.changes import patches
+from astra.kernel.errors import AstraError, BadSetting, Refused
+from astra.kernel.text import one_line
+from astra.plans.grants import absolute
+from astra.plans.model import AgentPlan
+from astra.plans.ports import Proposal
+from astra.plans.schema import Permissions
+from astra.plans.terms import Contracts
+from astra.policy.call import Actor, Role
+from astra.tools.counter import Counter, Request
+
+AGENT_SECONDS = 1_800.0
+_MOST_FILES, _MOST_CHARACTERS = 40, 60_000
+_LARGEST_DIFF = 4_000_000
+# The copy is compared inside the box: what the agent left there is never read from the host.
+_WORK = """
+set -e
+cp -a {place} /tmp/a
+cd {place}
+printf '%s' "$1" > /tmp/instructions.md
+shift
+CODER_INSTRUCTIONS=/tmp/instructions.md "$@" >&2 || exit 77
+cd /tmp
+ln -s {place} b
+diff -ruN --no-dereference a b/ || test $? = 1
+"""
+
+
+class CoderFailed(AstraError):
+    code = "coder_failed"
+    http_status = 502
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceForCoder:
+    """Files of the target that a plan may read or write, as the source view shows them."""
+
+    source: Callable[[], Source]
+    contracts: Contracts
+
+    def granted(self, permissions: Permissions) -> Mapping[str, str]:
+        terms = self.contracts.terms_of(permissions)
+        found: dict[str, str] = {}
+        for item in self.source().list(limit=1_000).items:
+            if len(found) >= _MOST_FILES or sum(map(len, found.values())) > _MOST_CHARACTERS:
+                break
+            if terms.reads(absolute(item.path, self.contracts.code_repo)):
+                text = self._text(item.path)
+                found |= {item.path: text} if text is not None else {}
+        return found
+
+    def _text(self, path: str) -> str | None:
+        try:
+            return self.source().read(path).text
+        except AstraError:
+            return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoxedCodingAgent:
+    """`[coder] command`, in the plan's own box, on a copy of the target that vanishes with it."""
+
+    command: Callable[[], str]
+    boxes: BoxesOnly
+    workspaces: Callable[[], Workspaces]
+    commit: Callable[[], str]
+    plan_boxes: Callable[[str], PlanBoxes]
+
+    @property
+    def name(self) -> str:
+        words = self._words()
+        return words[0] if words else ""
+
+    def diff(self, plan: AgentPlan, instructions: str) -> tuple[str, tuple[str, ...]]:
+        manifest = self.plan_boxes(plan.id).manifest(AGENT_SECONDS)
+        script = _WORK.format(place=PLACE)
+        with self.workspaces().open(self.commit()) as workspace:
+            outcome = self.boxes.run(
+                ("sh", "-c", script, "coder", instructions, *self._words()),
+                manifest,
+                workdir=PLACE,
+                correlation=plan.correlation,
+                actor=f"agent:{plan.id}",
+                workspace=workspace,
+                label=plan.id,
+            )
+        diff = _diff_of(outcome)
+        parts = patches.parse(diff.encode())
+        named = (path for part in parts for path in (part.old_path, part.new_path) if path)
+        return diff, tuple(dict.fromkeys(named))
+
+    def _words(self) -> list[str]:
+        try:
+            return shlex.split(self.command())
+        except ValueError as error:
+            raise BadSetting(
+                f"coder.command cannot be read: {error}",
+                next_step="mend it in astra.toml",
+                key="coder.command",
+            ) from None
+
+
+@dataclass(frozen=True)
+class ProposedByTool:
+    """The change path, reached as every agent reaches it: through the counter and the gate."""
+
+    counter: Callable[[], Counter]
+
+    def propose(self, proposal: Proposal) -> str:
+        wanted: dict[str, Any] = {"reason": f"{proposal.reason} (by {proposal.coder})"}
+        if proposal.files is None:
+            wanted["patch"] = proposal.diff
+        else:
+            wanted["edits"] = [_edit(path, text) for path, text in proposal.files.items()]
+        done = self.counter().call(
+            Request(
+                name="schedule_code_modification",
+                arguments=wanted,
+                actor=Actor(role=Role.AGENT, name=proposal.agent_id, door="plan"),
+                correlation=proposal.correlation,
+                plan_id=proposal.agent_id,
+            )
+        )
+        return str(done["id"])
+
+
+def _edit(path: str, text: str | None) -> dict[str, Any]:
+    return {"path": path, "delete": True} if text is None else {"path": path, "content": text}
+
+
+def _diff_of(outcome: Outcome) -> str:
+    if not outcome.succeeded:
+        words = outcome.stderr.decode("utf-8", errors="replace").strip().splitlines()
+        raise CoderFailed(
+            f"the coding agent did not finish: {one_line(words[-1] if words else outcome.reason)}",
+            next_step="look at [coder] command, and at what the plan grants",
+        )
+    diff = outcome.stdout.decode("utf-8", errors="replace")
+    if not diff.strip():
+        raise Refused("the coding agent changed nothing", next_step="say it another way")
+    if len(diff) > _LARGEST_DIFF:
+        raise Refused("the coding agent's diff is too large", next_step="do it in smaller parts")
+    return diff

@@ -1,0 +1,122 @@
+"""The target of the demo: the example agent server, its contract, two changes, and its users."""
+
+import http.client
+import json
+import shlex
+import shutil
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+from astra.kernel.errors import NotFound
+
+GOOD = {
+    "reason": "greet people warmly: it is what I wished for",
+    "edits": [
+        {
+            "path": "agent_server/api.py",
+            "search": 'return "Hello from the agent"',
+            "replace": 'return "Good to see you. Hello from the agent"',
+        }
+    ],
+}
+BAD = {
+    "reason": "a smaller health answer, which should be faster",
+    "edits": [
+        {
+            "path": "agent_server/api.py",
+            "search": "        trouble = self.loop.trouble\n",
+            "replace": "        trouble = self.loop.trouble\n"
+            '        if self.about.release not in ("rel-1", "by hand"):\n'
+            "            trouble = self._too_busy()\n",
+        },
+        {
+            "path": "agent_server/api.py",
+            "search": "    def greet(self, _request",
+            "replace": "    def _too_busy(self) -> str:\n"
+            '        """Count the looks at our health; a third one in a row is too many."""\n'
+            "        looks = self.state.count(self.about.release)\n"
+            '        return "too busy to be healthy" if looks > 3 else ""\n'
+            "\n"
+            "    def greet(self, _request",
+        },
+    ],
+}
+
+
+def make(folder: Path) -> None:
+    """Put the example into a repository of its own."""
+    shutil.copytree(_example(), folder, ignore=shutil.ignore_patterns("__pycache__", ".*_cache"))
+    identity = ["-c", "user.name=Demo", "-c", "user.email=demo@localhost"]
+    for words in (["init", "-q", "-b", "main"], ["add", "."], [*identity, "commit", "-qm", "one"]):
+        subprocess.run(["git", *words], cwd=folder, check=True, stdin=subprocess.DEVNULL)
+
+
+def configuration() -> str:
+    """Give the contract that the operator of the demo signs."""
+    python = shlex.quote(sys.executable)
+    lines = (
+        "[target]",
+        'branch = "main"',
+        f"test_command = {json.dumps(f'{python} -m pytest -q tests')}",
+        "[app]",
+        f"command = {json.dumps(f'{python} -m agent_server')}",
+        f"client_build = {json.dumps(f'{python} build_client.py')}",
+        'health_path = "/healthz"',
+        "watch_seconds = 5",
+        "[app.permissions]",
+        'network = "host"',
+    )
+    return "\n".join(lines) + "\n"
+
+
+@dataclass
+class Visitors:
+    """People who never stop asking the app, with fresh connections and with kept ones."""
+
+    port: int
+    answered: int = 0
+    lost: list[str] = field(default_factory=list[str])
+    greetings: set[str] = field(default_factory=set[str])
+
+    def __enter__(self) -> Self:
+        self._over = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._visit, args=[kept], daemon=True)
+            for kept in (False, True)
+            for _ in range(2)
+        ]
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._over.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _visit(self, kept: bool) -> None:  # noqa: FBT001 - two kinds of visitors
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        while not self._over.wait(0.005):
+            try:
+                headers = {} if kept else {"Connection": "close"}
+                connection.request("GET", "/api/greeting", headers=headers)
+                answer = connection.getresponse()
+                said = json.loads(answer.read())
+                self.greetings.add(str(said["greeting"]))
+                self.answered += 1
+            except (OSError, http.client.HTTPException, ValueError, KeyError) as error:
+                self.lost.append(repr(error))
+                connection.close()
+        connection.close()
+
+
+def _example() -> Path:
+    here = Path(__file__).resolve()
+    for folder in (here.parents[2] / "examples", here.parents[4] / "examples"):
+        if (folder / "agent_server").is_dir():
+            return folder / "agent_server"
+    raise NotFound("the example agent server is not here", next_step="run `make demo` in a clone")
