@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from pydantic import Field
+
 from astra.interfaces.daemon.models import Accepted, Growing, Shape
 from astra.tools import changes, desires, plans, schedules
 
@@ -157,7 +159,11 @@ class DeployOrder(Growing):
     tests_passed: bool
     human_approval_required: bool
     stale: bool
-    quarantined: bool
+    quarantined: str = Field(description="why its commit is in quarantine, or empty")
+    approval_id: str
+    change: str
+    code: str
+    reason: str
 
 
 class RollbackContent(Shape):
