@@ -2313,8 +2313,19 @@ export interface components {
             human_approval_required: boolean;
             /** Stale */
             stale: boolean;
-            /** Quarantined */
-            quarantined: boolean;
+            /**
+             * Quarantined
+             * @description why its commit is in quarantine, or empty
+             */
+            quarantined: string;
+            /** Approval Id */
+            approval_id: string;
+            /** Change */
+            change: string;
+            /** Code */
+            code: string;
+            /** Reason */
+            reason: string;
         } & {
             [key: string]: unknown;
         };
