@@ -124,7 +124,7 @@ def test_a_tier_1_schedule_spends_its_own_budget(astra: Astra) -> None:
 
 
 def test_a_hidden_tool_is_kept_and_its_firings_are_skipped(astra: Astra) -> None:
-    identifier = create(astra, "schedule_code_modification")["id"]
+    identifier = create(astra, "execute_goal")["id"]
     assert astra.json("schedules", "run", identifier, code=1)["code"] == "flag_off"
     assert history(astra, identifier) == [("skipped", "flag_off")]
     astra.json("flags", "set", WRITE, "on")
