@@ -71,6 +71,7 @@ class MemoryLedger:
         self._index = SqliteIndex(None, projections)
         self._head = EMPTY
         self._changed = threading.Condition()
+        self._wakes = 0
 
     def append(
         self,
@@ -99,7 +100,16 @@ class MemoryLedger:
 
     def wait(self, after: int, timeout: float) -> bool:
         with self._changed:
-            return self._changed.wait_for(lambda: self._head.sequence > after, timeout)
+            seen = self._wakes
+            self._changed.wait_for(
+                lambda: self._head.sequence > after or self._wakes > seen, timeout
+            )
+            return self._head.sequence > after
+
+    def wake(self) -> None:
+        with self._changed:
+            self._wakes += 1
+            self._changed.notify_all()
 
     def close(self) -> None:
         self._index.close()

@@ -96,7 +96,7 @@ async def test_every_boundary_refuses_with_a_reason_and_a_next_step(shared: Astr
         ("read_source_code", {"path": "agent.p"}, "not_found"),
         ("write_file", {"path": "../astra.toml", "content": "x"}, "path_parent_reference"),
         ("deploy_agent_code", {}, "flag_off"),
-        ("astra.plans.list", {}, "not_available"),
+        ("research_and_summarize", {}, "not_available"),
         ("astra_approvals_approve", {"id": "apr_1"}, "operator_only"),
     ]
     async with connected(shared) as client:

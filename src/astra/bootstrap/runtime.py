@@ -3,6 +3,8 @@
 import contextlib
 import os
 from collections.abc import Callable
+from concurrent import futures
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, lru_cache
@@ -64,6 +66,8 @@ from astra.settings.environment import Settings
 from astra.tools.counter import Counter
 from astra.tools.registry import Registry
 from astra.tools.services import Services
+
+_LOOK_UP = 0.05
 
 
 @dataclass(kw_only=True)
@@ -412,13 +416,15 @@ class Runtime:
         }
 
     def close(self) -> None:
-        self.scheduler.stop()
-        self.workers.stop()
-        self.steps.stop()
-        self.deployer.stop()
-        self.notifier.stop()
+        """Leave: every thread finishes what it does, all at the same time."""
+        working = (self.scheduler, self.workers, self.steps, self.deployer, self.notifier)
+        with ThreadPoolExecutor() as pool:
+            leaving = [pool.submit(each.stop) for each in (*working, self.change_steps)]
+            while futures.wait(leaving, timeout=_LOOK_UP).not_done:
+                self.ledger.wake()
+        for each in leaving:
+            each.result()
         self.engine.close()
-        self.change_steps.stop()
         self.change_parts.close()
         self.views.close()
         self.ledger.close()

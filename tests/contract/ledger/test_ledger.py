@@ -214,3 +214,13 @@ def test_records_are_listed_by_type_and_from_a_place_on(ledger: Ledger) -> None:
     assert [r.sequence for r in views.records(ledger, after=1, limit=1)] == [2]
     assert [r.sequence for r in views.last(ledger, count=2)] == [2, 3]
     assert [r.sequence for r in views.last(ledger, count=2, type_="thing_happened")] == [1, 3]
+
+
+def test_whoever_waits_can_be_woken_without_a_record(ledger: Ledger) -> None:
+    heard: list[bool] = []
+    waiter = threading.Thread(target=lambda: heard.append(ledger.wait(ledger.head().sequence, 600)))
+    waiter.start()
+    while waiter.is_alive():
+        ledger.wake()
+        waiter.join(0.01)
+    assert heard == [False]

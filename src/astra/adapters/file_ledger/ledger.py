@@ -89,6 +89,7 @@ class FileLedger:
         self._commit_lock = threading.RLock()
         self._compress_lock = threading.Lock()
         self._applied = threading.Condition()
+        self._wakes = 0
         self._applied_sequence = 0
         self._unapplied: list[Record] = []
         self._broken: LedgerUnavailable | None = None
@@ -292,7 +293,16 @@ class FileLedger:
 
     def wait(self, after: int, timeout: float) -> bool:
         with self._applied:
-            return self._applied.wait_for(lambda: self._applied_sequence > after, timeout)
+            seen = self._wakes
+            self._applied.wait_for(
+                lambda: self._applied_sequence > after or self._wakes > seen, timeout
+            )
+            return self._applied_sequence > after
+
+    def wake(self) -> None:
+        with self._applied:
+            self._wakes += 1
+            self._applied.notify_all()
 
     @property
     def trouble(self) -> str:
