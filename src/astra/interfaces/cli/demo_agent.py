@@ -18,7 +18,7 @@ SCRIPT: tuple[tuple[str, dict[str, Any]], ...] = (
     ("read_source_code", {"path": "src/agent.py", "line_numbers": True}),
     ("read_file", {"path": "../var/keys/ledger.key"}),
     ("astra_desires_record", {"text": "greet people by their name", "tags": ["kindness"]}),
-    ("run_in_sandbox", {"command": ["sh", "-c", "id -un; ls /root; cat ../astra.toml"]}),
+    ("run_in_sandbox", {"command": ["sh", "-c", "id -un; ls /home; cat ../astra.toml"]}),
     ("fetch_url", {"url": "https://example.com/"}),
     ("deploy_agent_code", {"commit_message": "let me"}),
 )
