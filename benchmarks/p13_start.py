@@ -19,7 +19,11 @@ def main() -> None:
     with folder() as place:
         use_only(place)
         root = place / "data"
-        call(ASTRA, "init", "--throwaway")
+        target = place / "target"
+        call("git", "init", "-q", "-b", "main", target)
+        identity = ("-c", "user.name=Bench", "-c", "user.email=bench@localhost")
+        call("git", "-C", target, *identity, "commit", "-q", "--allow-empty", "-m", "one")
+        call(ASTRA, "init", target, "--throwaway")
         starts = best_rounds({"daemon": lambda: time_start(root)}, rounds=max(rounds // 4, 1))
         best = best_rounds(
             {

@@ -135,7 +135,7 @@ def make_root(folder: Path) -> dict[str, str]:
     flag = ["flags", "set", "ASTRA_CODE_WRITE_ENABLED", "on"]
     for words in (["init", "--throwaway"], flag, ["down"]):
         command = [PYTHON, "-m", "astra.interfaces.cli.main", *words]
-        subprocess.run(command, env=environment, check=True, capture_output=True)
+        subprocess.run(command, env=environment, check=True, capture_output=True, cwd=folder)
     return environment
 
 

@@ -19,7 +19,7 @@ LOOKING: Script = (
     ("list_source_files", {"folder": "agent_server"}),
     ("read_source_code", {"path": "agent_server/api.py", "start": 14, "end": 16}),
     ("read_file", {"path": "../var/keys/ledger.key"}),
-    ("run_in_sandbox", {"command": ["sh", "-c", "id -un; ls /root; cat ../astra.toml"]}),
+    ("run_in_sandbox", {"command": ["sh", "-c", "id -un; ls /home; cat ../astra.toml"]}),
     ("schedule_code_modification", {"reason": "let me"}),
     ("astra_desires_record", {"text": "greet people warmly", "tags": ["kindness"]}),
 )
