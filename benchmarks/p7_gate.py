@@ -35,7 +35,8 @@ def ours(count: int) -> float:
         home="/home/someone", protected=protected_places(data_root="/data", home="/home/someone")
     )
     texts = [f"/projects/area{number}/docs" for number in range(count)]
-    check = outside(compile_grants(GrantKind.WRITE_PATHS, texts, places=places))
+    grants = compile_grants(GrantKind.WRITE_PATHS, texts, places=places)
+    check = outside(grants, lambda _call: "")
     flags = {"PERSONA_MODE_ENABLED": True}
     path = f"/projects/area{count // 2}/docs/notes/today.md"
     call = Call(

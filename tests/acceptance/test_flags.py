@@ -90,11 +90,13 @@ def test_a_real_root_asks_on_the_terminal_and_ignores_the_environment(
     shown = on_a_terminal(empty, "init", str(target), answers=[PASSPHRASE, PASSPHRASE])
     assert "Recovery key" in shown
     assert PASSPHRASE not in shown
-    refused = empty.json("flags", "set", WRITE, "on", code=1)
+    unready = empty.json("flags", "set", WRITE, "on", code=1)
+    assert unready["code"] == "refused"
+    refused = empty.json("flags", "set", WRITE, "on", "--yes", code=1)
     assert refused["code"] == "no_terminal"
-    shown = on_a_terminal(empty, "flags", "set", WRITE, "on", answers=["wrong"])
+    shown = on_a_terminal(empty, "flags", "set", WRITE, "on", "--yes", answers=["wrong"])
     assert "does not open" in shown
-    on_a_terminal(empty, "flags", "set", WRITE, "on", answers=[PASSPHRASE])
+    on_a_terminal(empty, "flags", "set", WRITE, "on", "--yes", answers=[PASSPHRASE])
     assert empty.json("status")["flags"][WRITE]["on"] is True
 
 
