@@ -83,7 +83,9 @@ def sign_off(runtime: "Runtime", found: Mapping[str, Any], signed: Signed) -> Re
 def _writes_refuse(runtime: "Runtime") -> Line:
     """Ask the gate about every tool that writes code, as if the flag were off."""
     names = [tool for tool in runtime.registry.every() if CODE_WRITE in tool.flags]
-    known = Known(flags={**dict.fromkeys(runtime.flags(), True), CODE_WRITE: False}, stopped=False)
+    known = Known(
+        flags={**dict.fromkeys(runtime.switches.flags(), True), CODE_WRITE: False}, stopped=False
+    )
     actor = Actor(role=Role.AGENT, name="readiness", door="readiness")
     reasons = {
         tool.name: decide(

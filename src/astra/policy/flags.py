@@ -5,7 +5,7 @@
 - Without either, the default of the flag.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -113,3 +113,10 @@ PROJECTION = Projection(
     _apply,
     types=frozenset({FLAG_SET}),
 )
+
+
+def code_access(effective: Mapping[str, Flag]) -> str:
+    """Say in one word what the agent may do with the source."""
+    if not effective["PERSONA_MODE_ENABLED"].on:
+        return "off"
+    return "write" if effective["ASTRA_CODE_WRITE_ENABLED"].on else "read"

@@ -9,7 +9,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from astra import __version__
-from astra.bootstrap import runtime as running
+from astra.bootstrap import status as standing
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon import (
     change_routes,
@@ -105,7 +105,7 @@ def _status_routes(app: FastAPI, runtime: Runtime, leave: Callable[[], None]) ->
 
     @app.get("/api/status", response_model=Status)
     def status(astra_off: Off = "", asked_on: AskedOn = "") -> dict[str, Any]:
-        return running.status(runtime, off=names(astra_off), asked_on=names(asked_on))
+        return standing.status(runtime, off=names(astra_off), asked_on=names(asked_on))
 
     @app.get("/api/budgets", response_model=Page[BudgetShown])
     def list_budgets(days: Annotated[int, Query(ge=1, le=366)] = 14) -> dict[str, Any]:
@@ -123,7 +123,7 @@ def _status_routes(app: FastAPI, runtime: Runtime, leave: Callable[[], None]) ->
 def _flag_routes(app: FastAPI, runtime: Runtime) -> None:
     @app.get("/api/flags", response_model=Page[FlagShown])
     def list_flags(astra_off: Off = "", asked_on: AskedOn = "") -> dict[str, Any]:
-        effective = runtime.flags(off=names(astra_off), asked_on=names(asked_on))
+        effective = runtime.switches.flags(off=names(astra_off), asked_on=names(asked_on))
         return {"items": [flag.as_dict() for flag in effective.values()], "next": None}
 
     @app.post("/api/flags", response_model=FlagSet)
@@ -138,8 +138,8 @@ def _flag_routes(app: FastAPI, runtime: Runtime) -> None:
             event = flags.turn_on(runtime.ledger, name, signed, now=runtime.clock.now())
             (record,) = runtime.ledger.append([event])
         else:
-            record = runtime.turn_off(name, actor=caller(request))
-        return {**runtime.flags()[name].as_dict(), "sequence": record.sequence}
+            record = runtime.switches.turn_off(name, actor=caller(request))
+        return {**runtime.switches.flags()[name].as_dict(), "sequence": record.sequence}
 
 
 def _configuration_routes(app: FastAPI, runtime: Runtime) -> None:
@@ -147,7 +147,7 @@ def _configuration_routes(app: FastAPI, runtime: Runtime) -> None:
     def show_configuration() -> ConfigurationShown:
         return ConfigurationShown(
             text=contract.signed_text(runtime.ledger),
-            state=running.configuration_state(runtime),
+            state=standing.configuration_state(runtime),
             file=str(runtime.root.configuration),
         )
 

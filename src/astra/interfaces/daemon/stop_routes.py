@@ -14,7 +14,7 @@ from astra.policy.authority import Signed
 def add(app: FastAPI, runtime: Runtime) -> None:
     @app.get("/api/stop", response_model=StopShown)
     def show_stop() -> dict[str, Any]:
-        stop_id, report = runtime.stop_in_force()
+        stop_id, report = runtime.stops.in_force()
         return {"stopped": runtime.stopped(), "stop": stop_id, "report": report}
 
     @app.post("/api/stop", response_model=Stopped)
@@ -23,16 +23,16 @@ def add(app: FastAPI, runtime: Runtime) -> None:
         keep_app: Annotated[bool, Body(embed=True)] = False,  # noqa: FBT002 - a JSON member
     ) -> dict[str, Any]:
         stop_id, done = stop_report.stop_now(runtime.root.path, keep_app=keep_app)
-        recorded = runtime.record_stop(actor=caller(request))
+        recorded = runtime.stops.record(actor=caller(request))
         return {"stop": stop_id, "recorded": recorded, **stop_report.as_dict(done)}
 
     @app.post("/api/stop/record")
     def record_stop(request: Request) -> Recorded:
-        return Recorded(recorded=runtime.record_stop(actor=caller(request)))
+        return Recorded(recorded=runtime.stops.record(actor=caller(request)))
 
     @app.post("/api/start")
     def start_again(
         stop: Annotated[str, Body()], authority: Annotated[dict[str, Any], Body()]
     ) -> Accepted:
-        record = runtime.start_again(stop, Signed.read(authority))
+        record = runtime.stops.start_again(stop, Signed.read(authority))
         return Accepted(sequence=record.sequence)

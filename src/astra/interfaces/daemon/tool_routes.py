@@ -49,7 +49,7 @@ def called(
 def _tool_routes(app: FastAPI, runtime: Runtime) -> None:
     @app.get("/api/tools", response_model=Page[ToolShown])
     def list_tools(astra_off: Off = "") -> dict[str, Any]:
-        flags = services.on(runtime.flags(off=names(astra_off)))
+        flags = services.on(runtime.switches.flags(off=names(astra_off)))
         visible = runtime.counter.registry.visible(flags, operator=False)
         return {"items": [describe(tool) for tool in visible], "next": None}
 

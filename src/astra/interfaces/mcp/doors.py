@@ -25,7 +25,7 @@ async def opened(runtime: Runtime, activity: Activity) -> AsyncGenerator[McpDoor
     dotted = runtime.settings.mcp_tool_names == "dotted"
 
     def flags(off: frozenset[str]) -> Mapping[str, bool]:
-        return services.on(runtime.flags(off=off))
+        return services.on(runtime.switches.flags(off=off))
 
     door = Door(counter=runtime.counter, ledger=runtime.ledger, flags=flags)
     public = runtime.settings.public_url

@@ -1,0 +1,68 @@
+"""The stop of all work: a file that needs no daemon, and the record that outlives the file."""
+
+import contextlib
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from astra.adapters import boxes, stop_report
+from astra.adapters.file_ledger import FileLedger
+from astra.kernel.clock import Clock
+from astra.kernel.errors import Conflict, DuplicateKey
+from astra.ledger.record import Record
+from astra.policy import stopping
+from astra.policy.authority import Signed
+from astra.policy.stopping import StopRecord
+
+
+class Stops:
+    def __init__(self, root: Path, ledger: FileLedger, clock: Clock) -> None:
+        self._root, self._ledger, self._clock = root, ledger, clock
+
+    def stopped(self) -> bool:
+        """Tell whether work is stopped: the file says so at once, the record also without it."""
+        return boxes.is_stopped(self._root) or bool(self._records.in_force())
+
+    def in_force(self) -> tuple[str, dict[str, Any]]:
+        """Give the id and the report of the stop that a start has to name."""
+        if boxes.is_stopped(self._root):
+            return stop_report.read(self._root)
+        return self._records.in_force(), {}
+
+    def record(self, *, actor: str) -> bool:
+        """Write the stop in force into the chain, once; tell whether it is there."""
+        stop_id, report = self.in_force()
+        if not self.stopped() or stopping.was_ended(self._ledger, stop_id):
+            return False
+        self._append(stop_id, report, actor)
+        return True
+
+    def start_again(self, stop_id: str, signed: Signed) -> Record:
+        """End a stop on the operator's word: first the record, then the file."""
+        current, _ = self.in_force()
+        if not self.stopped() or current != stop_id:
+            raise Conflict(
+                "that is not the stop in force", code="other_stop", next_step="astra start"
+            )
+        event = stopping.started(self._ledger, stop_id, signed, now=self._clock.now())
+        (record,) = self._ledger.append([event])
+        stop_report.clear(self._root)
+        return record
+
+    def settle(self) -> None:
+        """Write down a stop that came while no daemon ran; clear one that a signature had ended."""
+        if not (boxes.is_stopped(self._root) or stop_report.present(self._root)):
+            return
+        stop_id, report = stop_report.read(self._root)
+        if stopping.was_ended(self._ledger, stop_id):
+            stop_report.clear(self._root)
+            return
+        self._append(stop_id, report, "daemon")
+
+    def _append(self, stop_id: str, report: dict[str, Any], actor: str) -> None:
+        with contextlib.suppress(DuplicateKey):
+            self._ledger.append([stopping.stopped(stop_id, report, actor=actor)])
+
+    @cached_property
+    def _records(self) -> StopRecord:
+        return StopRecord(self._ledger)

@@ -1,0 +1,70 @@
+"""Which flags are on, and what follows for each kind of work."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from astra.ledger import chain
+from astra.ledger.ports import Ledger
+from astra.ledger.record import Record
+from astra.policy import authority, contract, flags
+from astra.policy.decision import Reason
+from astra.policy.flags import Flag
+from astra.settings.environment import Settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Switches:
+    ledger: Ledger
+    settings: Settings
+    stopped: Callable[[], bool]
+
+    def flags(
+        self, *, off: frozenset[str] = frozenset(), asked_on: frozenset[str] = frozenset()
+    ) -> dict[str, Flag]:
+        """Work out the flags for a caller, whose own environment may narrow them further."""
+        return flags.effective(
+            self.ledger,
+            off=self.settings.flags_off | off,
+            asked_on=self.settings.flags_asked_on | asked_on,
+            holds=lambda record: self.holds(record.line),
+        )
+
+    def turn_off(self, name: str, *, actor: str) -> Record:
+        (record,) = self.ledger.append([flags.turn_off(name, actor=actor)])
+        return record
+
+    def may_write_code(self) -> bool:
+        return flags.code_access(self.flags()) == "write"
+
+    def tests_required(self) -> bool:
+        """Tell whether only tested changes are deployed; the environment can only insist on it."""
+        return self.settings.tests_required or contract.in_force(self.ledger).deploy.require_tests
+
+    def why_no_firings(self) -> str:
+        """Give the reason why no schedule may run now, or nothing."""
+        return self._closed_unless("ASTRA_SCHEDULER_ENABLED")
+
+    def why_no_changes(self) -> str:
+        """Give the reason why no code may be changed now, or nothing."""
+        return self._closed_unless("PERSONA_MODE_ENABLED", "ASTRA_CODE_WRITE_ENABLED")
+
+    def why_no_steps(self) -> str:
+        """Give the reason why no plan may take a step now, or nothing."""
+        return self._closed_unless("PERSONA_MODE_ENABLED", "AGENT_RUNNER_ENABLED")
+
+    def _closed_unless(self, *names: str) -> str:
+        if self.stopped():
+            return str(Reason.STOPPED)
+        effective = self.flags()
+        return "" if all(effective[name].on for name in names) else str(Reason.FLAG_OFF)
+
+    @cached_property
+    def holds(self) -> Callable[[str], bool]:
+        """Check a line's signature, once for each line."""
+
+        @lru_cache(128)
+        def holds(line: str) -> bool:
+            return authority.holds(self.ledger, chain.parse(line))
+
+        return holds
