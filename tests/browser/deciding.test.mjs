@@ -71,11 +71,15 @@ test("who decides second is told that it was decided", async () => {
 test("everything of it goes by keyboard", async () => {
   const id = await asked("https://example.com/four");
   const page = await world.page();
-  await page.getByRole("link", { name: /asks to run fetch_url once/ }).waitFor();
+  const request = page.getByRole("link", { name: /asks to run fetch_url once/ });
+  await request.waitFor();
   await page.keyboard.press("?");
-  await page.getByRole("dialog", { name: "Keys" }).getByText("next", { exact: true }).waitFor();
+  const keys = page.getByRole("dialog", { name: "Keys" });
+  await keys.getByText("next", { exact: true }).waitFor();
   await page.keyboard.press("Escape");
+  await keys.waitFor({ state: "hidden" });
   await page.keyboard.press("j");
+  await page.locator("li[data-chosen]").filter({ has: request }).waitFor();
   await page.keyboard.press("Enter");
   await page.waitForURL(`**/approvals/${id}`);
   await page.getByRole("heading", { name: "Your decision" }).waitFor();

@@ -8,7 +8,7 @@ import { useEffect, useRef, useSyncExternalStore } from "react";
 export type Binding = { keys: string; does: string; run: () => void; group?: string };
 type Entry = { current: Binding[] };
 
-const PATIENCE_MS = 900;
+const PATIENCE_MS = 1500;
 let entries: Entry[] = [];
 const watchers = new Set<() => void>();
 let first = "";
