@@ -1,10 +1,10 @@
 """`astra demo`: a guided story on a throwaway data root. Every step is the real command."""
 
 import argparse
-import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from astra.interfaces.cli import demo_agent, demo_target
 from astra.interfaces.cli.console import Console
@@ -31,6 +31,8 @@ def configure(parser: argparse.ArgumentParser, _command: str) -> None:
 def tell(context: Context) -> None:
     folder = Path(tempfile.mkdtemp(prefix="astra-demo-"))
     story = Story(folder, context.console)
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ending, _leave)
     try:
         demo_target.make(folder / "agent")
         _birth(story)
@@ -48,6 +50,11 @@ def tell(context: Context) -> None:
         story.astra("down")
         shutil.rmtree(folder, ignore_errors=True)
     context.console.result(verified)
+
+
+def _leave(number: int, _frame: object) -> NoReturn:
+    """End as by Ctrl-C, so that a closed terminal leaves nothing running."""
+    raise SystemExit(128 + number)
 
 
 @dataclass
@@ -134,9 +141,10 @@ class Story:
     def stay(self) -> None:
         """Run the daemon with its pages in the foreground, until Ctrl-C."""
         command = [sys.executable, "-I", "-m", "astra.interfaces.cli.main", "up"]
-        with subprocess.Popen(command, env=self.world(), cwd=self.folder) as daemon:
-            with contextlib.suppress(KeyboardInterrupt):
-                daemon.wait()
+        daemon = subprocess.Popen(command, env=self.world(), cwd=self.folder)  # ends by `down`
+        try:
+            daemon.wait()
+        except KeyboardInterrupt:
             daemon.wait()
 
     def say(self, text: str) -> None:

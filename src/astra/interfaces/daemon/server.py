@@ -53,6 +53,8 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parse(arguments)
     ready = os.fdopen(options.ready, "w") if options.ready is not None else None
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO)
+    for library in ("uvicorn", "mcp"):
+        logging.getLogger(library).setLevel(logging.WARNING)
     try:
         loopback = None if options.port is None else Loopback.open(options.data_root, options.port)
         runtime = open_runtime(options.data_root)
