@@ -2,7 +2,7 @@
 
 from concurrent import futures
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -79,6 +79,8 @@ class Runtime:
     """Where the dashboard is served, once it is."""
     port: int | None = None
     groups: Delegation = NOT_DELEGATED
+    _retired: list[Views] = field(default_factory=list[Views])
+    """Views that calls under way may still look through."""
 
     @cached_property
     def counter(self) -> Counter:
@@ -307,13 +309,10 @@ class Runtime:
 
     def reconfigure(self) -> None:
         """Look at the world as the configuration in force says now."""
+        self._retired.append(self.views)
         configuration = contract.in_force(self.ledger)
-        old, self.views = (
-            self.views,
-            make_views(self.root, self.settings, configuration, self.branch),
-        )
+        self.views = make_views(self.root, self.settings, configuration, self.branch)
         self.__dict__.pop("counter", None)
-        old.close()
 
     @cached_property
     def switches(self) -> Switches:
@@ -349,7 +348,8 @@ class Runtime:
             each.result()
         self.engine.close()
         self.change_parts.close()
-        self.views.close()
+        for views in (self.views, *self._retired):
+            views.close()
         self.ledger.close()
 
     def _services(self) -> Services:

@@ -50,7 +50,7 @@ class World:
     def __init__(self, *tools: AnyTool) -> None:
         self.inside = CounterInMemory(*tools)
         self.door = Door(
-            counter=self.inside.counter,
+            counter=lambda: self.inside.counter,
             ledger=self.inside.gate.root.ledger,
             flags=lambda _off: self.inside.gate.on,
             progress_seconds=0.01,

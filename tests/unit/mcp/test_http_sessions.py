@@ -14,7 +14,7 @@ from astra.testing import CounterInMemory
 def sessions() -> HttpSessions:
     inside = CounterInMemory()
     ledger = inside.gate.root.ledger
-    door = Door(counter=inside.counter, ledger=ledger, flags=lambda _off: inside.gate.on)
+    door = Door(counter=lambda: inside.counter, ledger=ledger, flags=lambda _off: inside.gate.on)
     return HttpSessions(door, dotted=False)
 
 

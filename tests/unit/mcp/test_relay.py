@@ -71,8 +71,8 @@ class Daemon:
     def read(self) -> dict[str, Any]:
         return json.loads(self._lines.readline())
 
-    def answer(self, identifier: Any, **result: Any) -> None:
-        message = {"jsonrpc": "2.0", "id": identifier, "result": result}
+    def answer(self, identifier: Any, *, kind: str = "result", **said: Any) -> None:
+        message = {"jsonrpc": "2.0", "id": identifier, kind: said}
         self._connection.sendall(json.dumps(message).encode() + b"\n")
 
     def die(self) -> None:
@@ -104,6 +104,21 @@ def test_lines_go_both_ways_unchanged(ends: Ends) -> None:
     assert daemon.read() == CALL
     daemon.answer("two", text="é")
     assert ends.read()["result"] == {"text": "é"}
+    daemon.die()
+
+
+def test_an_introduction_that_was_turned_down_is_not_repeated(ends: Ends) -> None:
+    daemon = ends.accept()
+    ends.send(INITIALIZE)
+    daemon.read()
+    daemon.answer(1, kind="error", code=-32022)
+    assert ends.read()["error"] == {"code": -32022}
+    daemon.die()
+    ends.send(CALL)
+    daemon = ends.accept()
+    assert daemon.read() == CALL
+    daemon.answer("two")
+    assert ends.read()["id"] == "two"
     daemon.die()
 
 

@@ -38,13 +38,12 @@ from astra.interfaces.daemon.leases import Leases
 from astra.interfaces.daemon.session_routes import Reception
 from astra.interfaces.daemon.site import Site
 from astra.interfaces.daemon.tcp import TcpProtocol
-from astra.interfaces.mcp import doors
-from astra.interfaces.mcp.doors import McpDoors
+from astra.interfaces.mcp.entrance import McpEntrance
 from astra.kernel.errors import AstraError
 from astra.settings import environment
 from astra.settings.environment import Settings
 
-Beside = Callable[[McpDoors], tuple[ASGIApp, socket]]
+Beside = Callable[[ASGIApp], tuple[ASGIApp, socket]]
 _IDLE_CHECK_SECONDS = 1.0
 _log = logging.getLogger("astra.daemon")
 
@@ -134,9 +133,10 @@ async def serve(
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, leaving.set)
     loop.add_signal_handler(signal.SIGINT, _interrupt, runtime, leaving)
-    async with doors.opened(runtime, activity) as mcp:
+    mcp = McpEntrance(runtime, activity)
+    async with mcp.open():
         reception = Reception(site=loopback.site if loopback else None)
-        asgi = api.build(runtime, activity, leaving.set, mcp.http, reception=reception)
+        asgi = api.build(runtime, activity, leaving.set, mcp, reception=reception)
         servers = [_Server(asgi, [socket_path.listen(runtime.root.run)], http=PeerProtocol)]
         if beside:
             application, listener = beside(mcp)

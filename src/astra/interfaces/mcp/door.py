@@ -46,12 +46,18 @@ _log = logging.getLogger("astra.mcp")
 
 class Door:
     def __init__(
-        self, *, counter: Counter, ledger: Ledger, flags: Flags, progress_seconds: float = 2.0
+        self,
+        *,
+        counter: Callable[[], Counter],
+        ledger: Ledger,
+        flags: Flags,
+        progress_seconds: float = 2.0,
     ) -> None:
+        """Take where the counter is found: a newly signed configuration brings a new one."""
         self.announcements = Announcements(ledger, self._everything_visible)
         self._counter = counter
         self._flags = flags
-        self._catalogue = Catalogue(counter.registry)
+        self._catalogue = Catalogue(counter().registry)
         self._progress_seconds = progress_seconds
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="mcp-tool")
 
@@ -105,8 +111,8 @@ class Door:
         correlation = request.correlation or ""
         try:
             if objection:
-                return answers.refused(self._counter.turn_away(request, objection), correlation)
-            return answers.given(self._counter.call(request), correlation)
+                return answers.refused(self._counter().turn_away(request, objection), correlation)
+            return answers.given(self._counter().call(request), correlation)
         except AstraError as error:
             return answers.refused(error, correlation)
         except Exception:  # noqa: BLE001 - whatever it is, the client hears no stack trace

@@ -1,4 +1,4 @@
-"""Everything of MCP that the daemon opens: one door, its socket, and its HTTP application."""
+"""Everything of MCP behind its two ways in: one door, its sessions by socket and by HTTP."""
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from astra.bootstrap import services
 from astra.bootstrap.runtime import Runtime
-from astra.interfaces.daemon.activity import Activity
 from astra.interfaces.mcp.door import Door
 from astra.interfaces.mcp.streamable import HttpSessions
 from astra.interfaces.mcp.unix_socket import SocketSessions
@@ -14,22 +13,24 @@ from astra.interfaces.mcp.unix_socket import SocketSessions
 
 @dataclass(frozen=True, kw_only=True)
 class McpDoors:
-    door: Door
+    sockets: SocketSessions
     http: HttpSessions
-    dotted: bool
 
 
 @asynccontextmanager
-async def opened(runtime: Runtime, activity: Activity) -> AsyncGenerator[McpDoors]:
+async def opened(runtime: Runtime) -> AsyncGenerator[McpDoors]:
     """Open them; closing ends the sessions and waits for the calls that are under way."""
     dotted = runtime.settings.mcp_tool_names == "dotted"
 
     def flags(off: frozenset[str]) -> Mapping[str, bool]:
         return services.on(runtime.switches.flags(off=off))
 
-    door = Door(counter=runtime.counter, ledger=runtime.ledger, flags=flags)
+    door = Door(counter=lambda: runtime.counter, ledger=runtime.ledger, flags=flags)
     public = runtime.settings.public_url
     http = HttpSessions(door, dotted=dotted, origins=[public.origin] if public else [])
-    sockets = SocketSessions(door, activity, dotted=dotted)
-    async with door.open(), http.run(), sockets.serve(runtime.root.run):
-        yield McpDoors(door=door, http=http, dotted=dotted)
+    sockets = SocketSessions(door, dotted=dotted)
+    async with door.open(), http.run():
+        try:
+            yield McpDoors(sockets=sockets, http=http)
+        finally:
+            sockets.end()

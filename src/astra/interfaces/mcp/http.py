@@ -19,8 +19,6 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from astra.interfaces.daemon import server
-from astra.interfaces.mcp.doors import McpDoors
-from astra.interfaces.mcp.streamable import HttpSessions
 from astra.kernel.errors import AstraError
 
 _HOST = "127.0.0.1"
@@ -55,10 +53,10 @@ def _loopback(listener: socket.socket) -> server.Beside:
     port = listener.getsockname()[1]
     token = secrets.token_urlsafe(32)
 
-    def beside(doors: McpDoors) -> tuple[ASGIApp, socket.socket]:
+    def beside(door: ASGIApp) -> tuple[ASGIApp, socket.socket]:
         sys.stdout.write(json.dumps({"url": f"http://{_HOST}:{port}/mcp", "token": token}) + "\n")
         sys.stdout.flush()
-        return TokenRequired(doors.http, token), listener
+        return TokenRequired(door, token), listener
 
     return beside
 
@@ -66,7 +64,7 @@ def _loopback(listener: socket.socket) -> server.Beside:
 class TokenRequired:
     """Lets through what carries the token and asks for `/mcp`; the rest learns nothing."""
 
-    def __init__(self, app: HttpSessions, token: str) -> None:
+    def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app
         self._expected = f"Bearer {token}".encode()
 

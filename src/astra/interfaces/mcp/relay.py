@@ -209,13 +209,17 @@ class Relay:
 
     def _from_daemon(self, line: bytes) -> None:
         message = _parse(line)
-        if "id" in message and "method" not in message and self._settle(_key(message["id"])):
+        if "id" in message and "method" not in message and self._settle(message):
             self.to_client(_LIST_CHANGED)
         else:
             self.to_client(line)
 
-    def _settle(self, key: str) -> bool:
-        """Note that a request was answered; tell whether it was the relay's own repetition."""
+    def _settle(self, answer: Message) -> bool:
+        """Note that a request was answered; tell whether it was the relay's own repetition.
+
+        An introduction that was turned down is not repeated: the client goes on without it.
+        """
+        key = _key(answer["id"])
         with self._changed:
             self._open.discard(key)
             self._changed.notify_all()
@@ -223,6 +227,8 @@ class Relay:
                 return False
             repeated, self._repeated = self._repeated, False
             self._introduction.answered = True
+            if "error" in answer and not repeated:
+                self._introduction = Introduction()
             return repeated
 
     # When the daemon comes and goes; both with the lock held, or taking it

@@ -8,15 +8,10 @@ import contextlib
 import logging
 import socket
 import struct
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
-from pathlib import Path
 
 from mcp.server.runner import serve_dual_era_loop
 from mcp_types import INVALID_REQUEST, ErrorData, JSONRPCError
 
-from astra.interfaces import socket_path
-from astra.interfaces.daemon.activity import Activity
 from astra.interfaces.mcp.door import Door, SessionServer
 from astra.interfaces.mcp.lines import Inbox, Incoming, Outbox
 from astra.interfaces.mcp.session import Opening
@@ -27,29 +22,19 @@ _log = logging.getLogger("astra.mcp")
 
 
 class SocketSessions:
-    def __init__(self, door: Door, activity: Activity, *, dotted: bool) -> None:
+    def __init__(self, door: Door, *, dotted: bool) -> None:
         self._door = door
-        self._activity = activity
         self._dotted = dotted
         self._open: set[asyncio.StreamWriter] = set()
 
-    @asynccontextmanager
-    async def serve(self, folder: Path) -> AsyncGenerator[None]:
-        listener = socket_path.listen(folder, socket_path.MCP)
-        server = await asyncio.start_unix_server(self._session, sock=listener)
-        try:
-            yield
-        finally:
-            (folder / socket_path.MCP).unlink(missing_ok=True)
-            server.close()
-            for writer in list(self._open):
-                writer.transport.abort()
+    def end(self) -> None:
+        for writer in list(self._open):
+            writer.transport.abort()
 
-    async def _session(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def session(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._open.add(writer)
         try:
-            with self._activity.one_request():
-                await self._talk(Incoming(reader), Outbox(writer), _peer(writer))
+            await self._talk(Incoming(reader), Outbox(writer), _peer(writer))
         except (ConnectionError, TimeoutError):
             _log.debug("a session ended early")
         finally:
