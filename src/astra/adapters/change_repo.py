@@ -5,8 +5,10 @@ and come out raw, and a diff shows every byte as text. The target's branch moves
 commit that was expected to the commit that was decided on.
 """
 
+import contextlib
 import os
 import tempfile
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -24,6 +26,7 @@ _READABLE = frozenset({REGULAR, EXECUTABLE, LINK})
 _GONE = "000000"
 _WORKSHOP = "astra-tmp"
 _TREES_KEPT = 4
+_LOCK_SECONDS = 60.0
 _ANY_CODE = frozenset(range(256))
 
 
@@ -109,7 +112,7 @@ class GitChangeRepo:
         return Commit(id=made.decode().strip(), tree=tree)
 
     def place(self, change_id: str, commit: str) -> None:
-        self._git("update-ref", "--no-deref", f"refs/heads/astra/{change_id}", commit)
+        self._move(f"refs/heads/astra/{change_id}", commit)
 
     def differences(self, old: str, new: str) -> tuple[ChangedFile, ...]:
         options = ("-r", "-z", "--raw", "--no-renames", "--no-abbrev")
@@ -143,12 +146,20 @@ class GitChangeRepo:
 
     def fast_forward(self, *, expected: str, to: str) -> bool:
         try:
-            self._git("update-ref", "--no-deref", f"refs/heads/{self.branch}", to, expected)
+            self._move(f"refs/heads/{self.branch}", to, expected)
         except GitFailed:
             if self.head() == expected:
                 raise
             return False
         return True
+
+    def _move(self, ref: str, *commits: str) -> None:
+        """Move a ref. Git waits for a lock; one that a power cut left behind is taken away."""
+        lock = self.repository / f"{ref}.lock"
+        with contextlib.suppress(FileNotFoundError):
+            if time.time() - lock.stat().st_mtime > _LOCK_SECONDS:
+                lock.unlink()
+        self._git("update-ref", "--no-deref", ref, *commits)
 
     def _write_blobs(self, result: Result, folder: Path) -> dict[str, str]:
         contents = [(path, state.content) for path, state in result.items() if state is not None]

@@ -57,6 +57,7 @@ HARDENED_OPTIONS = (
             "core.hooksPath=/dev/null",
             "core.attributesFile=/dev/null",
             "core.excludesFile=/dev/null",
+            "core.filesRefLockTimeout=10000",
             "core.fsync=objects,reference",
             "core.fsmonitor=false",
             "core.sshCommand=/bin/false",
