@@ -6,7 +6,7 @@ MINUTES ?= 10
 LOCKS := requirements/uv.txt requirements/dev.txt pyproject.toml
 export UV_LINK_MODE := copy
 
-.PHONY: help setup system web web-types check format test matrix soak screenshots conformance bench demo up docs lock clean
+.PHONY: help setup system web web-types check format test matrix soak cgroups screenshots conformance bench demo up docs lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -54,6 +54,9 @@ matrix: setup  ## the test matrix of `astra readiness`, into matrix.json
 soak: setup  ## the long version of the torture: make soak MINUTES=60
 	TORTURE_SECONDS=$$(( $(MINUTES) * 60 )) $(BIN)/pytest -q -m serial tests/acceptance/test_torture.py
 	DEPLOYMENTS=20 $(BIN)/pytest -q -m serial tests/integration/supervisor
+
+cgroups: setup  ## the tests of control groups on a kernel of their own: user-mode Linux
+	@scripts/cgroups
 
 screenshots: setup  ## pictures of every page of the dashboard, into docs/screenshots
 	$(BIN)/python scripts/web.py screenshots

@@ -40,6 +40,7 @@ CONFIGURATION_IN_USE = frozenset(
         "target.protected_paths",
         "target.test_command",
         "target.test_paths",
+        "target.toolchain",
         "coder.command",
         "model.name",
         "model.base_url",

@@ -11,7 +11,7 @@ from astra.adapters.change_repo import GitChangeRepo, Identity
 from astra.adapters.waiting_flag import WaitingFlagFile
 from astra.approvals import desk
 from astra.approvals.desk import Desk
-from astra.bootstrap.changing import ChangeSteps
+from astra.bootstrap.step_runner import StepRunner, change_steps
 from astra.changes import model
 from astra.changes.edits import Edit, WholeFile
 from astra.changes.evidence import Finding, TestReport, TestVerdict
@@ -128,10 +128,10 @@ class ChangesHere:
         self.repo.close()
         self.root.ledger.close()
 
-    def new_steps(self) -> ChangeSteps:
+    def new_steps(self) -> StepRunner:
         after = AfterChanges(changes=self.changes, deploy=self._deploy)
         work = ChangeWork(self.changes.gathering, self.changes.merges, after)
-        return ChangeSteps(self.root.ledger, work, self.bench.closed)
+        return change_steps(self.root.ledger, self.root.clock, work, self.bench.closed)
 
     @property
     def deployments(self) -> Requests:

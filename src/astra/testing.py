@@ -13,7 +13,7 @@ from astra.bootstrap import PROJECTIONS
 from astra.bootstrap.planning import Planning, RegistrySkills, make_planning
 from astra.bootstrap.scheduling import RegistryCatalogue, ScheduleDoor
 from astra.bootstrap.services import make_registry
-from astra.bootstrap.step_runner import StepRunner
+from astra.bootstrap.step_runner import StepRunner, quick_steps
 from astra.desires.book import Desires
 from astra.desires.idle import IdlePolicy
 from astra.flow import Domains
@@ -222,7 +222,7 @@ class GateInMemory:
             exports=self.planning.exports,
             allowlist=self.planning.allowlist,
         )
-        return StepRunner(self.root.ledger, self.root.clock, domains)
+        return quick_steps(self.root.ledger, self.root.clock, domains)
 
     def approve(self, approval_id: str, key: KeyPair | None = None) -> None:
         approval = self.desk.get(approval_id)

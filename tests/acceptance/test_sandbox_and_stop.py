@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import venv
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,35 @@ def test_the_agent_works_in_its_sandbox_folder_and_sees_nothing_else(astra: Astr
     assert "No such file" in done["stderr"]
     assert (astra.root / "sandbox" / "note").read_text() == "hi\n"
     assert "nothing else" in done["can"]
+
+
+def test_the_agent_starts_the_targets_own_interpreter_and_the_home_folder_stays_closed(
+    astra: Astra,
+) -> None:
+    home = astra.folder / "home"
+    python = home / "project" / ".venv" / "bin" / "python"
+    venv.create(python.parents[1], with_pip=False, symlinks=True)
+    (home / "diary").write_text("private")
+    ask = f"python -c 'import sys; print(sys.prefix)'; ls {home}"
+    assert str(home) not in run_in_sandbox(astra, ask)["stdout"]
+    sign(astra, test_command=f"{python} -m pytest -q")
+    done = run_in_sandbox(astra, ask)
+    assert done["stdout"].splitlines() == [str(python.parents[1]), "project"]
+    assert f"can start: {python}" in done["can"]
+    sign(astra, toolchain=[str(python)])
+    assert run_in_sandbox(astra, ask)["stdout"].splitlines()[0] == str(python.parents[1])
+
+
+def test_a_declared_interpreter_that_is_gone_is_named(astra: Astra) -> None:
+    sign(astra, toolchain=["/opt/none/bin/node"])
+    refused = run_in_sandbox(astra, "true", code=2)
+    assert "/opt/none/bin/node" in json.dumps(refused)
+
+
+def sign(astra: Astra, **target: object) -> None:
+    lines = [f"{name} = {json.dumps(value)}" for name, value in target.items()]
+    (astra.root / "astra.toml").write_text("\n".join(["[target]", *lines]))
+    astra.json("config", "sign")
 
 
 def test_the_code_repo_is_writable_only_while_code_writing_is_on(astra: Astra) -> None:
@@ -70,7 +100,7 @@ def test_stop_ends_everything_and_proves_it(astra: Astra) -> None:
     assert done["recorded"] is True
     running.join()
     assert sleepers() == []
-    refused = run_in_sandbox(astra, "true", code=1)
+    refused = run_in_sandbox(astra, "true", code=2)
     assert refused["code"] == "stopped"
     assert astra.json("status")["stopped"] is True
 

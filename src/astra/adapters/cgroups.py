@@ -8,7 +8,7 @@ watcher sums up. What nobody handed over is never touched, not even by root.
 import contextlib
 import os
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -16,16 +16,22 @@ from astra.kernel.ids import random_id
 from astra.policy.manifest import Limits
 
 NEEDED = ("memory", "pids")
+MEMORY, PROCESSES = "memory", "processes"
 _DAEMON = "daemon"
 _HANDED_OVER = ("user.delegate", "trusted.delegate")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Delegation:
-    """The daemon's own group if it may divide it, or why it may not."""
+    """The daemon's own group if it may divide it, or why it may not.
+
+    The folder is kept open: the thread that starts a box as root has mounts of its own, which show
+    it no control groups.
+    """
 
     folder: Path | None = None
     why_not: str = ""
+    handle: int | None = None
 
     def in_words(self) -> str:
         if self.folder is None:
@@ -38,8 +44,8 @@ class Delegation:
         if self.folder is None:
             yield None
             return
-        made = Group(self.folder / random_id("box"))
-        made.path.mkdir()
+        made = Group(self.folder / random_id("box"), self.handle)
+        made.make()
         try:
             made.limit(limits)
             made.take(pid)
@@ -47,7 +53,7 @@ class Delegation:
         finally:
             made.kill()
             with contextlib.suppress(OSError):
-                made.path.rmdir()
+                made.remove()
 
 
 NOT_DELEGATED = Delegation(why_not="not looked for")
@@ -56,10 +62,17 @@ NOT_DELEGATED = Delegation(why_not="not looked for")
 @dataclass(frozen=True)
 class Group:
     path: Path
+    parent: int | None = None
+    """The folder it lies in, opened; without it, its path is taken."""
+
+    def make(self) -> None:
+        os.mkdir(self._at(), dir_fd=self.parent)
+
+    def remove(self) -> None:
+        os.rmdir(self._at(), dir_fd=self.parent)
 
     def limit(self, limits: Limits) -> None:
-        # init, or a keeper, is one process more than the command may have.
-        self._write("pids.max", str(limits.processes + 1))
+        self._write("pids.max", str(limits.processes))
         self._write("memory.max", str(limits.memory_bytes))
         with contextlib.suppress(OSError):
             self._write("memory.oom.group", "1")
@@ -77,19 +90,35 @@ class Group:
         return True
 
     def members(self) -> list[int]:
-        return [int(pid) for pid in _read(self.path / "cgroup.procs").split()]
+        return [int(pid) for pid in self._read("cgroup.procs").split()]
 
-    def ran_out_of_memory(self) -> bool:
-        lines = _read(self.path / "memory.events").splitlines()
-        counts = dict(line.split() for line in lines if len(line.split()) == 2)  # noqa: PLR2004
-        return int(counts.get("oom_kill", 0)) > 0
+    def passed(self) -> str | None:
+        """Name the limit that the kernel held this group to, if it had to."""
+        if self._count("memory.events", "oom_kill"):
+            return MEMORY
+        return PROCESSES if self._count("pids.events", "max") else None
+
+    def _count(self, file: str, event: str) -> int:
+        lines = [line.split() for line in self._read(file).splitlines()]
+        return sum(int(words[1]) for words in lines if words[:1] == [event])
+
+    def _read(self, name: str) -> str:
+        try:
+            descriptor = os.open(self._at(name), os.O_RDONLY | os.O_CLOEXEC, dir_fd=self.parent)
+        except OSError:
+            return ""
+        with os.fdopen(descriptor, encoding="utf-8") as file:
+            return file.read()
 
     def _write(self, name: str, value: str) -> None:
-        descriptor = os.open(self.path / name, os.O_WRONLY | os.O_CLOEXEC)
+        descriptor = os.open(self._at(name), os.O_WRONLY | os.O_CLOEXEC, dir_fd=self.parent)
         try:
             os.write(descriptor, value.encode())
         finally:
             os.close(descriptor)
+
+    def _at(self, name: str = "") -> Path:
+        return (self.path if self.parent is None else Path(self.path.name)) / name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,9 +145,10 @@ def take_delegation() -> Delegation:
         return found
     try:
         _step_aside(found.folder, host.pid)
+        handle = os.open(found.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
         return Delegation(why_not=f"the group cannot be divided: {error.strerror}")
-    return found
+    return replace(found, handle=handle)
 
 
 def look(host: Host) -> Delegation:
@@ -147,10 +177,10 @@ def own_group(cgroup: str, mounts: str) -> Path | None:
 def _objection(folder: Path, host: Host) -> str:
     """Say why a group may not be divided, or nothing."""
     missing = set(NEEDED) - set(_read(folder / "cgroup.controllers").split())
-    if not (folder / "cgroup.events").exists():
-        return "the daemon is in the root group"
     if missing:
         return f"no controller for {' and '.join(sorted(missing))}"
+    if not (folder / "cgroup.events").exists():
+        return "the daemon is in the root group"
     if not all(os.access(path, os.W_OK) for path in (folder, folder / "cgroup.subtree_control")):
         return "the group belongs to somebody else"
     if host.uid == 0 and not _was_handed_over(folder, host):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from astra.adapters.bubblewrap import machine, staging
+from astra.adapters.bubblewrap import machine, staging, toolchain
 from astra.adapters.bubblewrap.outcome import Outcome, Verdict
 from astra.adapters.bubblewrap.results import read_result
 from astra.adapters.bubblewrap.supervision import OnOutput
@@ -69,6 +69,7 @@ class BoxedTests:
     test_command: str
     test_paths: Sequence[str]
     limits: Limits = field(default_factory=Limits)
+    programs: Callable[[], tuple[Path, ...]] = tuple
 
     def run(
         self,
@@ -155,7 +156,7 @@ class _Story:
                 workdir=self.files.place,
                 actor=self.actor,
                 correlation=self.correlation,
-                programs=_programs(command),
+                programs=(*toolchain.named(command), *self.tests.programs()),
                 workspace=self.files,
                 on_output=screen.take,
             )
@@ -258,12 +259,6 @@ def _node_id(case: Case, paths: frozenset[bytes]) -> str:
     inner = case.group.removeprefix(module).strip(".")
     groups = "".join(f"::{part}" for part in inner.split(".") if part)
     return f"{case.file}{groups}::{case.name}"
-
-
-def _programs(command: tuple[str, ...]) -> tuple[Path, ...]:
-    """Name the programs of the command that lie outside the system's folders."""
-    named = [Path(word) for word in command if word.startswith("/")]
-    return tuple(path for path in named if path.is_file() and os.access(path, os.X_OK))
 
 
 @contextlib.contextmanager

@@ -1,7 +1,8 @@
 """The box an agent gets when it calls a tool itself: its own folders, no network.
 
 It can write its sandbox folder, and its clone of the target while code writing is on; it can read
-that clone and its persona space. Fetching adds exactly one host, which somebody approved.
+that clone and its persona space, and start the target's own interpreters (`target_tools`). Fetching
+adds exactly one host, which somebody approved.
 """
 
 import json
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from astra.adapters.bubblewrap.outcome import Outcome
+from astra.bootstrap import target_tools
 from astra.bootstrap.sandbox import Sandbox
 from astra.kernel.errors import AstraError
 from astra.policy.manifest import Limits, Manifest, in_words, unconfined_in_words
@@ -68,6 +70,7 @@ class AgentBoxes:
     code_repo: Path
     persona: Path
     may_write_code: Callable[[], bool]
+    tools: Callable[[], tuple[Path, ...]] = tuple
 
     def run(
         self, command: tuple[str, ...], seconds: float, *, actor: str, correlation: str
@@ -78,6 +81,7 @@ class AgentBoxes:
             workdir=str(self.folder),
             actor=actor,
             correlation=correlation,
+            programs=self.tools(),
         )
 
     def fetch(self, url: str, grant: str, *, actor: str, correlation: str) -> Fetched:
@@ -85,7 +89,9 @@ class AgentBoxes:
 
     def in_words(self) -> str:
         manifest = self._manifest(60)
-        return unconfined_in_words(manifest) if self.sandbox.off else in_words(manifest)
+        if self.sandbox.off:
+            return unconfined_in_words(manifest)
+        return target_tools.in_words(self.tools()) + in_words(manifest)
 
     def _manifest(self, seconds: float) -> Manifest:
         """Write out what the agent's own box may touch right now."""

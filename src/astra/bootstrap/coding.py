@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from astra.adapters.bubblewrap import toolchain
 from astra.adapters.bubblewrap.outcome import Outcome
 from astra.adapters.workspaces import PLACE, Workspaces
 from astra.bootstrap.evidence import BoxesOnly
@@ -93,6 +94,7 @@ class BoxedCodingAgent:
                 workdir=PLACE,
                 correlation=plan.correlation,
                 actor=f"agent:{plan.id}",
+                programs=(*toolchain.named(self._words()), *self.plan_boxes(plan.id).tools()),
                 workspace=workspace,
                 label=plan.id,
             )

@@ -25,9 +25,9 @@ from astra.adapters.waiting_flag import WaitingFlagFile
 from astra.approvals import desk
 from astra.approvals.desk import Desk
 from astra.bootstrap import PROJECTIONS
-from astra.bootstrap.changing import ChangeSteps
 from astra.bootstrap.evidence import ConfiguredTests, make_test_runs, make_workspaces
 from astra.bootstrap.sandbox import Sandbox
+from astra.bootstrap.step_runner import StepRunner, change_steps
 from astra.changes import model
 from astra.changes.edits import Edit, WholeFile
 from astra.changes.evidence import Scanner
@@ -70,7 +70,7 @@ class DryRun:
     ledger: FileLedger
     operator: KeyPair
     changes: Changes
-    steps: ChangeSteps
+    steps: StepRunner
     change: Change
 
     @property
@@ -210,7 +210,7 @@ class DryRuns:
         bench.desk.conditions[model.KIND] = changes.reviews.check_terms
         after = AfterChanges(changes=changes, deploy=_never_deployed)
         work = ChangeWork(changes.gathering, changes.merges, after)
-        steps = ChangeSteps(ledger, work, str)
+        steps = change_steps(ledger, self.clock, work, closed=str)
         proposal = Proposal(
             reason=f"dry run {identifier}", edits=edits or [self._harmless(identifier)]
         )

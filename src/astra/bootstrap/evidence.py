@@ -14,6 +14,7 @@ from astra.adapters.change_scanner import ChangeScanner
 from astra.adapters.data_root import DataRoot
 from astra.adapters.test_runs import BoxedTests
 from astra.adapters.workspaces import Workspaces
+from astra.bootstrap import target_tools
 from astra.bootstrap.sandbox import Sandbox
 from astra.changes.evidence import TestReport
 from astra.policy.manifest import MIB, Limits, Manifest
@@ -66,4 +67,5 @@ def make_test_runs(
         test_command=target.test_command,
         test_paths=target.test_paths,
         limits=Limits(wall_seconds=seconds, cpu_seconds=4 * seconds, output_bytes=64 * MIB),
+        programs=lambda: target_tools.declared(target),
     )

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from astra.adapters import boxes, stop
 from astra.adapters.bubblewrap.outcome import Outcome
+from astra.bootstrap import target_tools
 from astra.bootstrap.agent_boxes import Fetched, fetch
 from astra.bootstrap.evidence import BoxesOnly
 from astra.kernel.errors import Refused
@@ -33,6 +34,7 @@ class PlanBoxes:
     sandbox: BoxesOnly
     contracts: Contracts
     may_write_code: Callable[[], bool]
+    tools: Callable[[], tuple[Path, ...]] = tuple
 
     def run(
         self, command: tuple[str, ...], seconds: float, *, actor: str, correlation: str
@@ -44,6 +46,7 @@ class PlanBoxes:
             workdir=_workdir(manifest),
             actor=actor,
             correlation=correlation,
+            programs=self.tools(),
             label=self.agent_id,
         )
 
@@ -53,7 +56,7 @@ class PlanBoxes:
         )
 
     def in_words(self) -> str:
-        return in_words(self.manifest(60))
+        return target_tools.in_words(self.tools()) + in_words(self.manifest(60))
 
     def manifest(self, seconds: float) -> Manifest:
         granted = self.contracts.permissions(self.agent_id)

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from astra import __version__
@@ -16,10 +17,9 @@ from astra.adapters.dbos_engine import DbosEngine, Job
 from astra.adapters.file_ledger import FileLedger
 from astra.adapters.reserve import Reserve
 from astra.approvals.desk import Desk
-from astra.bootstrap import PROJECTIONS, services
+from astra.bootstrap import PROJECTIONS, services, target_tools
 from astra.bootstrap.agent_boxes import AgentBoxes
 from astra.bootstrap.change_parts import ChangeParts
-from astra.bootstrap.changing import ChangeSteps
 from astra.bootstrap.coding import BoxedCodingAgent, ProposedByTool, SourceForCoder
 from astra.bootstrap.deploying import Deployer
 from astra.bootstrap.events import URGENT
@@ -31,7 +31,7 @@ from astra.bootstrap.planning import Planning, Running, make_running, own_folder
 from astra.bootstrap.releasing import make_deployer
 from astra.bootstrap.sandbox import Sandbox
 from astra.bootstrap.scheduling import RegistryCatalogue, ScheduleDoor, Scheduler
-from astra.bootstrap.step_runner import StepRunner
+from astra.bootstrap.step_runner import StepRunner, change_steps, quick_steps
 from astra.bootstrap.stops import Stops
 from astra.bootstrap.switches import Switches
 from astra.bootstrap.views import Views, grant_places, make_views
@@ -166,7 +166,7 @@ class Runtime:
         return self.change_parts.changes
 
     @cached_property
-    def change_steps(self) -> ChangeSteps:
+    def change_steps(self) -> StepRunner:
         after = AfterChanges(
             changes=self.changes,
             deploy=lambda change, story: self.deployer.deploy(
@@ -174,7 +174,7 @@ class Runtime:
             ),
         )
         work = ChangeWork(self.changes.gathering, self.changes.merges, after)
-        return ChangeSteps(self.ledger, work, self.switches.why_no_changes)
+        return change_steps(self.ledger, self.clock, work, self.switches.why_no_changes)
 
     @cached_property
     def sandbox(self) -> Sandbox:
@@ -207,7 +207,7 @@ class Runtime:
             exports=self.planning.exports,
             allowlist=self.planning.allowlist,
         )
-        return StepRunner(self.ledger, self.clock, domains)
+        return quick_steps(self.ledger, self.clock, domains)
 
     @cached_property
     def planning(self) -> Planning:
@@ -293,7 +293,12 @@ class Runtime:
             sandbox=BoxesOnly(self.sandbox),
             contracts=self.planning.contracts,
             may_write_code=self.switches.may_write_code,
+            tools=self.target_tools,
         )
+
+    def target_tools(self) -> tuple[Path, ...]:
+        """Name the target's own interpreters, as the configuration in force has them."""
+        return target_tools.programs(contract.in_force(self.ledger).target)
 
     @cached_property
     def workers(self) -> PlanWorkers:
@@ -378,6 +383,7 @@ class Runtime:
                 code_repo=self.settings.code_repo,
                 persona=self.root.path / "persona_space",
                 may_write_code=self.switches.may_write_code,
+                tools=self.target_tools,
             ),
             plan_boxes=self.boxes_of_plan,
         )

@@ -74,7 +74,8 @@ class Sandbox:
         homes = (str(Path.home()),)
         tools = Toolchain()
         for program in programs:
-            tools |= toolchain.find(program, homes=homes)
+            theirs = (str(self.root.path), *manifest.write_paths)
+            tools |= toolchain.find(program, homes=homes, theirs=theirs)
         box = Box(
             command=command,
             manifest=manifest,

@@ -16,6 +16,7 @@ from astra.kernel.errors import BadInput
 LARGEST_INTEGER = 2**53
 DEEPEST_NESTING = 64
 _LISTS = (list, tuple)
+_ANY_WILL_DO = frozenset({str, bool, float, type(None)})
 _ENCODER = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
 )
@@ -58,7 +59,7 @@ def _check_items(items: Iterable[Any], depth: int) -> None:
     if depth == 0:
         _refuse(f"nesting is deeper than {DEEPEST_NESTING}", "flatten the value")
     for item in items:
-        if not isinstance(item, str):  # most are, and any text will do
+        if type(item) not in _ANY_WILL_DO:  # most are of these
             _check(item, depth - 1)
 
 

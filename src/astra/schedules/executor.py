@@ -7,33 +7,30 @@
 - A firing that was interrupted is tried again only where doing it twice is the same as once.
 """
 
-import contextlib
 import json
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
-from typing import Any
 
 from astra.kernel import cancellation
 from astra.kernel.clock import Clock, format_time
-from astra.kernel.errors import AstraError, BadInput, Conflict, DuplicateKey, StaleVersion
+from astra.kernel.errors import AstraError
 from astra.ledger.ports import Ledger
 from astra.policy.call import Tier
 from astra.policy.telemetry import TOOL_STARTED
-from astra.schedules import events, planning, views
+from astra.schedules import planning, views
 from astra.schedules.admission import Admission
+from astra.schedules.by_hand import ByHand
+from astra.schedules.claims import Claims
 from astra.schedules.endings import INTERRUPTED, Ended, Ending, Endings
-from astra.schedules.model import Firing, Kind, Schedule, State
+from astra.schedules.model import Firing, Schedule, State
 from astra.schedules.planning import Plan
 from astra.schedules.ports import Jobs
 from astra.schedules.service import Timetable
 
 BATCH, CHUNK = 64, 32
-MOST_BACKFILLED = 100
 JOB = "firing"
-_TRIES = 20
 _LONGEST_WAIT = 0.02
 
 
@@ -55,6 +52,15 @@ class Executor:
 
     def __post_init__(self) -> None:
         self._endings = Endings(self.ledger, self.clock, self.timetable)
+        self._claims = Claims(self.ledger, self.timetable)
+        self.by_hand = ByHand(
+            ledger=self.ledger,
+            clock=self.clock,
+            timetable=self.timetable,
+            admission=self.admission,
+            closed=self.closed,
+            perform=self.perform,
+        )
 
     # What the daemon calls
 
@@ -88,87 +94,13 @@ class Executor:
                 planning.for_due(self.ledger, each, now, closed, busy=each.id in busy)
                 for each in found
             ]
-            self._carry_out(self._claim(plans))
+            self._carry_out(self._claims.claim(plans))
         return len(found) + len(overdue)
 
     def next_due(self) -> str | None:
         return views.next_due(self.ledger)
 
-    # What people ask for
-
-    def run_now(self, identifier: str, *, actor: str) -> dict[str, Any]:
-        """Fire a schedule at once, through the same gate, and say how it went."""
-        self._refuse_if_closed()
-        schedule = self._alone(identifier)
-        firing = planning.make(schedule, self.clock.now(), Kind.MANUAL)
-        return self._run_by_hand(schedule, firing, actor)
-
-    def backfill(
-        self, identifier: str, start: datetime, end: datetime, *, actor: str
-    ) -> list[dict[str, Any]]:
-        """Run what did not succeed from `start` up to `end`, oldest first, each firing once."""
-        self._refuse_if_closed()
-        schedule = self.timetable.get(identifier)
-        start, end = start - timedelta(microseconds=1), min(end, self.clock.now())
-        wanted = schedule.definition.calendar.between(start, end, most=MOST_BACKFILLED + 1)
-        if len(wanted) > MOST_BACKFILLED:
-            raise BadInput(
-                f"more than {MOST_BACKFILLED} firings lie between those times",
-                next_step="ask for a shorter stretch",
-            )
-        done = views.in_window(self.ledger, identifier, format_time(start), format_time(end))
-        succeeded = {firing.fire_time for firing in done if firing.state == State.SUCCEEDED}
-        answers: list[dict[str, Any]] = []
-        for moment in wanted:
-            if format_time(moment) not in succeeded:
-                with contextlib.suppress(DuplicateKey):
-                    firing = planning.make(schedule, moment, Kind.BACKFILL)
-                    answers.append(self._run_by_hand(self._alone(identifier), firing, actor))
-        return answers
-
-    def request_approval(self, identifier: str, *, actor: str) -> str:
-        """Ask for the approval of a schedule's next firing; gives the approval's id."""
-        schedule = self.timetable.get(identifier)
-        firing = planning.make(schedule, self.clock.now(), Kind.CRON)
-        return self.admission.request(schedule, firing, actor=actor)
-
-    # Claiming
-
-    def _claim(self, plans: Sequence[Plan]) -> list[Plan]:
-        """Append plans, together if possible; those that lost against somebody are dropped."""
-        try:
-            self.ledger.append(
-                [event for plan in plans for event in plan.events],
-                expect={plan.schedule.id: plan.schedule.version for plan in plans},
-            )
-        except (StaleVersion, DuplicateKey) as lost:
-            if len(plans) > 1:
-                return [plan for each in plans for plan in self._claim([each])]
-            if isinstance(lost, DuplicateKey):
-                self._move_on(plans[0].schedule)
-            return []
-        return list(plans)
-
-    def _move_on(self, schedule: Schedule) -> None:
-        """Point a schedule behind a firing that has happened already."""
-        next_run = self.timetable.next_run(schedule)
-        event = events.adjusted(schedule, schedule.factor, next_run, why="that firing has happened")
-        with contextlib.suppress(StaleVersion):
-            self.ledger.append([event], expect={schedule.id: schedule.version})
-
-    def _claim_one(self, firing: Firing) -> Schedule | None:
-        """Claim an attempt at a firing that exists; None: somebody else has it."""
-        for _ in range(_TRIES):
-            schedule = self.timetable.get(firing.schedule)
-            event = events.claimed(firing, schedule.definition.target_tool, None)
-            try:
-                self.ledger.append([event], expect={schedule.id: schedule.version})
-            except StaleVersion:
-                continue
-            except DuplicateKey:
-                return None
-            return schedule
-        return None
+    # Handing out
 
     def _carry_out(self, plans: Sequence[Plan]) -> None:
         """Hand out what is to run: quick reads several at a time, everything else alone."""
@@ -327,36 +259,10 @@ class Executor:
             self._drop(firing, closed, "nothing of it may run now")
             return
         running = replace(firing, state=State.RUNNING, due=None)
-        if claimed := self._claim_one(running):
+        if claimed := self._claims.claim_again(running):
             self._hand([(claimed, running)])
 
     def _drop(self, firing: Firing, reason: str, detail: str) -> None:
         self._endings.drop(firing, Ending(State.SKIPPED, reason, detail))
         self._go_on_behind(firing.schedule)
         self._look_at_dependents(firing.schedule)
-
-    # By hand
-
-    def _run_by_hand(self, schedule: Schedule, firing: Firing, actor: str) -> dict[str, Any]:
-        event = events.claimed(firing, schedule.definition.target_tool, None, actor=actor)
-        self.ledger.append([event], expect={schedule.id: schedule.version})
-        self.perform([(schedule, firing)])
-        items, _ = views.tasks(self.ledger, trace=firing.correlation)
-        return items[0]
-
-    def _alone(self, identifier: str) -> Schedule:
-        """Give a schedule of which nothing is open; by hand, nothing overlaps."""
-        schedule = self.timetable.get(identifier)
-        if earlier := views.open_firings(self.ledger, identifier):
-            raise Conflict(
-                f"its firing of {earlier[0].fire_time} is still {earlier[0].state}",
-                code="overlap",
-                next_step=f"astra schedules history {identifier}",
-            )
-        return schedule
-
-    def _refuse_if_closed(self) -> None:
-        if closed := self.closed():
-            raise Conflict(
-                "schedules do not run now", code=closed, next_step="astra status says what is off"
-            )

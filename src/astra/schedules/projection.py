@@ -1,12 +1,11 @@
 """From records about schedules to rows: schedules, what they come after, and firings."""
 
-import json
 from collections.abc import Iterator
 
 from astra.ledger.projection import Projection, Statement
 from astra.ledger.record import Record
 from astra.schedules import events
-from astra.schedules.model import OPEN, Definition
+from astra.schedules.model import OPEN
 
 IS_OPEN = f"state IN ({', '.join(repr(str(state)) for state in OPEN)})"
 
@@ -27,18 +26,18 @@ def _apply(record: Record) -> Iterator[Statement]:
             yield _begun(record)
         case _:
             yield from _ended(record)
-    if record.subject is not None and "next_run" in record.data:
+    if record.type != events.CREATED and record.subject and "next_run" in record.data:
         yield from _moved(record)
 
 
 def _defined(record: Record) -> Iterator[Statement]:
+    """Keep the definition as the record has it; whoever reads it passes over what else is there."""
     data = record.data
-    definition = json.dumps(Definition.read(data).as_dict(), sort_keys=True)
-    columns = (data["name"], data["target_tool"], data["safety_tier"], definition)
+    columns = (data["name"], data["target_tool"], data["safety_tier"], record.content)
     if record.type == events.CREATED:
         yield (
-            "INSERT INTO schedule VALUES (?, ?, ?, ?, ?, 'active', NULL, ?, ?, 0, 1, 0)",
-            (record.subject, *columns, data["digest"], record.time),
+            "INSERT INTO schedule VALUES (?, ?, ?, ?, ?, 'active', ?, ?, ?, 0, 1, 0)",
+            (record.subject, *columns, data["next_run"], data["digest"], record.time),
         )
     else:
         yield (
@@ -206,4 +205,5 @@ PROJECTION = Projection(
             events.ADJUSTED,
         }
     ),
+    version=2,
 )

@@ -142,6 +142,8 @@ class Timetable:
         _check_tool(definition, facts)
         self.catalogue.check(definition.target_tool, definition.payload)
         self._check_dependencies(definition, schedule)
+        if definition.target_tool == facts.name:
+            return definition
         return replace(definition, target_tool=facts.name)
 
     def _check_dependencies(self, definition: Definition, schedule: Schedule | None) -> None:

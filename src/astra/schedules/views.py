@@ -17,6 +17,7 @@ _SCHEDULE = """
 _FIRING = (
     "SELECT id, schedule, fire_time, kind, state, attempt, due, reason, correlation FROM firing"
 )
+_PAYLOAD = "json_extract(definition, '$.payload')"
 _TASK = (
     "id",
     "schedule_id",
@@ -69,7 +70,7 @@ def schedules(
         ("state = ?", state),
         ("tier = ?", tier),
         ("tool = ?", tool),
-        ("instr(lower(name || ' ' || definition), lower(?)) > 0", text),
+        (f"instr(lower(name || ' ' || {_PAYLOAD}), lower(?)) > 0", text),
     ):
         if value is not None:
             conditions.append(condition)

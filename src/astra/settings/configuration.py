@@ -27,6 +27,7 @@ class Target:
     branch: str = "main"
     test_command: str = ""
     test_paths: Texts = ("tests/",)
+    toolchain: Texts = ()
     allowed_paths: Texts = ()
     forbidden_paths: Texts = ()
     protected_paths: Texts = ()

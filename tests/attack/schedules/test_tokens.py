@@ -21,7 +21,7 @@ def schedule(world: Any) -> Schedule:
 
 
 def approve(world: Any, schedule: Schedule) -> str:
-    approval = world.executor.request_approval(schedule.id, actor="agent:test")
+    approval = world.executor.by_hand.request_approval(schedule.id, actor="agent:test")
     world.gate.approve(approval)
     return approval
 
@@ -203,7 +203,7 @@ def test_a_file_the_action_names_joins_what_was_approved(world: Any) -> None:
 
 
 def test_nobody_but_the_operator_makes_a_token(world: Any, schedule: Schedule) -> None:
-    approval = world.executor.request_approval(schedule.id, actor="agent:test")
+    approval = world.executor.by_hand.request_approval(schedule.id, actor="agent:test")
     with pytest.raises(SignatureRejected):
         world.gate.approve(approval, KeyPair.generate())
     forged = Event(
@@ -222,7 +222,7 @@ def test_nobody_but_the_operator_makes_a_token(world: Any, schedule: Schedule) -
 def test_what_needs_no_approval_cannot_be_approved(world: Any) -> None:
     schedule = world.create("look")
     with pytest.raises(Conflict, match="needs no approval"):
-        world.executor.request_approval(schedule.id, actor="agent:test")
+        world.executor.by_hand.request_approval(schedule.id, actor="agent:test")
 
 
 def test_a_crash_between_use_and_file_is_settled(world: Any, schedule: Schedule) -> None:

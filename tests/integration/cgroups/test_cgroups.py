@@ -97,10 +97,20 @@ def test_limits_are_written_as_the_kernel_reads_them(tmp_path: Path) -> None:
     group.limit(Limits(processes=7, memory_bytes=1 << 20))
     group.take(4711)
     written = [(tmp_path / name).read_text() for name in names]
-    assert written == ["8", "1048576", "1", "0", "4711"]
+    assert written == ["7", "1048576", "1", "0", "4711"]
     assert group.members() == [4711]
+
+
+def test_the_limit_that_the_kernel_held_a_group_to_is_named(tmp_path: Path) -> None:
+    group = Group(tmp_path)
+    assert group.passed() is None
+    (tmp_path / "pids.events").write_text("max 0\n")
+    (tmp_path / "memory.events").write_text("low 0\nmax 7\noom 1\noom_kill 0\n")
+    assert group.passed() is None
+    (tmp_path / "pids.events").write_text("max 3\n")
+    assert group.passed() == "processes"
     (tmp_path / "memory.events").write_text("low 0\noom 1\noom_kill 1\n")
-    assert group.ran_out_of_memory()
+    assert group.passed() == "memory"
 
 
 def test_this_machine_says_which_it_is() -> None:

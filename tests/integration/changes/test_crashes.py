@@ -150,7 +150,7 @@ def test_a_step_that_fails_is_recorded_once_and_tried_again(here: ChangesHere) -
     repo.place = fails
     here.steps.seconds = lambda: float(next(moments))
     for _ in range(3):
-        here.steps._do(here.steps._ready()[0])  # pyright: ignore[reportPrivateUsage]
+        here.steps._run(here.steps._ready()[0])  # pyright: ignore[reportPrivateUsage]
     assert here.types().count("change_step_failed") == 1
     assert "no space left" in here.steps.trouble
     repo.place = place

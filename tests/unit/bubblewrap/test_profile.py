@@ -91,7 +91,7 @@ def test_the_manifest_decides_over_the_environment_and_the_toolchain_comes_first
 
 def test_limits_are_data_for_the_inside_and_not_words_around_bwrap() -> None:
     box = compiled(Manifest(limits=Limits(processes=7, memory_bytes=1000, cpu_seconds=3)))
-    assert box.limits["NPROC"] == (7, 7)
+    assert box.limits["NPROC"] == (8, 8)
     assert box.limits["DATA"] == (1000, 1000)
     assert box.limits["CORE"] == (0, 0)
     assert box.limits["CPU"] == (3, 8)

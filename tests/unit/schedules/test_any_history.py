@@ -80,7 +80,9 @@ class SchedulesInAnyHistory(RuleBasedStateMachine):
 
     @rule()
     def the_operator_approves_a_sending(self) -> None:
-        identifier = self.world.executor.request_approval(self.sending.id, actor="agent:test")
+        identifier = self.world.executor.by_hand.request_approval(
+            self.sending.id, actor="agent:test"
+        )
         try:
             self.world.gate.approve(identifier)
         except SignatureRejected:
@@ -91,7 +93,7 @@ class SchedulesInAnyHistory(RuleBasedStateMachine):
     @rule()
     def somebody_runs_one_by_hand(self) -> None:
         try:
-            self.world.executor.run_now(self.changing.id, actor="agent:test")
+            self.world.executor.by_hand.run_now(self.changing.id, actor="agent:test")
         except AstraError as error:
             assert error.reason == "overlap"
 

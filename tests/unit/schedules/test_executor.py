@@ -140,7 +140,7 @@ def test_with_the_scheduler_off_every_firing_is_skipped_with_the_reason(
     minutes(world, 2)
     assert outcomes(world, schedule) == [("skipped", why)] * 2
     with pytest.raises(Conflict) as refused:
-        world.executor.run_now(schedule.id, actor="agent:test")
+        world.executor.by_hand.run_now(schedule.id, actor="agent:test")
     assert refused.value.reason == why
     world.why_closed = ""
     minutes(world, 1)
@@ -351,23 +351,25 @@ def test_backfill_runs_what_did_not_succeed_each_firing_once(world: Any) -> None
     world.advance(hours=1)
     world.advance(hours=4, minutes=30)
     start = world.clock.now() - timedelta(hours=5)
-    done = world.executor.backfill(schedule.id, start, world.clock.now(), actor="agent:test")
+    done = world.executor.by_hand.backfill(
+        schedule.id, start, world.clock.now(), actor="agent:test"
+    )
     assert [item["fire_time"][11:13] for item in done] == ["14", "15", "16", "17"]
     assert {item["kind"] for item in done} == {"backfill"}
-    assert world.executor.backfill(schedule.id, start, world.clock.now(), actor="x") == []
+    assert world.executor.by_hand.backfill(schedule.id, start, world.clock.now(), actor="x") == []
     hour = world.clock.now().replace(minute=0) - timedelta(days=2)
-    (one,) = world.executor.backfill(schedule.id, hour, hour, actor="x")
+    (one,) = world.executor.by_hand.backfill(schedule.id, hour, hour, actor="x")
     assert one["fire_time"] == format_time(hour), "both ends belong to it"
     with pytest.raises(AstraError, match="more than 100"):
-        world.executor.backfill(
+        world.executor.by_hand.backfill(
             schedule.id, start - timedelta(days=9), world.clock.now(), actor="x"
         )
 
 
 def test_run_now_goes_through_the_same_gate(world: Any) -> None:
     look, send = world.create("look", "@yearly"), world.create("send", "@yearly")
-    assert world.executor.run_now(look.id, actor="agent:test")["outcome"] == "succeeded"
-    refused = world.executor.run_now(send.id, actor="agent:test")
+    assert world.executor.by_hand.run_now(look.id, actor="agent:test")["outcome"] == "succeeded"
+    refused = world.executor.by_hand.run_now(send.id, actor="agent:test")
     assert (refused["outcome"], refused["reason"]) == ("skipped", "needs_approval")
     assert world.timetable.get(look.id).next_run == look.next_run
 

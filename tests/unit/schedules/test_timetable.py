@@ -149,6 +149,7 @@ def test_lists_filter_by_state_tier_tool_and_text_and_come_in_pages(world: Any) 
     assert found(tool="write") == {write.id}
     assert found(text="GARDEN") == {look.id}
     assert found(text="water") == {write.id}
+    assert found(text="backoff_seconds") == found(text=look.next_run or "") == set()
     first, cursor = world.timetable.listed(limit=1)
     second, end = world.timetable.listed(limit=1, after=cursor)
     assert {first[0]["id"], second[0]["id"]} == {look.id, write.id}

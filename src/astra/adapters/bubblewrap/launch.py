@@ -7,6 +7,7 @@ more; a box that cannot be registered never runs. Callers may have any number of
 """
 
 import contextlib
+import signal
 import time
 from collections.abc import Generator
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from astra.adapters.bubblewrap.preparation import Box, Prepared, prepare
 from astra.adapters.bubblewrap.profile import GATEWAY_PORT, PROXY_PORT, Profile
 from astra.adapters.bubblewrap.supervision import Ending, OnOutput, Started
 from astra.adapters.bubblewrap.watch import Watch
-from astra.adapters.cgroups import NOT_DELEGATED, Delegation, Group
+from astra.adapters.cgroups import MEMORY, NOT_DELEGATED, Delegation, Group
 from astra.adapters.egress_proxy import (
     NO_EGRESS,
     PUBLIC_INTERNET,
@@ -31,16 +32,20 @@ from astra.adapters.egress_proxy import (
 )
 from astra.adapters.model_gateway import ModelGateway
 from astra.kernel.errors import AstraError, Refused
+from astra.policy.manifest import Limits
 
 __all__ = [
     "Box",
     "Stopped",
-    "note_memory",
+    "group_of",
+    "note_limit",
     "refuse_when_stopped",
     "registered",
     "run",
     "unavailable",
 ]
+
+_NOT_FOR_LACK_OF_PROCESSES = (0, None, 128 + signal.SIGKILL)
 
 
 class Stopped(Refused):
@@ -107,7 +112,7 @@ def _see_through(
     job: _Job, prepared: Prepared, started: Started, stack: contextlib.ExitStack, began: float
 ) -> Outcome:
     limits = prepared.profile.manifest.limits
-    group = stack.enter_context(job.groups.group(started.init, limits))
+    group = group_of(job.groups, started.init, limits, stack)
     entry = stack.enter_context(registered(job.data_root, job.box, started, group))
     proxy = _serve(job, prepared.profile, started, stack)
     refuse_when_stopped(job.data_root)
@@ -118,9 +123,10 @@ def _see_through(
         size_before=prepared.found.size,
         entries_before=prepared.found.entries,
         init=started.init,
+        group=group,
     )
     ending = supervision.follow(started, limits=limits, watch=watch, on_output=job.on_output)
-    note_memory(ending, group)
+    note_limit(ending, group)
     return judge(
         ending,
         stopped=boxes.was_ended(job.data_root, entry),
@@ -158,10 +164,21 @@ def registered(
             boxes.unregister(data_root, entry)
 
 
-def note_memory(ending: Ending, group: Group | None) -> None:
-    """Name the limit where the kernel, not the watcher, ended a box for its memory."""
-    if group is not None and ending.limit is None and group.ran_out_of_memory():
-        ending.limit = "memory"
+def group_of(
+    groups: Delegation, pid: int, limits: Limits, stack: contextlib.ExitStack
+) -> Group | None:
+    """Put a box into a group of its own, where there are any; one that cannot be made is said."""
+    try:
+        return stack.enter_context(groups.group(pid, limits))
+    except OSError as error:
+        raise unavailable(error) from error
+
+
+def note_limit(ending: Ending, group: Group | None) -> None:
+    """Name the limit where the kernel, not the watcher, ended a box or kept it from going on."""
+    passed = group.passed() if group is not None and ending.limit is None else None
+    if passed == MEMORY or (passed and ending.exit_code not in _NOT_FOR_LACK_OF_PROCESSES):
+        ending.limit = passed
 
 
 def _serve(

@@ -182,8 +182,10 @@ def through_proxy(port: int) -> dict[str, str]:
 def kernel_limits(manifest: Manifest) -> dict[str, tuple[int, int]]:
     """Give the kernel's limits, soft and hard; processor time says so before it kills."""
     limits = manifest.limits
+    # One more than a control group allows: where there is one, it refuses first and says so.
+    processes = limits.processes + 1
     return {
-        "NPROC": (limits.processes, limits.processes),
+        "NPROC": (processes, processes),
         "DATA": (limits.memory_bytes, limits.memory_bytes),
         "FSIZE": (limits.file_bytes, limits.file_bytes),
         "NOFILE": (limits.open_files, limits.open_files),

@@ -11,7 +11,7 @@ appear empty but for what is granted below them.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -46,10 +46,16 @@ class Toolchain:
 NO_TOOLCHAIN = Toolchain()
 
 
-def find(program: Path, *, homes: tuple[str, ...] = ()) -> Toolchain:
-    """Describe what has to be readable for `program` to start at its own path."""
+def find(program: Path, *, homes: tuple[str, ...] = (), theirs: tuple[str, ...] = ()) -> Toolchain:
+    """Describe what has to be readable for `program` to start at its own path.
+
+    `theirs` are folders that a box can write. What lies there leads wherever a box wants it to: a
+    link made inside would have any file of the host shown, so none is followed.
+    """
     hops = _hops(_behind_shim(Path(os.path.abspath(program))))  # noqa: PTH100 - links stay links
-    folders = _installations([*hops, *_environment_base(hops[0])], homes)
+    programs = [*hops, *_environment_base(hops[0])]
+    _refuse_planted(programs, theirs)
+    folders = _installations(programs, homes)
     links = tuple(
         (str(hop), str(hop.readlink()))
         for hop in hops[:-1]
@@ -57,6 +63,21 @@ def find(program: Path, *, homes: tuple[str, ...] = ()) -> Toolchain:
     )
     search = () if is_within(str(hops[0]), "/usr") else (str(hops[0].parent),)
     return Toolchain(read_paths=folders, links=links, search=search)
+
+
+def named(words: Sequence[str]) -> tuple[Path, ...]:
+    """Name the programs of a command that are given by their whole path."""
+    paths = [Path(word) for word in words if word.startswith("/")]
+    return tuple(path for path in paths if path.is_file() and os.access(path, os.X_OK))
+
+
+def _refuse_planted(programs: list[Path], theirs: tuple[str, ...]) -> None:
+    for path in programs:
+        if any(is_within(str(path), folder) for folder in theirs):
+            raise UnusableToolchain(
+                f"{path} lies where a box can write, so it may lead anywhere",
+                next_step="keep the target's environment outside of the agent's folders",
+            )
 
 
 def _hops(program: Path) -> list[Path]:
@@ -71,6 +92,10 @@ def _hops(program: Path) -> list[Path]:
     if not hops[-1].is_file():
         raise NotFound(
             f"there is no program {program}", next_step="name an interpreter that exists"
+        )
+    if not os.access(hops[-1], os.X_OK):
+        raise UnusableToolchain(
+            f"{hops[-1]} is not executable", next_step="name the interpreter itself"
         )
     return hops
 

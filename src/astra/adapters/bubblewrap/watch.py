@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from astra.adapters.bubblewrap import grants
+from astra.adapters.cgroups import MEMORY, PROCESSES, Group
 from astra.adapters.reserve import free_space
 from astra.policy.manifest import Limits
 
@@ -25,6 +26,7 @@ class Watch:
     size_before: int
     entries_before: int
     init: int
+    group: Group | None = None
     count_processes: bool = False
     _next: float = field(default_factory=lambda: time.monotonic() + SHORTEST_PAUSE)
     _next_walk: float = 0.0
@@ -38,16 +40,18 @@ class Watch:
         started = time.monotonic()
         if started < self._next:
             return None
-        passed = self._memory() or self._disk(started)
+        passed = self._memory_and_processes() or self._disk(started)
         self._next = time.monotonic() + SHORTEST_PAUSE
         return passed
 
-    def _memory(self) -> str | None:
+    def _memory_and_processes(self) -> str | None:
+        if self.group is not None:  # the kernel counts, and better than anybody from outside
+            return self.group.passed()
         pids = family(self.init)
         if self.count_processes and len(pids) > self.limits.processes + 1:
-            return "processes"
+            return PROCESSES
         used = sum(_resident(pid) for pid in pids)
-        return "memory" if used > self.limits.memory_bytes else None
+        return MEMORY if used > self.limits.memory_bytes else None
 
     def _disk(self, now: float) -> str | None:
         if not self.writable:

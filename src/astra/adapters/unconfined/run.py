@@ -21,7 +21,7 @@ from astra.adapters.boxes import RunningBox
 from astra.adapters.bubblewrap import grants, machine, supervision
 from astra.adapters.bubblewrap.launch import (
     Box,
-    note_memory,
+    note_limit,
     refuse_when_stopped,
     registered,
     unavailable,
@@ -30,7 +30,7 @@ from astra.adapters.bubblewrap.outcome import Outcome, judge, never_ran
 from astra.adapters.bubblewrap.profile import kernel_limits, through_proxy
 from astra.adapters.bubblewrap.supervision import OnOutput, Started
 from astra.adapters.bubblewrap.watch import Watch
-from astra.adapters.cgroups import NOT_DELEGATED, Delegation
+from astra.adapters.cgroups import NOT_DELEGATED, Delegation, Group
 from astra.adapters.egress_proxy import (
     NO_EGRESS,
     PUBLIC_INTERNET,
@@ -70,13 +70,13 @@ def run(
             entry = stack.enter_context(registered(data_root, box, kept, group))
             kept.entries.append(entry)
             proxy = _serve(manifest, record, announce, internet, stack)
-            watch = _watch(manifest, kept, stack)
+            watch = _watch(manifest, kept, group, stack)
             refuse_when_stopped(data_root)
             kept.describe(_description(box, manifest, entry, proxy))
             ending = supervision.follow(
                 kept, limits=manifest.limits, watch=watch, on_output=on_output
             )
-            note_memory(ending, group)
+            note_limit(ending, group)
             outcome = judge(
                 ending,
                 stopped=boxes.was_ended(data_root, entry),
@@ -197,7 +197,9 @@ def _description(
     }
 
 
-def _watch(manifest: Manifest, kept: Started, stack: contextlib.ExitStack) -> Watch:
+def _watch(
+    manifest: Manifest, kept: Started, group: Group | None, stack: contextlib.ExitStack
+) -> Watch:
     writable = tuple(grants.open_grant(path) for path in manifest.write_paths)
     for descriptor in writable:
         stack.callback(os.close, descriptor)
@@ -208,5 +210,6 @@ def _watch(manifest: Manifest, kept: Started, stack: contextlib.ExitStack) -> Wa
         size_before=sum(size for size, _ in measured),
         entries_before=sum(count for _, count in measured),
         init=kept.init,
+        group=group,
         count_processes=True,
     )

@@ -100,16 +100,16 @@ def _running(app: FastAPI, runtime: Runtime) -> None:
     ) -> dict[str, Any]:
         executor, actor = runtime.scheduler.executor, f"agent:{caller(request)}"
         if not (start or end):
-            return executor.run_now(identifier, actor=actor)
+            return executor.by_hand.run_now(identifier, actor=actor)
         if not (start and end):
             raise BadInput("a backfill has a start and an end", next_step="give both")
         stretch = _moment(start, "start"), _moment(end, "end")
-        return {"items": executor.backfill(identifier, *stretch, actor=actor), "next": None}
+        return {"items": executor.by_hand.backfill(identifier, *stretch, actor=actor), "next": None}
 
     @app.post("/api/schedules/{identifier}/approval", response_model=ApprovalDetails)
     def request_approval(request: Request, identifier: str) -> dict[str, Any]:
         actor = f"agent:{caller(request)}"
-        approval = runtime.scheduler.executor.request_approval(identifier, actor=actor)
+        approval = runtime.scheduler.executor.by_hand.request_approval(identifier, actor=actor)
         return runtime.desk.details(approval)
 
 

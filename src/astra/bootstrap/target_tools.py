@@ -1,0 +1,40 @@
+"""The target's own interpreters: what the operator signed, usable in every box that works on it.
+
+They are the programs that `[target] test_command` names by their whole path, and those listed in
+`[target] toolchain`. A box gets the smallest installation around each, read-only.
+"""
+
+from pathlib import Path
+
+from astra.adapters.bubblewrap import toolchain
+from astra.changes import commands
+from astra.kernel.errors import BadSetting
+from astra.settings.configuration import Target
+
+
+def programs(target: Target) -> tuple[Path, ...]:
+    return tuple(dict.fromkeys((*_of_tests(target.test_command), *declared(target))))
+
+
+def declared(target: Target) -> tuple[Path, ...]:
+    """Give the programs of `target.toolchain`; one that is not there is the operator's to mend."""
+    found = tuple(Path(text) for text in target.toolchain)
+    for path in found:
+        if not path.is_absolute() or not path.is_file():
+            raise BadSetting(
+                f"target.toolchain names {str(path)!r}, which is no program of this machine",
+                next_step="give the whole path of an interpreter, then `astra config sign`",
+                key="target.toolchain",
+            )
+    return found
+
+
+def in_words(found: tuple[Path, ...]) -> str:
+    return f"can start: {', '.join(map(str, found))}\n" if found else ""
+
+
+def _of_tests(command: str) -> tuple[Path, ...]:
+    try:
+        return toolchain.named(commands.parse(command).parts)
+    except BadSetting:
+        return ()  # the test run says what is wrong with it

@@ -1,0 +1,40 @@
+"""What desires make due: the next survey, while there is anything to survey."""
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+from astra.desires import idle
+from astra.desires import views as desires
+from astra.flow import rows
+from astra.flow.due import QUICK
+from astra.ledger.projection import Statement
+from astra.ledger.record import Record
+
+_ALL_DESIRES = "desires"
+
+
+def _wanted(record: Record) -> Iterator[Statement]:
+    yield (
+        (
+            "INSERT INTO due_step VALUES (?, 'survey', ?, ?, NULL)"
+            " ON CONFLICT (subject, step) DO NOTHING"
+        ),
+        (_ALL_DESIRES, idle.next_hour(record.time), QUICK),
+    )
+
+
+def _surveyed(record: Record) -> Iterator[Statement]:
+    if record.data["top"]:
+        due = record.data.get("next") or idle.next_hour(record.data["hour"])
+        yield "UPDATE due_step SET due = ? WHERE subject = ?", (due, _ALL_DESIRES)
+    else:
+        yield "DELETE FROM due_step WHERE subject = ?", (_ALL_DESIRES,)
+
+
+EFFECTS: Mapping[str, rows.Effect] = MappingProxyType(
+    {
+        desires.RECORDED: _wanted,
+        desires.REINFORCED: _wanted,
+        idle.SURVEYED: _surveyed,
+    }
+)

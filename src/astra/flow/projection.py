@@ -1,0 +1,36 @@
+"""The due steps of every entity, as of the ledger's head."""
+
+from collections.abc import Iterable
+
+from astra.flow import of_approvals, of_changes, of_desires, of_plans, rows
+from astra.ledger.projection import Projection, Statement
+from astra.ledger.record import Record
+
+_EFFECTS: dict[str, rows.Effect] = {
+    **of_approvals.EFFECTS,
+    **of_desires.EFFECTS,
+    **of_changes.EFFECTS,
+    **of_plans.EFFECTS,
+}
+
+
+def _apply(record: Record) -> Iterable[Statement]:
+    return _EFFECTS[record.type](record)
+
+
+PROJECTION = Projection(
+    "due steps",
+    (
+        """CREATE TABLE due_step (
+            subject TEXT, step TEXT, due TEXT, lane TEXT, entity TEXT, PRIMARY KEY (subject, step)
+        ) WITHOUT ROWID""",
+        """CREATE TABLE deployed_change (
+            deployment TEXT PRIMARY KEY, change TEXT, taken_back INTEGER
+        ) WITHOUT ROWID""",
+        "CREATE INDEX deployed_change_of ON deployed_change (change)",
+        "CREATE INDEX due_step_time ON due_step (lane, due, subject)",
+        "CREATE INDEX due_step_entity ON due_step (entity) WHERE entity IS NOT NULL",
+    ),
+    _apply,
+    types=frozenset(_EFFECTS),
+)

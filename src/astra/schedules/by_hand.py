@@ -1,0 +1,90 @@
+"""Firings that people ask for: now, or once more for a stretch of the past.
+
+They go through the same claim and the same gate as every other; only their time is the asker's.
+"""
+
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from astra.kernel.clock import Clock, format_time
+from astra.kernel.errors import BadInput, Conflict, DuplicateKey
+from astra.ledger.ports import Ledger
+from astra.schedules import events, planning, views
+from astra.schedules.admission import Admission
+from astra.schedules.model import Firing, Kind, Schedule, State
+from astra.schedules.service import Timetable
+
+MOST_BACKFILLED = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByHand:
+    ledger: Ledger
+    clock: Clock
+    timetable: Timetable
+    admission: Admission
+    closed: Callable[[], str]
+    perform: Callable[[Sequence[tuple[Schedule, Firing]]], None]
+
+    def run_now(self, identifier: str, *, actor: str) -> dict[str, Any]:
+        """Fire a schedule at once, through the same gate, and say how it went."""
+        self._refuse_if_closed()
+        schedule = self._alone(identifier)
+        firing = planning.make(schedule, self.clock.now(), Kind.MANUAL)
+        return self._run_by_hand(schedule, firing, actor)
+
+    def backfill(
+        self, identifier: str, start: datetime, end: datetime, *, actor: str
+    ) -> list[dict[str, Any]]:
+        """Run what did not succeed from `start` up to `end`, oldest first, each firing once."""
+        self._refuse_if_closed()
+        schedule = self.timetable.get(identifier)
+        start, end = start - timedelta(microseconds=1), min(end, self.clock.now())
+        wanted = schedule.definition.calendar.between(start, end, most=MOST_BACKFILLED + 1)
+        if len(wanted) > MOST_BACKFILLED:
+            raise BadInput(
+                f"more than {MOST_BACKFILLED} firings lie between those times",
+                next_step="ask for a shorter stretch",
+            )
+        done = views.in_window(self.ledger, identifier, format_time(start), format_time(end))
+        succeeded = {firing.fire_time for firing in done if firing.state == State.SUCCEEDED}
+        answers: list[dict[str, Any]] = []
+        for moment in wanted:
+            if format_time(moment) not in succeeded:
+                with contextlib.suppress(DuplicateKey):
+                    firing = planning.make(schedule, moment, Kind.BACKFILL)
+                    answers.append(self._run_by_hand(self._alone(identifier), firing, actor))
+        return answers
+
+    def request_approval(self, identifier: str, *, actor: str) -> str:
+        """Ask for the approval of a schedule's next firing; gives the approval's id."""
+        schedule = self.timetable.get(identifier)
+        firing = planning.make(schedule, self.clock.now(), Kind.CRON)
+        return self.admission.request(schedule, firing, actor=actor)
+
+    def _run_by_hand(self, schedule: Schedule, firing: Firing, actor: str) -> dict[str, Any]:
+        event = events.claimed(firing, schedule.definition.target_tool, None, actor=actor)
+        self.ledger.append([event], expect={schedule.id: schedule.version})
+        self.perform([(schedule, firing)])
+        items, _ = views.tasks(self.ledger, trace=firing.correlation)
+        return items[0]
+
+    def _alone(self, identifier: str) -> Schedule:
+        """Give a schedule of which nothing is open; by hand, nothing overlaps."""
+        schedule = self.timetable.get(identifier)
+        if earlier := views.open_firings(self.ledger, identifier):
+            raise Conflict(
+                f"its firing of {earlier[0].fire_time} is still {earlier[0].state}",
+                code="overlap",
+                next_step=f"astra schedules history {identifier}",
+            )
+        return schedule
+
+    def _refuse_if_closed(self) -> None:
+        if closed := self.closed():
+            raise Conflict(
+                "schedules do not run now", code=closed, next_step="astra status says what is off"
+            )
