@@ -275,7 +275,7 @@ def _signed(ledger: Ledger, key: KeyPair, action: str, content: dict[str, Any]) 
         action,
         content,
         root_id=authority.keys(ledger).root_id,
-        head=ledger.head(),
+        head=views.settled_head(ledger),
         now=_time_of(ledger),
     )
     return authority.sign(statement, key)

@@ -4,7 +4,7 @@ from typing import Any
 
 from astra.ledger import chain
 from astra.ledger.ports import Ledger
-from astra.ledger.record import Record
+from astra.ledger.record import Head, Record
 
 
 def records(ledger: Ledger, *, after: int = 0, limit: int = 100, type_: str = "") -> list[Record]:
@@ -28,6 +28,12 @@ def last(ledger: Ledger, *, count: int, type_: str = "") -> list[Record]:
         else ledger.query("SELECT line FROM record ORDER BY sequence DESC LIMIT ?", [count])
     )
     return _parsed(rows[::-1])
+
+
+def settled_head(ledger: Ledger) -> Head:
+    """Give the newest record that no crash takes back: what somebody signs names this one."""
+    (newest,) = last(ledger, count=1)
+    return Head(newest.sequence, newest.hash, newest.time)
 
 
 def story(ledger: Ledger, identifier: str, *, limit: int = 10_000) -> list[Record]:

@@ -123,6 +123,14 @@ def test_lazy_events_are_chained_and_reach_the_index_soon(ledger: Ledger) -> Non
     assert views.records(ledger) == [record]
 
 
+def test_a_settled_head_can_be_looked_up_at_once(ledger: Ledger) -> None:
+    ledger.append([happened()])
+    ledger.append([happened("soon")], lazy=True)
+    settled = views.settled_head(ledger)
+    (found,) = views.records(ledger, after=settled.sequence - 1, limit=1)
+    assert (found.sequence, found.hash) == (settled.sequence, settled.hash)
+
+
 def test_lazy_events_come_before_a_later_durable_one(ledger: Ledger) -> None:
     (lazy,) = ledger.append([happened()], lazy=True)
     (durable,) = ledger.append([happened()])

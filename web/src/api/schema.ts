@@ -497,7 +497,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Head */
+        /**
+         * Head
+         * @description Give the newest record that no crash takes back.
+         */
         get: operations["head_api_ledger_head_get"];
         put?: never;
         post?: never;

@@ -199,7 +199,8 @@ def _ledger_routes(app: FastAPI, runtime: Runtime) -> None:
 
     @app.get("/api/ledger/head")
     def head() -> HeadShown:
-        found = ledger.head()
+        """Give the newest record that no crash takes back."""
+        found = views.settled_head(ledger)
         return HeadShown(sequence=found.sequence, hash=found.hash, time=found.time)
 
     @app.get("/api/ledger/story/{identifier}", response_model=Page[RecordShown])

@@ -29,6 +29,7 @@ from astra.interfaces.daemon.session_routes import Reception, opened
 from astra.interfaces.daemon.site import Site
 from astra.kernel.clock import format_time
 from astra.kernel.errors import BadInput, Refused
+from astra.ledger import views
 from astra.policy import access, assertions, authority, enrolment
 from astra.policy.assertions import Assertion
 from astra.policy.authority import KEY_ONLY, Signed
@@ -193,7 +194,7 @@ def _deciding(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
             action,
             content,
             root_id=runtime.keys().root_id,
-            head=ledger.head(),
+            head=views.settled_head(ledger),
             now=runtime.clock.now(),
         )
         usable = _usable(runtime, site)
