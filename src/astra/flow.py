@@ -71,6 +71,7 @@ from astra.schedules import tokens
 from astra.schedules.tokens import TokenShelf
 
 QUICK, CHANGES = "quick", "changes"
+TEST = "test"
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,7 @@ class ChangeWork:
 
 CHANGE_STEPS: dict[str, Callable[[ChangeWork, str], None]] = {
     "scan": lambda work, change: work.gathering.scan(change),
-    "test": lambda work, change: work.gathering.test(change),
+    TEST: lambda work, change: work.gathering.test(change),
     "ask": lambda work, change: work.merges.ask(change),
     "execute": lambda work, approval: work.merges.execute(approval),
     "merge": lambda work, change: work.merges.merge(change),
@@ -377,7 +378,7 @@ _EFFECTS: dict[str, Callable[[Record], Iterator[Statement]]] = {
     changes.SCHEDULED: _change_due("scan"),
     changes.REBASED: _change_due("scan"),
     changes.RENEWED: _change_due("scan"),
-    changes.SCANNED: _change_due("test"),
+    changes.SCANNED: _change_due(TEST),
     changes.TESTS_COMPLETED: _change_due("ask"),
     changes.APPROVED: _change_due("merge"),
     changes.WITHDRAWN: _change_due("close"),

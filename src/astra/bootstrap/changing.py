@@ -2,7 +2,8 @@
 
 A test run may take minutes. What is due comes from the ledger (`flow`), so there is no queue to
 lose; a step that runs here is remembered by its key only so that it is not started twice. While
-code writing is off, or work is stopped, nothing starts.
+code writing is off, or work is stopped, nothing starts. Tests whose change was rejected, replaced
+or withdrawn meanwhile are ended.
 """
 
 import logging
@@ -45,7 +46,7 @@ class ChangeSteps:
     closed: Callable[[], str]
     seconds: Callable[[], float] = time.monotonic
     trouble: str = ""
-    _running: set[str] = field(default_factory=set[str], init=False)
+    _running: dict[str, DueStep] = field(default_factory=dict[str, DueStep], init=False)
     _threads: set[threading.Thread] = field(default_factory=set[threading.Thread], init=False)
     _pauses: dict[str, _Pause] = field(default_factory=dict[str, _Pause], init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
@@ -84,10 +85,20 @@ class ChangeSteps:
         while not self._stopping.is_set():
             head = self.ledger.head().sequence
             try:
+                self._cut_short()
                 self._hand_out()
             except AstraError as error:
                 self.trouble = error.detail
             self.ledger.wait(head, _LONGEST_SLEEP)
+
+    def _cut_short(self) -> None:
+        """End test runs that are due no more; looked at again and again, as a box starts late."""
+        with self._lock:
+            tests = [step for step in self._running.values() if step.step == flow.TEST]
+        due = {step.key for step in flow.due_for_changes(self.ledger)} if tests else set[str]()
+        for step in tests:
+            if step.key not in due:
+                self.work.gathering.cut_short(step.subject)
 
     def _hand_out(self) -> None:
         if self.closed():
@@ -96,7 +107,7 @@ class ChangeSteps:
             with self._lock:
                 if step.key in self._running or len(self._running) >= WORKERS:
                     continue
-                self._running.add(step.key)
+                self._running[step.key] = step
             thread = threading.Thread(
                 target=self._finish, args=[step], name=f"change-{step.step}", daemon=True
             )
@@ -117,7 +128,7 @@ class ChangeSteps:
                 self._do(step)
         finally:
             with self._lock:
-                self._running.discard(step.key)
+                self._running.pop(step.key, None)
                 self._threads.discard(threading.current_thread())
 
     def _do(self, step: DueStep) -> None:
