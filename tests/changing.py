@@ -60,6 +60,7 @@ class FakeTests:
     verdict: TestVerdict = TestVerdict.PASSED
     error: BaseException | None = None
     ran: list[tuple[str, str | None]] = field(default_factory=list)
+    ended: list[str] = field(default_factory=list)
     during: Callable[[], None] = lambda: None
 
     def run(
@@ -67,6 +68,7 @@ class FakeTests:
         *,
         commit: str,
         tests_from: str | None,
+        label: str,
         actor: str,
         correlation: str,
         show: Callable[[bytes], None],
@@ -86,6 +88,9 @@ class FakeTests:
             failed=0,
             output_tail="1 passed\n",
         )
+
+    def end(self, label: str) -> None:
+        self.ended.append(label)
 
 
 @dataclass

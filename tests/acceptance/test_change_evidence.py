@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from changing import IDENTITY, git
+from deploying import until
 from driver import Astra
 from mcp_driver import raw
 
@@ -112,6 +113,20 @@ def test_a_daemon_killed_in_the_middle_of_a_test_run_runs_it_again(project: Astr
     assert attempts == [1, 2]
     done = project.json("changes", "reject", made["id"], "--reason", "endless")
     assert done["state"] == "rejected"
+
+
+def test_the_tests_of_a_rejected_change_are_ended_at_once(project: Astra) -> None:
+    """Without that, they would go on for the five minutes that tests may take."""
+    made = propose(project, "--no-wait", agent_py="while True:\n    pass\n")
+    project.follow("tests_started")
+    project.json("changes", "reject", made["id"], "--reason", "it never ends")
+    until(lambda: ended_boxes(project)[-1:] == ["its change was decided on before it ended"])
+    assert list((project.root / "var/run/boxes").iterdir()) == []
+
+
+def ended_boxes(astra: Astra) -> list[str]:
+    listed = astra.json("ledger", "tail", "--count", "100")["items"]
+    return [item["data"]["reason"] for item in listed if item["type"] == "box_ended"]
 
 
 def follow_attempts(astra: Astra, count: int) -> list[int]:

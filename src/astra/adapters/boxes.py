@@ -21,6 +21,7 @@ from typing import Any
 from astra.kernel.ids import random_id
 
 RUN, APP = "run", "app"
+BY_OPERATOR = "stopped by an operator"
 _LARGEST_RECORD = 4096
 _START_TIME = 19  # place in /proc/PID/stat after the name, counted from the state
 
@@ -102,13 +103,17 @@ def registered(data_root: Path) -> tuple[list[RunningBox], list[str]]:
     return boxes, unreadable
 
 
-def mark_ended(data_root: Path, box: RunningBox) -> None:
-    """Note that a box ends on an operator's word, for its launcher to say so."""
-    (_folder(data_root) / f"{box.id}.ended").touch()
+def mark_ended(data_root: Path, box: RunningBox, why: str = BY_OPERATOR) -> None:
+    """Note that a box is ended from outside, and why, for its launcher to say so."""
+    (_folder(data_root) / f"{box.id}.ended").write_text(why, encoding="utf-8")
 
 
-def was_ended(data_root: Path, box: RunningBox) -> bool:
-    return is_stopped(data_root) or (_folder(data_root) / f"{box.id}.ended").exists()
+def why_ended(data_root: Path, box: RunningBox) -> str:
+    """Say why a box was ended from outside, or nothing if it was not."""
+    try:
+        return (_folder(data_root) / f"{box.id}.ended").read_text("utf-8") or BY_OPERATOR
+    except FileNotFoundError:
+        return BY_OPERATOR if is_stopped(data_root) else ""
 
 
 @contextlib.contextmanager

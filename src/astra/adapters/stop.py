@@ -71,13 +71,26 @@ def stop_now(
     )
 
 
-def end_one(data_root: Path, box_id: str, *, patience: float = PATIENCE_SECONDS) -> bool:
-    """End one box on an operator's word; tell whether it was there and is dead now."""
+def end_one(
+    data_root: Path,
+    box_id: str,
+    *,
+    patience: float = PATIENCE_SECONDS,
+    why: str = boxes.BY_OPERATOR,
+) -> bool:
+    """End one box from outside; tell whether it was there and is dead now."""
     for box in boxes.registered(data_root)[0]:
         if box.id == box_id:
-            boxes.mark_ended(data_root, box)
+            boxes.mark_ended(data_root, box, why)
             return _kill_all([box], patience)[box.id] == _ENDED
     return False
+
+
+def end_labelled(data_root: Path, label: str, *, why: str = boxes.BY_OPERATOR) -> int:
+    """End every box that runs for somebody, by the label it carries; says how many there were."""
+    running, _ = boxes.registered(data_root)
+    mine = [box for box in running if box.label == label]
+    return sum(end_one(data_root, box.id, why=why) for box in mine)
 
 
 def _freeze(data_root: Path) -> bool:

@@ -59,7 +59,10 @@ class Boxes(Protocol):
         programs: tuple[Path, ...] = (),
         workspace: Workspace | None = None,
         on_output: OnOutput = ...,
+        label: str = "",
     ) -> Outcome: ...
+
+    def end(self, label: str, why: str) -> None: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +79,7 @@ class BoxedTests:
         *,
         commit: str,
         tests_from: str | None,
+        label: str,
         actor: str,
         correlation: str,
         show: Show,
@@ -93,10 +97,13 @@ class BoxedTests:
             with self.workspaces.open(
                 commit, tests_from=tests_from, test_paths=self.test_paths
             ) as files:
-                story = _Story(self, command, files, actor, correlation)
+                story = _Story(self, command, files, label, actor, correlation)
                 return story.tell(blank, show, lambda: self._paths(commit, tests_from))
         except AstraError as error:
             return replace(blank, reason=error.detail)
+
+    def end(self, label: str) -> None:
+        self.boxes.end(label, "its change was decided on before it ended")
 
     def _paths(self, commit: str, tests_from: str | None) -> frozenset[bytes]:
         return frozenset[bytes]().union(
@@ -119,6 +126,7 @@ class _Story:
     tests: BoxedTests
     command: TestCommand
     files: Workspace
+    label: str
     actor: str
     correlation: str
 
@@ -159,6 +167,7 @@ class _Story:
                 programs=(*toolchain.named(command), *self.tests.programs()),
                 workspace=self.files,
                 on_output=screen.take,
+                label=self.label,
             )
             report, problem = _report(folder, asked=self.command.reports)
         judgement = _judged(outcome, report, problem, is_pytest=self.command.pytest is not None)

@@ -36,6 +36,9 @@ class BoxesOnly:
             )
         return self.sandbox.run(command, manifest, **how)
 
+    def end(self, label: str, why: str) -> None:
+        self.sandbox.end(label, why)
+
 
 @dataclass(frozen=True, kw_only=True)
 class ConfiguredTests:
@@ -45,6 +48,9 @@ class ConfiguredTests:
 
     def run(self, **what: Any) -> TestReport:
         return self.make().run(**what)
+
+    def end(self, label: str) -> None:
+        self.make().end(label)
 
 
 def make_scanner(sandbox: Sandbox) -> ChangeScanner:

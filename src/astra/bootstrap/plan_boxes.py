@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from astra.adapters import boxes, stop
+from astra.adapters import stop
 from astra.adapters.bubblewrap.outcome import Outcome
 from astra.bootstrap import target_tools
 from astra.bootstrap.agent_boxes import Fetched, fetch
@@ -96,9 +96,7 @@ class BoxesOfPlans:
 
     def end(self, agent_id: str) -> int:
         """End every box that runs for a plan; says how many there were."""
-        running, _ = boxes.registered(self.data_root)
-        mine = [box for box in running if box.label == agent_id]
-        return sum(stop.end_one(self.data_root, box.id) for box in mine)
+        return stop.end_labelled(self.data_root, agent_id)
 
 
 def _existing(path: str) -> Iterator[str]:

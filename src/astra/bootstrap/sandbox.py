@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import astra
-from astra.adapters import operator_key
+from astra.adapters import operator_key, stop
 from astra.adapters.bubblewrap import launch, preflight, toolchain
 from astra.adapters.bubblewrap.launch import Box
 from astra.adapters.bubblewrap.machine import SandboxUnavailable
@@ -106,6 +106,10 @@ class Sandbox:
         )
         self.ledger.append([_ended(command, outcome, correlation, actor)])
         return outcome
+
+    def end(self, label: str, why: str) -> None:
+        """End the boxes that carry a label; what they came to is recorded by who ran them."""
+        stop.end_labelled(self.root.path, label, why=why)
 
     def require(self) -> None:
         """Refuse unless the profile was proven to hold on this machine."""

@@ -45,7 +45,13 @@ def change_steps(
         closed=closed,
         workers=CHANGES_AT_ONCE,
         failed=change_step_failed,
+        end=lambda step: _end_tests(work, step),
     )
+
+
+def _end_tests(work: ChangeWork, step: DueStep) -> None:
+    if step.step == flow.TEST:
+        work.gathering.cut_short(step.subject)
 
 
 def change_step_failed(step: DueStep, why: str) -> Event:
@@ -76,8 +82,10 @@ class StepRunner:
     workers: int = 1
     failed: Callable[[DueStep, str], Event] | None = None
     """Describes a step's first failure, where that is to be recorded."""
+    end: Callable[[DueStep], None] = lambda _step: None
+    """Ends a step that runs though it is due no more."""
     seconds: Callable[[], float] = time.monotonic
-    _running: set[str] = field(default_factory=set[str], init=False)
+    _running: dict[str, DueStep] = field(default_factory=dict[str, DueStep], init=False)
     _threads: set[threading.Thread] = field(default_factory=set[threading.Thread], init=False)
     _rests: dict[str, _Rest] = field(default_factory=dict[str, _Rest], init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
@@ -124,11 +132,21 @@ class StepRunner:
         while not self._stopping.is_set():
             head = self.ledger.head().sequence
             try:
+                self._end_needless()
                 self.run_due() if self.workers == 1 else self._hand_out()
                 pause, self._lost = self._until_next(), ""
             except AstraError as error:
                 pause, self._lost = _LONGEST_SLEEP, error.detail
             self.ledger.wait(head, pause)
+
+    def _end_needless(self) -> None:
+        """End what is due no more; looked at again and again, as a box starts late."""
+        with self._lock:
+            running = list(self._running.values())
+        due = {step.key for step in self._due()} if running else set[str]()
+        for step in running:
+            if step.key not in due:
+                self.end(step)
 
     def _hand_out(self) -> None:
         if not self._may_run():
@@ -137,7 +155,7 @@ class StepRunner:
             with self._lock:
                 if step.key in self._running or len(self._running) >= self.workers:
                     continue
-                self._running.add(step.key)
+                self._running[step.key] = step
             thread = threading.Thread(
                 target=self._finish, args=[step], name=f"step-{step.step}", daemon=True
             )
@@ -176,7 +194,7 @@ class StepRunner:
                 self._run(step)
         finally:
             with self._lock:
-                self._running.discard(step.key)
+                self._running.pop(step.key, None)
                 self._threads.discard(threading.current_thread())
 
     def _run(self, step: DueStep) -> None:

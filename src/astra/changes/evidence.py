@@ -106,9 +106,14 @@ class TestRuns(Protocol):
         *,
         commit: str,
         tests_from: str | None,
+        label: str,
         actor: str,
         correlation: str,
         show: Callable[[bytes], None],
     ) -> TestReport:
         """Test a commit; with `tests_from`, its test paths are replaced by that commit's."""
+        ...
+
+    def end(self, label: str) -> None:
+        """End at once whatever runs under a label; nobody waits for its report any more."""
         ...

@@ -69,6 +69,11 @@ class Gathering:
         verdict, words = judged(change)
         self.bench.append(change, events.tests_completed(change, verdict, words))
 
+    def cut_short(self, identifier: str) -> None:
+        """End the tests of a change that was decided on meanwhile: nobody will read the report."""
+        if self.bench.book.get(identifier).state is not State.GATHERING:
+            self.bench.tests.end(identifier)
+
     def _run(self, identifier: str, run: dict[str, str]) -> None:
         change = self.bench.book.get(identifier)
         if change.state is not State.GATHERING:
@@ -92,6 +97,7 @@ class Gathering:
             return self.bench.tests.run(
                 commit=run["code"],
                 tests_from=run["tests"] if run["tests"] != run["code"] else None,
+                label=change.id,
                 actor=change.actor,
                 correlation=change.correlation,
                 show=_silently if show is None else lambda chunk: show(change.id, chunk),

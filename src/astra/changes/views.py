@@ -22,6 +22,20 @@ from astra.policy import flags
 LARGEST_PAGE = 200
 CODE_WRITE = "ASTRA_CODE_WRITE_ENABLED"
 _DECIDED = frozenset({desk.GRANTED, desk.REJECTED, desk.EXPIRED, desk.STALE, desk.USED})
+_WITHDRAWING = frozenset(
+    {
+        desk.EXPIRED,
+        desk.STALE,
+        model.REBASED,
+        model.RENEWED,
+        model.CONFLICTED,
+        model.REVISION_REQUESTED,
+        model.APPROVED,
+        model.SUPERSEDED,
+    }
+)
+"""After these no approval waits for the change any more, as the fold has it."""
+_OPEN = ", ".join(f"'{state}'" for state in sorted(model.OPEN))
 _COUNTED = {
     model.SCHEDULED: "scheduled_modifications",
     model.APPROVED: "approvals",
@@ -74,24 +88,25 @@ class Book:
             raise BadInput(f"there is no state {state[:40]!r}", next_step=", ".join(State))
         if not 1 <= limit <= LARGEST_PAGE or not (cursor or "0").isdigit():
             raise BadInput(f"limit is 1 to {LARGEST_PAGE}", next_step="ask for a page at a time")
+        where, states = ("", []) if state is None else ("state = ? AND ", [state])
         rows = self.ledger.query(
-            "SELECT id, sequence FROM change WHERE sequence < ? ORDER BY sequence DESC LIMIT ?",
-            [int(cursor or 1 << 62), limit + 1],
+            f"SELECT id, sequence FROM change WHERE {where}sequence < ?"  # noqa: S608 - our own words
+            " ORDER BY sequence DESC LIMIT ?",
+            [*states, int(cursor or 1 << 62), limit + 1],
         )
-        if state is not None:
-            return self._in_state(State(state), limit), None
         found = [self.get(identifier) for identifier, _ in rows[:limit]]
         return found, str(rows[limit - 1][1]) if len(rows) > limit else None
 
     def test_changes_waiting(self) -> list[str]:
         """Name the changes to tests that nobody has decided on yet, oldest first."""
         rows = self.ledger.query(
-            "SELECT id FROM change WHERE tests = 1 AND is_open = 1 ORDER BY sequence"
+            f"SELECT id FROM change WHERE tests = 1 AND state IN ({_OPEN}) ORDER BY sequence"  # noqa: S608 - our own words
         )
         return [identifier for (identifier,) in rows]
 
     def open_count(self) -> int:
-        return int(self.ledger.query("SELECT count(*) FROM change WHERE is_open = 1")[0][0])
+        rows = self.ledger.query(f"SELECT count(*) FROM change WHERE state IN ({_OPEN})")  # noqa: S608 - our own words
+        return int(rows[0][0])
 
     def counters(self) -> dict[str, int]:
         rows = dict(self.ledger.query("SELECT name, value FROM change_counter"))
@@ -102,11 +117,6 @@ class Book:
             "SELECT sequence, type, subject FROM change_alert ORDER BY sequence"
         )
         return [{"sequence": row[0], "type": row[1], "change": row[2]} for row in rows]
-
-    def _in_state(self, state: State, limit: int) -> list[Change]:
-        rows = self.ledger.query("SELECT id FROM change ORDER BY sequence DESC")
-        found = (self.get(identifier) for (identifier,) in rows)
-        return [change for change in found if change.state == state][:limit]
 
 
 def _apply(record: Record) -> Iterator[Statement]:
@@ -119,33 +129,29 @@ def _apply(record: Record) -> Iterator[Statement]:
             "INSERT INTO change_record SELECT change, ? FROM change_approval WHERE approval = ?",
             (record.sequence, record.subject),
         )
-        if record.type == desk.REJECTED:
-            yield _closed_by(record)
+        yield from _moved(record, "approval")
     else:
         yield from _of_change(record)
 
 
-def _closed_by(record: Record) -> Statement:
-    """Close the change that a rejected request was about."""
-    return (
-        (
-            "UPDATE change SET is_open = 0 WHERE id ="
-            " (SELECT change FROM change_approval WHERE approval = ?)"
-        ),
-        (record.subject,),
-    )
+def _moved(record: Record, column: str) -> Iterator[Statement]:
+    """Keep the state as the fold has it; a request that was withdrawn meanwhile moves nothing."""
+    to = model.TRANSITIONS[record.type].to if record.type in model.TRANSITIONS else None
+    if to is not None:
+        gone = ", approval = NULL" if record.type in _WITHDRAWING else ""
+        yield (
+            f"UPDATE change SET state = ?{gone} WHERE {column} = ?",  # noqa: S608 - our own words
+            (str(to), record.subject),
+        )
 
 
 def _of_change(record: Record) -> Iterator[Statement]:
     if record.type == model.SCHEDULED:
         tests = int(bool(record.data["facts"]["tests"]))
-        row = (record.subject, tests, record.sequence)
-        yield "INSERT INTO change VALUES (?, ?, 1, ?)", row
+        row = (record.subject, tests, str(State.GATHERING), record.sequence)
+        yield "INSERT INTO change VALUES (?, ?, ?, NULL, ?)", row
     yield "INSERT INTO change_record VALUES (?, ?)", (record.subject, record.sequence)
-    to = model.TRANSITIONS[record.type].to if record.type in model.TRANSITIONS else None
-    if to is not None:
-        is_open = int(to in model.OPEN)
-        yield "UPDATE change SET is_open = ? WHERE id = ?", (is_open, record.subject)
+    yield from _moved(record, "id")
     if record.type == model.EXECUTED:
         row = (record.data["commit"], record.subject)
         yield "INSERT OR IGNORE INTO change_merged VALUES (?, ?)", row
@@ -172,6 +178,10 @@ def _requested(record: Record) -> Iterator[Statement]:
         change = record.data["subject_id"]
         yield "INSERT INTO change_approval VALUES (?, ?)", (record.subject, change)
         yield "INSERT INTO change_record VALUES (?, ?)", (change, record.sequence)
+        yield (
+            "UPDATE change SET state = ?, approval = ? WHERE id = ?",
+            (str(State.AWAITING), record.subject, change),
+        )
 
 
 def _flag(record: Record) -> Iterator[Statement]:
@@ -184,9 +194,10 @@ PROJECTION = Projection(
     "changes",
     (
         """CREATE TABLE change (
-            id TEXT PRIMARY KEY, tests INTEGER, is_open INTEGER, sequence INTEGER
+            id TEXT PRIMARY KEY, tests INTEGER, state TEXT, approval TEXT, sequence INTEGER
         ) WITHOUT ROWID""",
-        "CREATE INDEX change_open ON change (is_open, sequence)",
+        "CREATE INDEX change_state ON change (state, sequence)",
+        "CREATE INDEX change_waiting ON change (approval) WHERE approval IS NOT NULL",
         "CREATE INDEX change_order ON change (sequence)",
         """CREATE TABLE change_record (
             change TEXT, sequence INTEGER, PRIMARY KEY (change, sequence)

@@ -45,7 +45,7 @@ index range, and claiming one is an append. The executor, not the step runner, l
 that work are due by their own rows, too (`plans.projection`); the plans' runner looks at those.
 """
 
-from astra.flow.due import CHANGES, QUICK, DueStep, due_steps, next_due
+from astra.flow.due import CHANGES, QUICK, TEST, DueStep, due_steps, next_due
 from astra.flow.projection import PROJECTION
 from astra.flow.steps import ChangeWork, Domains, for_changes, for_domains
 
@@ -53,6 +53,7 @@ __all__ = [
     "CHANGES",
     "PROJECTION",
     "QUICK",
+    "TEST",
     "ChangeWork",
     "Domains",
     "DueStep",

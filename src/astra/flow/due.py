@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from astra.ledger.ports import Ledger
 
 QUICK, CHANGES = "quick", "changes"
+TEST = "test"
 
 
 @dataclass(frozen=True)

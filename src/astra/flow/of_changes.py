@@ -6,7 +6,7 @@ from types import MappingProxyType
 from astra.changes import model as changes
 from astra.deployments import events as deployments
 from astra.flow import rows
-from astra.flow.due import CHANGES
+from astra.flow.due import CHANGES, TEST
 from astra.ledger.projection import Statement
 from astra.ledger.record import Record
 
@@ -68,7 +68,7 @@ EFFECTS: Mapping[str, rows.Effect] = MappingProxyType(
         changes.SCHEDULED: _change_due("scan"),
         changes.REBASED: _change_due("scan"),
         changes.RENEWED: _change_due("scan"),
-        changes.SCANNED: _change_due("test"),
+        changes.SCANNED: _change_due(TEST),
         changes.TESTS_COMPLETED: _change_due("ask"),
         changes.APPROVED: _change_due("merge"),
         changes.WITHDRAWN: _change_due("close"),

@@ -8,7 +8,7 @@ from astra.changes.gathering import Gathering
 from astra.changes.merging import Merges
 from astra.deployments.changes import AfterChanges
 from astra.desires.idle import IdlePolicy
-from astra.flow.due import DueStep
+from astra.flow.due import TEST, DueStep
 from astra.goals.promotion import Promotions
 from astra.plans import book
 from astra.plans.allowlist import Allowlist
@@ -59,7 +59,7 @@ class ChangeWork:
 
 CHANGE_STEPS: dict[str, Callable[[ChangeWork, str], None]] = {
     "scan": lambda work, change: work.gathering.scan(change),
-    "test": lambda work, change: work.gathering.test(change),
+    TEST: lambda work, change: work.gathering.test(change),
     "ask": lambda work, change: work.merges.ask(change),
     "execute": lambda work, approval: work.merges.execute(approval),
     "merge": lambda work, change: work.merges.merge(change),

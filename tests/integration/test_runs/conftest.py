@@ -35,6 +35,9 @@ class Target:
     workspaces: Workspaces
     sandbox: Sandbox
     shown: list[bytes] = field(default_factory=list)
+    label: str = "chg_0123456789abcdef"
+
+    runs: BoxedTests = field(init=False)
 
     def commit(self, files: dict[str, str | bytes | None]) -> str:
         """Commit these files on top of what is there; None removes one."""
@@ -65,16 +68,17 @@ class Target:
         show: Callable[[bytes], None] | None = None,
         **limits: Any,
     ) -> TestReport:
-        runs = BoxedTests(
+        self.runs = BoxedTests(
             boxes=self.sandbox,
             workspaces=self.workspaces,
             test_command=f"{command} {words}".strip(),
             test_paths=test_paths,
             limits=Limits(**{"wall_seconds": 60, **limits}),
         )
-        return runs.run(
+        return self.runs.run(
             commit=commit,
             tests_from=tests_from,
+            label=self.label,
             actor="agent",
             correlation="cor_0123456789abcdef",
             show=show or self.shown.append,

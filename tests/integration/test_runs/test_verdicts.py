@@ -141,6 +141,22 @@ def test_a_run_that_an_operator_ends_is_stopped(target: Any, base: str) -> None:
     assert report.verdict is TestVerdict.STOPPED
 
 
+def test_a_run_that_nobody_waits_for_is_ended_by_its_label(target: Any, base: str) -> None:
+    """It is ended as soon as it speaks, says why, and another run under another label goes on."""
+    endless, going_on = "sh -c 'echo ready; sleep 600'", list[bool]()
+
+    def end(_data: bytes) -> None:
+        target.runs.end("chg_of_another_change")
+        going_on.append(bool(boxes.registered(target.root.path)[0]))
+        target.runs.end(target.label)
+
+    report = target.test(base, command=endless, show=end)
+    assert going_on == [True]
+    assert report.verdict is TestVerdict.STOPPED
+    assert "its change was decided on" in report.reason
+    assert boxes.registered(target.root.path) == ([], [])
+
+
 def test_stopped_work_stays_stopped(target: Any, base: str) -> None:
     (target.root.path / "var" / "stop").touch()
     assert target.test(base).verdict is TestVerdict.NEVER_RAN

@@ -129,7 +129,7 @@ def _see_through(
     note_limit(ending, group)
     return judge(
         ending,
-        stopped=boxes.was_ended(job.data_root, entry),
+        stopped=boxes.why_ended(job.data_root, entry),
         limits=limits.wall_seconds,
         egress=proxy.close() if proxy else NO_EGRESS,
         seconds=time.monotonic() - began,

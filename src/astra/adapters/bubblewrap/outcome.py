@@ -51,8 +51,9 @@ def never_ran(error: AstraError) -> Outcome:
 
 
 def judge(
-    ending: Ending, *, stopped: bool, limits: float, egress: EgressSummary, seconds: float
+    ending: Ending, *, stopped: str, limits: float, egress: EgressSummary, seconds: float
 ) -> Outcome:
+    """Say how a box ended; `stopped` says why it was ended from outside, if it was."""
     verdict, reason, next_step = _verdict(ending, stopped=stopped, seconds=limits)
     limit = ending.limit or limit_of_signal(ending.exit_code or 0)
     if not ending.dead:
@@ -70,7 +71,7 @@ def judge(
     )
 
 
-def _verdict(ending: Ending, *, stopped: bool, seconds: float) -> tuple[Verdict, str, str]:
+def _verdict(ending: Ending, *, stopped: str, seconds: float) -> tuple[Verdict, str, str]:
     """Say how it ended; what Astra did to the box comes before what the box says of itself."""
     code = ending.exit_code
     limit = ending.limit or limit_of_signal(code or 0)
@@ -79,7 +80,7 @@ def _verdict(ending: Ending, *, stopped: bool, seconds: float) -> tuple[Verdict,
     if limit:
         return Verdict.KILLED_BY_LIMIT, f"passed the limit on {limit}", "use less, or ask for more"
     if stopped and code in {None, _KILLED}:
-        return Verdict.STOPPED_BY_OPERATOR, "stopped by an operator", "astra status"
+        return Verdict.STOPPED_BY_OPERATOR, stopped, "astra status"
     if code == 0:
         return Verdict.SUCCEEDED, "exit code 0", ""
     return _why_not(code, _last_words(ending))

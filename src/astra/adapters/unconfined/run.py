@@ -79,7 +79,7 @@ def run(
             note_limit(ending, group)
             outcome = judge(
                 ending,
-                stopped=boxes.was_ended(data_root, entry),
+                stopped=boxes.why_ended(data_root, entry),
                 limits=manifest.limits.wall_seconds,
                 egress=proxy[0].close() if proxy else NO_EGRESS,
                 seconds=time.monotonic() - began,
