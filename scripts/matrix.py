@@ -23,7 +23,11 @@ ROWS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "changes-on": (
         "changes",
         "on",
-        ("tests/acceptance/test_changes.py", "tests/acceptance/test_change_evidence.py"),
+        (
+            "tests/acceptance/test_changes.py",
+            "tests/acceptance/test_change_evidence.py",
+            "tests/acceptance/test_deploy_agent_code.py",
+        ),
     ),
 }
 

@@ -38,6 +38,7 @@ CONFIGURATION_IN_USE = frozenset(
         "target.max_file_kb",
         "target.max_files",
         "target.protected_paths",
+        "target.require_human_approval_for_test_changes",
         "target.test_command",
         "target.test_paths",
         "target.toolchain",

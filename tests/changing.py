@@ -96,10 +96,14 @@ class FakeTests:
 @dataclass
 class FakeImports:
     imported: Imported | None = None
+    loose: Imported | None = None
 
     def read(self, branch: str, *, most_files: int, actor: str, correlation: str) -> Imported:
         assert self.imported
         return self.imported
+
+    def read_edits(self, *, most_files: int, actor: str, correlation: str) -> Imported | None:
+        return self.loose
 
 
 @dataclass

@@ -41,7 +41,7 @@ from astra.settings.environment import FLAGS
 from astra.testing_plans import MemoryPlanFiles, OneModel
 from astra.tools.counter import Counter, Request
 from astra.tools.registry import AnyTool, Registry
-from astra.tools.services import Boxes, PersonaFiles, Services, SourceView
+from astra.tools.services import Boxes, Deployments, PersonaFiles, Services, SourceView
 
 
 class SetClock:
@@ -289,7 +289,7 @@ class CounterInMemory:
             approval_link=lambda identifier: f"http://localhost/{identifier}",
             boxes=cast("Boxes", None),
             plan_boxes=lambda _plan: cast("Boxes", None),
-            deploy=lambda _message, _actor, _story: {},
+            deployments=cast("Deployments", None),
         )
         self.counter = Counter(
             registry=registry, gate=self.gate.gate, ledger=root.ledger, services=services

@@ -29,6 +29,8 @@ def test_the_list_says_no_go_until_a_dry_run_and_a_rehearsed_approval(astra: Ast
     assert go(after)["the sandbox was proven to hold here"]
     assert go(after)["matrix: access, flag off"]
     assert not go(after)["matrix: smoke, flag on"], "a row that does not exist yet is a no-go"
+    said = {line["name"]: line["evidence"] for line in after["lines"]}
+    assert said["matrix: smoke, flag on"] == "that matrix has no such row"
     assert json.loads(report.read_text())["sha256"] == after["sha256"]
     records = astra.json("ledger", "tail", "--count", "5")["items"]
     assert records[-1]["type"] == "readiness_signed_off"
@@ -38,6 +40,9 @@ def test_the_list_says_no_go_until_a_dry_run_and_a_rehearsed_approval(astra: Ast
 def test_the_matrix_names_tests_that_are_there() -> None:
     root = Path(__file__).parents[2]
     text = (root / "scripts/matrix.py").read_text()
-    for name in ("test_agent_tools", "test_flags", "test_changes", "test_change_evidence"):
+    for name in (
+        *("test_agent_tools", "test_flags", "test_changes", "test_change_evidence"),
+        "test_deploy_agent_code",
+    ):
         assert f"tests/acceptance/{name}.py" in text
         assert (root / f"tests/acceptance/{name}.py").exists()

@@ -26,6 +26,8 @@ _NAME = re.compile(r"(?:[0-9a-f]{7,64}|refs/heads/[A-Za-z0-9][A-Za-z0-9._/-]*)(?
 _HEADER = re.compile(rb"([0-9a-f]{40,64}) ([a-z]+) ([0-9]+)\n")
 _LONGEST_HEADER = 4096
 _CHUNK = 65536
+CHECKED_OUT = 512 * 1024 * 1024
+"""How large a file may be that is only written out again, into a workspace or a release."""
 _ASKED_AT_ONCE = 32  # their names fit into a pipe, so asking never blocks
 _BORROWING = ("objects/info/alternates", "objects/info/http-alternates", "commondir")
 
@@ -101,7 +103,7 @@ class ObjectReader:
         if size > self._largest:
             raise ObjectTooLarge(
                 f"the object {oid} has {size} bytes, more than {self._largest}",
-                next_step="read it with another tool; the source view does not load it",
+                next_step="Astra does not load it; keep such files outside of the repository",
                 size=size,
             )
         return GitObject(oid=oid, kind=kind, data=answers.take(size + 1)[:-1])

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from astra.adapters.git_batch import ObjectReader, refuse_borrowed_objects
+from astra.adapters.git_batch import CHECKED_OUT, ObjectReader, refuse_borrowed_objects
 from astra.adapters.git_command import GitCommand, run_git
 from astra.kernel.errors import Refused
 from astra.policy.paths import PathRefused, parse_relative, quote
@@ -145,7 +145,7 @@ def _clean(raw: bytes) -> str:
 
 
 def _contents(repository: Path, entries: Sequence[_Entry]) -> Iterator[tuple[_Entry, bytes]]:
-    reader = ObjectReader(repository)
+    reader = ObjectReader(repository, largest=CHECKED_OUT, timeout=120.0)
     try:
         for start in range(0, len(entries), _AT_ONCE):
             some = entries[start : start + _AT_ONCE]

@@ -263,7 +263,8 @@ def _node_ids(run: _Run, paths: frozenset[bytes]) -> dict[str, Case]:
 def _node_id(case: Case, paths: frozenset[bytes]) -> str:
     module = case.file.removesuffix(".py").replace("/", ".")
     is_known = os.fsencode(case.file) in paths and not case.file.startswith("-")
-    if not is_known or not case.name or "\0" in case.name:
+    is_file = case.name == module  # it could not even be collected
+    if not is_known or is_file or not case.name or "\0" in case.name:
         return ""
     inner = case.group.removeprefix(module).strip(".")
     groups = "".join(f"::{part}" for part in inner.split(".") if part)

@@ -22,7 +22,7 @@ from pathlib import Path
 from astra.adapters import boxes
 from astra.adapters.bubblewrap import machine, workspace
 from astra.adapters.bubblewrap.workspace import Edit, UnsafeTree, Workspace
-from astra.adapters.git_batch import ObjectReader
+from astra.adapters.git_batch import CHECKED_OUT, ObjectReader
 from astra.adapters.git_command import GitCommand, run_git
 from astra.changes.files import EXECUTABLE, LINK, SUBMODULE
 from astra.changes.findings.places import in_places
@@ -60,13 +60,14 @@ class Workspaces:
         kept: int = KEPT,
         most_edits: int = MOST_EDITS,
         copied: bool = False,
+        largest: int = CHECKED_OUT,
     ) -> None:
         self._repository = repository
         self._folder = folder / boxes.boot()
         self._kept = kept
         self._most_edits = most_edits
         self._copied = copied
-        self._objects = ObjectReader(repository)
+        self._objects = ObjectReader(repository, largest=largest, timeout=120.0)
         self._lock = threading.Lock()
         self._clear(folder)
 

@@ -42,6 +42,7 @@ class ChangeParts:
     sandbox: Sandbox
     branch: str
     closed: Callable[[], str]
+    person_for_tests: Callable[[], bool]
 
     @cached_property
     def repo(self) -> GitChangeRepo:
@@ -81,6 +82,7 @@ class ChangeParts:
             configuration=lambda: contract.in_force(self.ledger),
             configuration_text=lambda: contract.signed_text(self.ledger),
             closed=self.closed,
+            person_for_tests=self.person_for_tests,
             ledger_is_whole=self.ledger_is_whole,
         )
         changes = Changes(bench, Gathering(bench, self.live_output.feed))

@@ -1,4 +1,8 @@
-"""Reading a branch of the agent's clone: git runs on it in a box only, and a bundle comes out."""
+"""Reading the agent's clone: git runs on it in a box only, and a bundle comes out.
+
+Edits in the work tree that are in no commit are committed in the box, in a repository that is gone
+with it, at a fixed time: the same edits on the same commit have the same name.
+"""
 
 import re
 from dataclasses import dataclass
@@ -16,6 +20,25 @@ _BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,200}")
 _SECONDS = 60.0
 _KNOWN = 500
 _MOST_BYTES = 16 * 1024 * 1024
+_SAFE = ("-c", "safe.directory=*")
+_BUNDLE = ("bundle", "create", "--version=2", "-", "--ignore-missing")
+_EDITS = """
+clone=$1; shift
+head=$(git -c safe.directory='*' -C "$clone" rev-parse --verify 'HEAD^{commit}')
+git init -q --bare /tmp/edits
+printf '%s\\n' "$clone/.git/objects" > /tmp/edits/objects/info/alternates
+export GIT_DIR=/tmp/edits GIT_WORK_TREE="$clone"
+export GIT_AUTHOR_NAME=Agent GIT_AUTHOR_EMAIL=agent@localhost
+export GIT_COMMITTER_NAME=Agent GIT_COMMITTER_EMAIL=agent@localhost
+export GIT_AUTHOR_DATE='946684800 +0000' GIT_COMMITTER_DATE='946684800 +0000'
+git read-tree "$head"
+git add -A .
+tree=$(git write-tree)
+if [ "$tree" = "$(git rev-parse "$head^{tree}")" ]; then exit 0; fi
+tip=$(git commit-tree "$tree" -p "$head" -m edits)
+git update-ref refs/heads/edits "$tip"
+exec git bundle create --version=2 - --ignore-missing refs/heads/edits "$@"
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,23 +54,25 @@ class BoxedImports:
                 next_step="give the name of a branch of your clone, such as fix/answer",
                 field="from_branch",
             )
-        head = self.repo.head()
-        known = self.repo.history(_KNOWN)  # what the clone does not have of it is ignored there
+        branch_ref = f"refs/heads/{branch}"
+        command = ("/usr/bin/git", *_SAFE, "-C", str(self.clone), *_BUNDLE, branch_ref)
+        bundle = self._run((*command, *self._known()), actor, correlation)
+        return self._quarantined(bundle, most_files)
+
+    def read_edits(self, *, most_files: int, actor: str, correlation: str) -> Imported | None:
+        if not (self.clone / ".git").is_dir():
+            return None
+        command = ("/bin/sh", "-euc", _EDITS, "edits", str(self.clone), *self._known())
+        bundle = self._run(command, actor, correlation)
+        return self._quarantined(bundle, most_files) if bundle else None
+
+    def _known(self) -> tuple[str, ...]:
+        """Name what need not be bundled; what the clone does not have of it is ignored there."""
+        return tuple(f"^{commit}" for commit in self.repo.history(_KNOWN))
+
+    def _run(self, command: tuple[str, ...], actor: str, correlation: str) -> bytes:
         outcome = self.boxes.run(
-            (
-                "/usr/bin/git",
-                "-c",
-                "safe.directory=*",
-                "-C",
-                str(self.clone),
-                "bundle",
-                "create",
-                "--version=2",
-                "-",
-                "--ignore-missing",
-                f"refs/heads/{branch}",
-                *(f"^{commit}" for commit in known),
-            ),
+            command,
             Manifest(
                 read_paths=(str(self.clone),),
                 limits=Limits(wall_seconds=_SECONDS, output_bytes=_MOST_BYTES),
@@ -59,9 +84,12 @@ class BoxedImports:
         if not outcome.succeeded:
             words = one_line(outcome.stderr.decode(errors="replace").strip()[-300:], 300)
             raise ImportRefused(
-                f"git could not bundle that branch in the box: {words or outcome.reason}",
+                f"git could not bundle your clone in the box: {words or outcome.reason}",
                 next_step="check that the branch is in your clone and has commits of its own",
             )
+        return outcome.stdout
+
+    def _quarantined(self, bundle: bytes, most_files: int) -> Imported:
         return Quarantine(self.repo.repository).read(
-            outcome.stdout, head=head, most_files=most_files, most_bytes=_MOST_BYTES
+            bundle, head=self.repo.head(), most_files=most_files, most_bytes=_MOST_BYTES
         )

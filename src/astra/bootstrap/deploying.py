@@ -5,8 +5,8 @@ import time
 from typing import Any
 
 from astra.deployments import views
+from astra.deployments.asking import AgentRequests, Obstacle
 from astra.deployments.pushing import Pushing
-from astra.deployments.requests import Requests
 from astra.deployments.views import Deployment
 from astra.deployments.work import Work
 from astra.kernel.errors import AstraError, NotFound, Refused
@@ -14,6 +14,7 @@ from astra.policy.authority import Signed
 
 _PAUSE = 1.0
 _UNDER_WAY = ("requested", "built")
+_SERVES = frozenset({"switched", "settled"})
 
 
 class Leaving:
@@ -39,8 +40,11 @@ class Deployer:
     was found running.
     """
 
-    def __init__(self, requests: Requests, work: Work, pushing: Pushing, leaving: Leaving) -> None:
-        self.requests = requests
+    def __init__(
+        self, asked: AgentRequests, work: Work, pushing: Pushing, leaving: Leaving
+    ) -> None:
+        self.asked = asked
+        self.requests = asked.requests
         self.work = work
         self.pushing = pushing
         self.stage = work.stage
@@ -77,22 +81,29 @@ class Deployer:
         self._wanted = True
         return made
 
-    def deploy_for_agent(self, message: str, actor: str, correlation: str) -> dict[str, Any]:
+    def named(self) -> str:
+        return self.asked.named()
+
+    def deploy_for_agent(
+        self, message: str, expected: str, *, actor: str, correlation: str
+    ) -> dict[str, Any]:
         """Deploy what is approved and wait for the switch; what still blocks it is an answer."""
-        del message  # the change path keeps it with the change it makes of loose edits
-        verdict = self.requests.approved.may_deploy(None)
-        found = None
-        if verdict.allowed:
-            found = self.deploy(None, actor=actor, correlation=correlation)
-            found = self.await_switch(found.id)
-        deployed = found is not None and found.state in {"switched", "settled"}
+        self._ready()
+        verdict = self.asked.judged(expected)
+        facts = {"commit_hash": verdict.commit, "tests_passed": verdict.tests_passed}
+        blocked = self.asked.obstacle(verdict, message, actor=actor, correlation=correlation)
+        if blocked is not None:
+            return {**facts, **_blocked(blocked)}
+        found = self.deploy(None, actor=actor, correlation=correlation)
+        found = self.await_switch(found.id)
+        deployed = found.state in _SERVES
         return {
+            **facts,
             "success": deployed,
-            "commit_hash": verdict.commit,
-            "tests_passed": verdict.tests_passed,
-            "human_approval_required": verdict.human_approval_required,
+            "human_approval_required": False,
             "deployed": deployed,
-            "backup_location": found.backup if found else None,
+            "backup_location": found.backup,
+            **({} if deployed else {"code": found.state, "reason": found.reason}),
         }
 
     def roll_back(self, release: str | None, signed: Signed) -> Deployment:
@@ -175,3 +186,16 @@ class Deployer:
         self.work.upkeep.export()
         if self._first and views.live(self._ledger) is None and not self.busy():
             self.requests.deploy(None, actor="daemon")
+
+
+def _blocked(obstacle: Obstacle) -> dict[str, Any]:
+    return {
+        "success": False,
+        "human_approval_required": obstacle.person,
+        "deployed": False,
+        "backup_location": None,
+        "code": obstacle.code,
+        "reason": obstacle.reason,
+        "next_step": obstacle.next_step,
+        "change_id": obstacle.change or None,
+    }

@@ -60,6 +60,9 @@ class _NoImports:
     def read(self, branch: str, **_more: Any) -> Imported:
         raise Refused(f"a dry run reads no branch ({branch})", next_step="give edits")
 
+    def read_edits(self, **_more: Any) -> None:
+        return None
+
 
 @dataclass(frozen=True, kw_only=True)
 class DryRun:

@@ -109,13 +109,14 @@ def _writes_refuse(runtime: "Runtime") -> Line:
 def _matrix(matrix: Mapping[str, Any] | None) -> list[Line]:
     rows = cast("list[dict[str, Any]]", (matrix or {}).get("rows", []))
     passed = {(row["name"], row["flag"]): row for row in rows}
-    return [_row(name, flag, passed.get((name, flag))) for name, flag in MATRIX]
+    missing = "that matrix has no such row" if rows else "not run: make matrix, then --matrix FILE"
+    return [_row(name, flag, passed.get((name, flag)), missing) for name, flag in MATRIX]
 
 
-def _row(name: str, flag: str, row: Mapping[str, Any] | None) -> Line:
+def _row(name: str, flag: str, row: Mapping[str, Any] | None, missing: str) -> Line:
     title = f"matrix: {name}, flag {flag}"
     if row is None:
-        return Line(name=title, go=False, evidence="not run: make matrix, then --matrix FILE")
+        return Line(name=title, go=False, evidence=missing)
     return Line(name=title, go=bool(row["passed"]), evidence=str(row["summary"])[:300])
 
 

@@ -14,6 +14,8 @@ from astra.adapters.supervisor.channel import STAGING
 from astra.adapters.supervisor.client import HolderClient
 from astra.bootstrap.deploying import Deployer, Leaving
 from astra.bootstrap.sandbox import Sandbox
+from astra.changes.service import Changes
+from astra.deployments.asking import AgentRequests
 from astra.deployments.ports import Approved, Checked, Running
 from astra.deployments.pushing import Pushing
 from astra.deployments.requests import Requests
@@ -41,6 +43,8 @@ def make_deployer(
     approved: Approved,
     branch: str,
     stopped: Callable[[], bool],
+    changes: Changes,
+    person_for_tests: Callable[[], bool],
 ) -> Deployer:
     place = root.path.resolve()
 
@@ -69,7 +73,8 @@ def make_deployer(
     requests = Requests(ledger=ledger, clock=clock, approved=approved)
     remote = OperatorsRemote(sandbox=sandbox, plan=plan, root=root, branch=branch)
     work = Work(stage=stage, upkeep=Upkeep(stage))
-    return Deployer(requests, work, Pushing(stage, remote), leaving)
+    asked = AgentRequests(changes=changes, requests=requests, person_for_tests=person_for_tests)
+    return Deployer(asked, work, Pushing(stage, remote), leaving)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -159,6 +159,7 @@ class Runtime:
             sandbox=self.sandbox,
             branch=self.branch,
             closed=self.switches.why_no_changes,
+            person_for_tests=self.switches.person_for_tests,
         )
 
     @property
@@ -194,6 +195,8 @@ class Runtime:
             ),
             branch=self.branch,
             stopped=self.stopped,
+            changes=self.changes,
+            person_for_tests=self.switches.person_for_tests,
         )
 
     @cached_property
@@ -376,7 +379,7 @@ class Runtime:
             health=self.health,
             set_flag_off=lambda name: self.switches.turn_off(name, actor="operator tool").as_dict(),
             approval_link=lambda identifier: f"{self.page}/approvals/{identifier}",
-            deploy=self.deployer.deploy_for_agent,
+            deployments=self.deployer,
             boxes=AgentBoxes(
                 sandbox=self.sandbox,
                 folder=self.settings.sandbox_folder,

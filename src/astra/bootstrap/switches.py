@@ -41,6 +41,11 @@ class Switches:
         """Tell whether only tested changes are deployed; the environment can only insist on it."""
         return self.settings.tests_required or contract.in_force(self.ledger).deploy.require_tests
 
+    def person_for_tests(self) -> bool:
+        """Tell whether changes to tests are flagged until a person has decided on them."""
+        signed = contract.in_force(self.ledger).target.require_human_approval_for_test_changes
+        return self.settings.person_for_tests or signed
+
     def why_no_firings(self) -> str:
         """Give the reason why no schedule may run now, or nothing."""
         return self._closed_unless("ASTRA_SCHEDULER_ENABLED")

@@ -71,9 +71,13 @@ class Imported:
 
 
 class CloneImports(Protocol):
-    """Reads a branch of the agent's own clone, which is hostile."""
+    """Reads the agent's own clone, which is hostile."""
 
     def read(self, branch: str, *, most_files: int, actor: str, correlation: str) -> Imported: ...
+
+    def read_edits(self, *, most_files: int, actor: str, correlation: str) -> Imported | None:
+        """Read what lies in the work tree and is in no commit; None where there is nothing."""
+        ...
 
 
 class WaitingFlag(Protocol):

@@ -26,15 +26,18 @@ from astra.tasks import book as tasks
 _LONGEST_REASON = 4000
 _LONGEST_SUBJECT = 72
 MOST_OPEN = 50
+WORK_TREE = "(work tree)"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Proposal:
-    """What somebody wants changed, and why; either edits, or a branch of the agent's clone."""
+    """What somebody wants changed, and why; edits, or what was read from the agent's clone."""
 
     reason: str
     edits: Sequence[Edit] = ()
     from_branch: str = ""
+    loose: Imported | None = None
+    """Edits that lie in the clone's work tree and are in no commit."""
     goal: str = ""
     research: str = ""
     supersedes: str = ""
@@ -84,19 +87,32 @@ class Proposals:
         bench.show_waiting()
         return bench.book.get(identifier)
 
+    def loose_edits(self, *, actor: str, correlation: str) -> Imported | None:
+        """Read the uncommitted edits of the clone, unless the target's branch has them already."""
+        repo = self.bench.repo
+        most = self.bench.configuration().target.max_files
+        found = self.bench.imports.read_edits(most_files=most, actor=actor, correlation=correlation)
+        if found is None:
+            return None
+        head = repo.head()
+        carried = rebase.carry_over(repo, change=found.files, old=found.base, new=head)
+        differs = _files(carried.result, repo.files(head, list(carried.result)))
+        return found if carried.conflicts or differs else None
+
     def _result(
         self, proposal: Proposal, base: str, *, actor: str, correlation: str
     ) -> tuple[Result, dict[str, Any]]:
-        if not proposal.from_branch:
+        if not proposal.from_branch and proposal.loose is None:
             found = self.bench.repo.files(base, _named(proposal.edits))
             return edits.apply(proposal.edits, found.get), {}
-        imported = self.bench.imports.read(
+        imported = proposal.loose or self.bench.imports.read(
             proposal.from_branch,
             most_files=self.bench.configuration().target.max_files,
             actor=actor,
             correlation=correlation,
         )
-        source = {"branch": proposal.from_branch, "tip": imported.tip, "base": imported.base}
+        branch = proposal.from_branch or WORK_TREE
+        source = {"branch": branch, "tip": imported.tip, "base": imported.base}
         return self._carried(imported, base), source
 
     def _carried(self, imported: Imported, base: str) -> Result:
@@ -105,10 +121,10 @@ class Proposals:
         )
         if carried.conflicts:
             raise Conflict(
-                f"the branch conflicts with {self.bench.repo.branch} in"
+                f"what is in your clone conflicts with {self.bench.repo.branch} in"
                 f" {', '.join(ascii(path) for path in carried.conflicts[:10])}",
                 code="merge_conflict",
-                next_step=f"rebase it onto {base} in your clone, then propose it again",
+                next_step=f"bring it onto {base} in your clone, then propose it again",
                 paths=[ascii(path) for path in carried.conflicts],
                 base=base,
             )
@@ -151,7 +167,8 @@ def _check(proposal: Proposal) -> None:
             next_step="say in a few sentences why the code should change",
             field="reason",
         )
-    if bool(proposal.edits) == bool(proposal.from_branch):
+    ways = (bool(proposal.edits), bool(proposal.from_branch), proposal.loose is not None)
+    if sum(ways) != 1:
         raise BadInput(
             "a change is either edits or a branch of your clone",
             next_step="give edits, a patch, or from_branch",

@@ -39,6 +39,8 @@ class Workbench:
     configuration_text: Callable[[], str]
     closed: Callable[[], str]
     """Why no code may be changed right now, or nothing."""
+    person_for_tests: Callable[[], bool] = lambda: True
+    """Whether changes to tests are flagged until a person has decided on them."""
     ledger_is_whole: Callable[[], bool] = lambda: False
     """Whether the whole chain verifies; asked before a policy approves anything."""
 
@@ -75,7 +77,7 @@ class Workbench:
 
     def show_waiting(self) -> None:
         """Bring the file that names changes to tests up to date with the ledger."""
-        self.waiting.write(self.book.test_changes_waiting())
+        self.waiting.write(self.book.test_changes_waiting() if self.person_for_tests() else ())
 
 
 def facts(

@@ -72,6 +72,7 @@ class ApprovedChanges:
                 **facts,
                 allowed=False,
                 stale=True,
+                human_approval_required=True,
                 code="stale_approval",
                 reason=f"since {change.id} was approved, {moved}",
                 next_step="an operator deploys it with `astra deploy`",

@@ -20,7 +20,7 @@ from datetime import datetime, timedelta
 from typing import Any, cast
 
 from astra.kernel import canonical, signatures
-from astra.kernel.clock import format_time
+from astra.kernel.clock import format_time, parse_time
 from astra.kernel.errors import SignatureRejected
 from astra.kernel.ids import random_id
 from astra.ledger import views
@@ -87,14 +87,19 @@ class Keys:
 def draft(
     action: str, content: Mapping[str, Any], *, root_id: str, head: Head, now: datetime
 ) -> dict[str, Any]:
-    """Write the statement that a person is about to sign."""
+    """Write the statement that a person is about to sign.
+
+    The ledger's time never decreases. Where a clock was set back, its time is the later one, and
+    a lifetime that begins before it would be over before anybody signs.
+    """
+    begins = now if head.empty else max(now, parse_time(head.time))
     return {
         "action": action,
         "content": dict(content),
         "data_root": root_id,
         "head": {"sequence": head.sequence, "hash": head.hash},
         "nonce": random_id("nonce"),
-        "expires_at": format_time(now + LIFETIME),
+        "expires_at": format_time(begins + LIFETIME),
     }
 
 

@@ -34,6 +34,7 @@ class Target:
     max_file_kb: int = 100
     max_files: int = 100
     blocking_findings: Texts = ()
+    require_human_approval_for_test_changes: bool = True
     auto_approve_paths: Texts = ()
     auto_approve_until: str = ""
 

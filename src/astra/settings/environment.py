@@ -46,6 +46,7 @@ class Setting:
 _TEXT, _WHOLE, _NUMBER, _SWITCH = "text", "whole number", "number", "on or off"
 _PORT = "port, 0 to 65535"
 _HOURS = "whole number from 1 to 168"
+PERSON_FOR_TESTS = "AGENT_REQUIRE_HUMAN_APPROVAL_FOR_TEST_CHANGES"
 SETTINGS = (
     Setting("AGENT_DATA_ROOT", "path", "./agent-data", "the data root", used=True),
     Setting(
@@ -132,10 +133,12 @@ SETTINGS = (
         used=True,
     ),
     Setting(
-        "AGENT_REQUIRE_HUMAN_APPROVAL_FOR_TEST_CHANGES",
+        PERSON_FOR_TESTS,
         _SWITCH,
         "on",
-        "a change to tests waits for a person",
+        "an agent deploys nothing while a change to tests waits for a person; off only by"
+        " `[target] require_human_approval_for_test_changes` in astra.toml",
+        used=True,
     ),
     Setting("AGENT_RUNNER_MAX_CONCURRENT", _WHOLE, "3", "plans that run at once", used=True),
     Setting("MAX_CLARIFYING_ROUNDS", _WHOLE, "3", "rounds of questions before drafting", used=True),
@@ -173,6 +176,7 @@ class Settings:
     survey_hours: int
     test_timeout: int
     tests_required: bool
+    person_for_tests: bool
     git_user_name: str
     git_user_email: str
     read_scope: str | None
@@ -209,6 +213,7 @@ def load(environ: Mapping[str, str], dotenv: str = "") -> Settings:
         tests_required=_switch(
             "AGENT_DEPLOY_REQUIRE_TESTS", merged.get("AGENT_DEPLOY_REQUIRE_TESTS") or "off"
         ),
+        person_for_tests=_switch(PERSON_FOR_TESTS, merged.get(PERSON_FOR_TESTS) or "off"),
         git_user_name=values["AGENT_GIT_USER_NAME"],
         git_user_email=values["AGENT_GIT_USER_EMAIL"],
         read_scope=values["AGENT_READ_SCOPE"] if merged.get("AGENT_READ_SCOPE") else None,

@@ -4,13 +4,20 @@ The tool decides nothing: the gate asks for a one-time approval, the change path
 approved, and only the operator's signature (`astra deploy --force`) can insist.
 """
 
+from typing import Any
+
 from pydantic import Field
 
 from astra.kernel.errors import Refused
-from astra.policy.call import Tier
+from astra.policy.call import Footprint, Tier
 from astra.tools.registry import Answer, AnyTool, Arguments, Hints, Tool
 from astra.tools.services import Services
 from astra.tools.source import PERSONA
+
+
+def _only_said(description: str) -> Any:
+    """Leave a field out where it says nothing: a success has nothing to explain."""
+    return Field(default=None, description=description, exclude_if=lambda value: value is None)
 
 
 class DeployAgentCodeInput(Arguments):
@@ -29,16 +36,28 @@ class DeployAgentCodeOutput(Answer):
     human_approval_required: bool
     deployed: bool
     backup_location: str | None
+    code: str | None = _only_said("only when nothing was deployed: why")
+    reason: str | None = _only_said("the same in words")
+    next_step: str | None = _only_said("who has to do what")
+    change_id: str | None = _only_said("the change that it is about")
 
 
-def _deploy(arguments: DeployAgentCodeInput, services: Services) -> DeployAgentCodeOutput:
+def _would_deploy(arguments: DeployAgentCodeInput, services: Services) -> Footprint:
+    """Name the commit, so that the approval of the call holds for it and for no other."""
     if arguments.force_deploy:
         raise Refused(
             "force_deploy is for operators",
             code="operator_only",
             next_step="ask an operator to run `astra deploy --force`, which they sign",
         )
-    done = services.deploy(arguments.commit_message, services.actor, services.correlation)
+    return Footprint(files=(services.deployments.named(),))
+
+
+def _deploy(arguments: DeployAgentCodeInput, services: Services) -> DeployAgentCodeOutput:
+    (named,) = services.footprint.files
+    done = services.deployments.deploy_for_agent(
+        arguments.commit_message, named, actor=services.actor, correlation=services.correlation
+    )
     return DeployAgentCodeOutput.model_validate(done)
 
 
@@ -48,13 +67,16 @@ TOOLS: tuple[AnyTool, ...] = (
         title="Deploy agent code",
         description="Deploys the approved code of the target: builds a release, starts it beside"
         " the one that serves, checks its health, switches, watches, and takes it back by itself"
-        " when it fails. Answers when the switch is made or refused.",
+        " when it fails. Answers when the switch is made or refused, and then why. Edits that lie"
+        " uncommitted in your clone are not deployed: they become a change, which a person reviews"
+        " first.",
         input=DeployAgentCodeInput,
         output=DeployAgentCodeOutput,
         tier=Tier.EXTERNAL,
         flags=(*PERSONA, "ASTRA_CODE_WRITE_ENABLED"),
         slow=True,
         hints=Hints(destructive=True, idempotent=False, open_world=True),
+        footprint=_would_deploy,
         handler=_deploy,
     ),
 )

@@ -1,7 +1,7 @@
 """What tool handlers may use, as small ports; bootstrap fills them in."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from astra.approvals.desk import Desk
@@ -14,7 +14,7 @@ from astra.persona.awareness import Awareness
 from astra.plans.book import Plans
 from astra.plans.drafting import Drafting
 from astra.plans.views import PlanViews
-from astra.policy.call import Call
+from astra.policy.call import Call, Footprint
 from astra.schedules.service import Timetable
 
 
@@ -77,6 +77,18 @@ class Boxes(Protocol):
     def in_words(self) -> str: ...
 
 
+class Deployments(Protocol):
+    """Deploying as an agent may ask for it."""
+
+    def named(self) -> str:
+        """Name exactly what would be deployed now."""
+        ...
+
+    def deploy_for_agent(
+        self, message: str, expected: str, *, actor: str, correlation: str
+    ) -> dict[str, Any]: ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Services:
     ledger: Ledger
@@ -98,11 +110,19 @@ class Services:
     approval_link: Callable[[str], str]
     boxes: Boxes
     plan_boxes: Callable[[str], Boxes]
-    deploy: Callable[[str, str, str], dict[str, Any]]
+    deployments: Deployments
     actor: str = ""
     correlation: str = ""
+    footprint: Footprint = field(default_factory=Footprint)
+    """What the gate was told that the call would touch."""
 
     def for_call(self, call: Call) -> "Services":
         """Give the same services, knowing on whose behalf they act; a plan gets its own box."""
         boxes = self.plan_boxes(call.plan_id) if call.plan_id else self.boxes
-        return replace(self, actor=str(call.actor), correlation=call.correlation, boxes=boxes)
+        return replace(
+            self,
+            actor=str(call.actor),
+            correlation=call.correlation,
+            footprint=call.footprint,
+            boxes=boxes,
+        )

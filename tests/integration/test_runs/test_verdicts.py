@@ -141,6 +141,13 @@ def test_a_run_that_an_operator_ends_is_stopped(target: Any, base: str) -> None:
     assert report.verdict is TestVerdict.STOPPED
 
 
+def test_a_file_that_cannot_be_collected_is_not_run_again(target: Any) -> None:
+    commit = target.commit({TEST: "import nothing_of_that_name\n"})
+    report = target.test(commit)
+    assert (report.verdict, report.errors) == (TestVerdict.FAILED, 1)
+    assert b"once more" not in b"".join(target.shown)
+
+
 def test_a_run_that_nobody_waits_for_is_ended_by_its_label(target: Any, base: str) -> None:
     """It is ended as soon as it speaks, says why, and another run under another label goes on."""
     endless, going_on = "sh -c 'echo ready; sleep 600'", list[bool]()

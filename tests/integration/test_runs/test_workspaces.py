@@ -100,11 +100,23 @@ def test_a_file_that_becomes_a_folder_or_a_link_and_back(target: Any, base: str)
     fresh.close()
 
 
-def test_a_large_blob_is_refused_in_words(target: Any, base: str) -> None:
-    commit = target.commit({"huge": b"x" * (33 * 1024 * 1024)})
+def test_a_large_file_that_the_target_has_keeps_no_test_from_running(target: Any) -> None:
+    target.commit({"huge": b"x" * (40 * 1024 * 1024)})
+    commit = target.commit({"shop.py": "x = 1\n"})
+    report = target.test(commit, command="sh -c 'test -s huge && echo it is there'")
+    assert report.output_tail == "it is there\n"
+
+
+def test_a_file_that_is_too_large_to_check_out_is_refused_in_words(target: Any) -> None:
+    commit = target.commit({"huge": b"x" * 2048})
+    folder = target.root.path / "var/other-workspaces"
+    small = Workspaces(target.root.path / "var/git", folder, largest=1024)
+    target.workspaces, before = small, target.workspaces
     report = target.test(commit, command="true")
     assert report.verdict == "never_ran"
-    assert "bytes" in report.reason
+    assert "2048 bytes, more than 1024" in report.reason
+    target.workspaces = before
+    small.close()
 
 
 def test_the_history_of_a_real_repository_is_tested_commit_by_commit(target: Any) -> None:

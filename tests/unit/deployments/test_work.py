@@ -152,6 +152,38 @@ def test_a_clock_that_jumps_shortens_no_watch(world: World) -> None:
     assert world.pace.now - before >= 10
 
 
+def test_a_clock_that_jumps_back_confuses_no_release(world: World) -> None:
+    """Names go on in order, and what came last is what is gone back to, and removed last."""
+    made = [world.deploy("a")]
+    world.root.clock.advance(days=-30)
+    made += [world.deploy(commit) for commit in "bcd"]
+    names = [deployment.release for deployment in made]
+    assert names == sorted(names)
+    assert set(world.releases.folders) == set(names[1:]), "the oldest was removed, and no other"
+    assert world.finish(world.roll_back().id).release == names[2]
+    assert world.finish(world.roll_back().id).release == names[3]
+
+
+def test_a_release_that_was_written_to_after_it_was_built_is_never_switched_to(
+    world: World,
+) -> None:
+    good = world.deploy("a")
+    made, work = world.request("b"), world.work()
+    assert work.advance()
+    assert world.now(made.id).state == "built"
+    world.releases.folders[made.release] = "planted"
+    done = world.finish(made.id)
+    assert (done.state, "somebody wrote to it" in done.reason) == ("failed", True)
+    assert world.holder.serves == good.release
+
+
+def test_a_rollback_that_came_by_itself_is_not_undone_by_one_by_hand(world: World) -> None:
+    older, good = world.deploy("a"), world.deploy("b")
+    bad = world.finish(world.misbehave(3, "c").id)
+    assert (bad.state, world.holder.serves) == ("rolled_back", good.release)
+    assert world.requests.choose(None).id == older.release, "never the one that failed"
+
+
 def test_nothing_is_decided_while_the_daemon_leaves(world: World) -> None:
     made = world.request()
     work = world.work()

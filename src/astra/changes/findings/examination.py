@@ -11,6 +11,7 @@ from astra.changes.findings import (
     lost_files,
     pretending,
     python_effects,
+    python_helpers,
     python_test_setup,
     python_tests,
     script_effects,
@@ -35,7 +36,7 @@ _FOR_EACH = (
     script_tests.examine,
     thresholds.examine,
 )
-_FOR_ALL = (python_tests.examine, lost_files.examine)
+_FOR_ALL = (python_tests.examine, python_helpers.examine, lost_files.examine)
 
 
 def examine(sources: Sequence[Source]) -> list[Finding]:

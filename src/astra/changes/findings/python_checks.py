@@ -17,6 +17,7 @@ from astra.changes.findings import certainties
 from astra.changes.findings.python_names import last_name
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+Names = frozenset[str]
 _CHECKING = re.compile(r"(?:assert|check|verify|expect|should|ensure|require)[A-Za-z0-9_]*|fail")
 _RAISING = frozenset(
     {"raises", "assertRaises", "assertRaisesRegex", "warns", "assertWarns", "assertWarnsRegex"}
@@ -55,9 +56,10 @@ class Check:
     guards: tuple[str, ...] = ()
 
 
-def checks(function: Function) -> list[Check]:
+def checks(function: Function, helpers: Names = frozenset()) -> list[Check]:
+    """List the checks of a function; a call of one of the `helpers` is a check, too."""
     numbers = _numbered_locals(function)
-    found = list(_in_body(function.body, ()))
+    found = list(_in_body(function.body, (), helpers))
     return [replace(check, shape=_renamed(check.text, numbers)) for check in found]
 
 
@@ -77,34 +79,38 @@ def without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
     return body[1:] if is_text else body
 
 
-def _in_body(body: list[ast.stmt], guards: tuple[str, ...]) -> Iterator[Check]:
+def _in_body(body: list[ast.stmt], guards: tuple[str, ...], helpers: Names) -> Iterator[Check]:
     for statement in body:
-        yield from _in_statement(statement, guards)
+        yield from _in_statement(statement, guards, helpers)
         if isinstance(statement, _ENDING):
             guards = (*guards, "unreachable")
 
 
-def _in_statement(statement: ast.stmt, guards: tuple[str, ...]) -> Iterator[Check]:
+def _in_statement(statement: ast.stmt, guards: tuple[str, ...], helpers: Names) -> Iterator[Check]:
+    if isinstance(statement, ast.If) and _raises(statement.body[0]):
+        yield _asserted(ast.UnaryOp(ast.Not(), statement.test), statement, guards)
     if isinstance(statement, ast.Assert):
         yield _asserted(statement.test, statement, guards)
     elif isinstance(statement, ast.Expr):
         call = statement.value.value if isinstance(statement.value, ast.Await) else statement.value
-        if isinstance(call, ast.Call) and _is_check(call):
+        if isinstance(call, ast.Call) and (_is_check(call) or last_name(call) in helpers):
             yield _called(call, statement, guards)
     elif isinstance(statement, ast.With | ast.AsyncWith):
-        yield from _in_with(statement, guards)
+        yield from _in_with(statement, guards, helpers)
     else:
         for name, body in _blocks(statement):
-            yield from _in_body(body, (*guards, name))
+            yield from _in_body(body, (*guards, name), helpers)
 
 
-def _in_with(statement: ast.With | ast.AsyncWith, guards: tuple[str, ...]) -> Iterator[Check]:
+def _in_with(
+    statement: ast.With | ast.AsyncWith, guards: tuple[str, ...], helpers: Names
+) -> Iterator[Check]:
     calls = [item.context_expr for item in statement.items]
     for call in calls:
         if isinstance(call, ast.Call) and last_name(call) in _RAISING:
             yield _called(call, statement, guards)
     hides = any(last_name(call) == "suppress" for call in calls)
-    yield from _in_body(statement.body, (*guards, "suppress") if hides else guards)
+    yield from _in_body(statement.body, (*guards, "suppress") if hides else guards, helpers)
 
 
 def _blocks(statement: ast.stmt) -> Iterator[tuple[str, list[ast.stmt]]]:
@@ -121,6 +127,12 @@ def _blocks(statement: ast.stmt) -> Iterator[tuple[str, list[ast.stmt]]]:
         yield from (("if", case.body) for case in statement.cases)
     elif isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         yield "inner function", statement.body
+
+
+def _raises(statement: ast.stmt) -> bool:
+    """Tell whether a statement says by itself that a check failed."""
+    error = statement.exc if isinstance(statement, ast.Raise) else None
+    return error is not None and last_name(error) == "AssertionError"
 
 
 def _is_check(call: ast.Call) -> bool:

@@ -35,7 +35,7 @@ _HOOKS = frozenset(
 ) | {"load_tests", "setUpModule"}
 _EXITS = frozenset({"sys.exit", "os._exit", "exit", "quit", "os.abort", "os.kill", "pytest.exit"})
 _PATCHES = re.compile(
-    r"(?:.*\.)?(?:patch(?:\.(?:object|multiple|dict))?|monkeypatch\.set(?:attr|item))"
+    r"(?:.*\.)?patch(?:\.(?:object|multiple|dict))?|.+\.(?:set(?:attr|item)|del(?:attr|item))"
 )
 _SWITCHES = frozenset({"__test__", "collect_ignore", "collect_ignore_glob", "pytest_plugins"})
 _NAME = re.compile(r"Name\(id='([^']*)'")
@@ -138,11 +138,15 @@ def _patch(node: ast.AST, names: dict[str, str]) -> str:
         spelled = dotted(node.func, names) or last_name(node)
         if _PATCHES.fullmatch(spelled):
             return _patched(_subject(node.args[0], names))
+        if spelled in {"setattr", "delattr"} and _first(node.args[0]) in names:
+            return _patched(_subject(node.args[0], names))
     if isinstance(node, ast.Assign | ast.AugAssign):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         for target in targets:
             if isinstance(target, ast.Attribute) and _first(target) in names:
                 return _patched(dotted(target, names))
+            if isinstance(target, ast.Subscript) and dotted(target.value, names) == "sys.modules":
+                return _patched(_subject(target.slice, names))
     return ""
 
 

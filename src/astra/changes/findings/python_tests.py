@@ -1,30 +1,22 @@
 """Python tests that prove less after a change than before.
 
-Tests are matched by name, then checks within them: by their words, by their shape (so that renaming
-a local variable changes nothing), and what is left over by likeness. Findings of this module are
-what a reviewer should look at first: code that fails its tests can be made to pass here.
+Tests are matched by name, then the checks within them (`check_comparison`). Findings of this module
+are what a reviewer should look at first: code that fails its tests can be made to pass here.
 """
 
 import ast
-import difflib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from astra.changes.evidence import Finding, Severity
-from astra.changes.findings.python_checks import (
-    Check,
-    Function,
-    checks,
-    shape_of,
-    without_docstring,
-)
+from astra.changes.findings.check_comparison import certain, is_hollow, weaker
+from astra.changes.findings.python_checks import Function, Names, checks, shape_of
+from astra.changes.findings.python_helpers import checking
 from astra.changes.findings.python_names import last_name
 from astra.changes.findings.source import Source
 
-_DANGER, _WARNING = Severity.DANGER, Severity.WARNING
-_MOST_PAIRED = 40
-_HARMLESS_GUARDS = frozenset({"loop"})
+_DANGER = Severity.DANGER
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +37,7 @@ def examine(sources: Sequence[Source]) -> Iterator[Finding]:
         for test in tests_in(source.new_tree)
         if test.name not in {t.name for t in tests_in(source.old_tree)}
     )
+    helpers = checking(python)
     for source in python:
         old, new = tests_in(source.old_tree), tests_in(source.new_tree)
         yield from _shadowed(source, old, new)
@@ -52,7 +45,7 @@ def examine(sources: Sequence[Source]) -> Iterator[Finding]:
         if source.new is not None and source.new_tree is not None:
             yield from _lost(source, before, after, elsewhere)
         for name, test in after.items():
-            yield from _compared(source, before.get(name), test)
+            yield from _compared(source, before.get(name), test, helpers)
 
 
 def tests_in(tree: ast.Module | None) -> list[Test]:
@@ -106,106 +99,20 @@ def _other_functions(tree: ast.Module | None) -> dict[str, Function]:
     return {shape_of(function): function for function in functions}
 
 
-def _compared(source: Source, old: Test | None, new: Test) -> Iterator[Finding]:
+def _compared(source: Source, old: Test | None, new: Test, helpers: Names) -> Iterator[Finding]:
     line = new.function.lineno
-    if _is_hollow(new.function) and not (old and _is_hollow(old.function)):
+    if is_hollow(new.function) and not (old and is_hollow(old.function)):
         yield source.finding("test-empty", _DANGER, line, f"{new.name} does nothing")
-    before, after = checks(old.function) if old else [], checks(new.function)
-    yield from _certain(source, new.name, before, after)
+    before = checks(old.function, helpers) if old else []
+    after = checks(new.function, helpers)
+    yield from certain(source, new.name, before, after)
     if old is None:
         return
     if new.conditional and not old.conditional:
         message = f"{new.name} is only defined on a condition now"
         yield source.finding("test-conditional", _DANGER, line, message)
     yield from _fewer_cases(source, old, new)
-    yield from _weaker(source, new.name, before, after)
-
-
-def _certain(
-    source: Source, name: str, before: list[Check], after: list[Check]
-) -> Iterator[Finding]:
-    known = {check.shape for check in before}
-    for check in after:
-        if check.is_certain and check.shape not in known:
-            message = f"a check of {name} holds whatever the code does"
-            yield source.finding("check-always-true", _DANGER, check.line, message)
-
-
-def _weaker(
-    source: Source, name: str, before: list[Check], after: list[Check]
-) -> Iterator[Finding]:
-    same, gone, fresh = _matched(before, after)
-    for old, new in same:
-        yield from _guarded(source, name, old, new)
-    for old, new in _paired(gone, fresh):
-        if new is None:
-            message = f"a check of {name} was removed"
-            yield source.lost("check-removed", _DANGER, old.line, message)
-        elif not new.is_certain:
-            yield from _changed(source, name, old, new)
-            yield from _guarded(source, name, old, new)
-
-
-def _guarded(source: Source, name: str, old: Check, new: Check) -> Iterator[Finding]:
-    added = Counter(new.guards) - Counter(old.guards)
-    if not added:
-        return
-    severity = _WARNING if added.keys() <= _HARMLESS_GUARDS else _DANGER
-    message = f"a check of {name} may not count now ({', '.join(sorted(added))})"
-    yield source.finding("check-guarded", severity, new.line, message)
-
-
-def _changed(source: Source, name: str, old: Check, new: Check) -> Iterator[Finding]:
-    fewer = new.parts < old.parts and new.strength <= old.strength
-    if new.strength < old.strength or fewer or new.tolerance > old.tolerance:
-        message = f"a check of {name} demands less than before"
-        yield source.finding("check-loosened", _DANGER, new.line, message)
-    else:
-        message = f"a check of {name} expects something else than before"
-        yield source.finding("check-changed", _WARNING, new.line, message)
-
-
-def _matched(
-    before: list[Check], after: list[Check]
-) -> tuple[list[tuple[Check, Check]], list[Check], list[Check]]:
-    """Pair checks that say the same, by their words first and then by their shape."""
-    same: list[tuple[Check, Check]] = []
-    for spelled in ("text", "shape"):
-        left: list[Check] = []
-        after = list(after)
-        for old in before:
-            new = next((n for n in after if getattr(n, spelled) == getattr(old, spelled)), None)
-            if new is None:
-                left.append(old)
-            else:
-                after.remove(new)
-                same.append((old, new))
-        before = left
-    return same, before, after
-
-
-def _paired(gone: list[Check], fresh: list[Check]) -> Iterator[tuple[Check, Check | None]]:
-    """Find for each lost check the new one that most likely replaces it."""
-    fresh = fresh[:_MOST_PAIRED]
-    for old in gone:
-        best = max(fresh, key=lambda new: _likeness(old.shape, new.shape), default=None)
-        if best is not None:
-            fresh.remove(best)
-        yield old, best
-
-
-def _likeness(one: str, other: str) -> float:
-    return difflib.SequenceMatcher(None, one[:400], other[:400], autojunk=False).quick_ratio()
-
-
-def _is_hollow(function: Function) -> bool:
-    body = without_docstring(function.body)
-    return all(
-        isinstance(node, ast.Pass)
-        or (isinstance(node, ast.Return) and node.value is None)
-        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
-        for node in body
-    )
+    yield from weaker(source, new.name, before, after)
 
 
 def _fewer_cases(source: Source, old: Test, new: Test) -> Iterator[Finding]:

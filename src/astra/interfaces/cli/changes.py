@@ -102,11 +102,12 @@ def diff(context: Context) -> None:
 
 
 def test(context: Context) -> int:
+    before = _printed(context, context.arguments.id)["position"]
     found = context.client().post(f"{_path(context)}/test")
     if context.arguments.no_wait:
         context.console.result(found, f"{found['id']}: {found['state']}")
         return 0
-    found = settled(context, found["id"])
+    found = settled(context, found["id"], after=before)
     context.console.result(found, *screen(found, context.console.paint))
     return 0 if found["evidence"]["verdict"] == "passed" else 1
 
@@ -145,9 +146,9 @@ def dry_run(context: Context) -> int:
     return 0 if found["ok"] else 1
 
 
-def settled(context: Context, identifier: str) -> dict[str, Any]:
-    """Wait until nothing of a change is under way, showing what its tests print."""
-    position = 0
+def settled(context: Context, identifier: str, *, after: int = 0) -> dict[str, Any]:
+    """Wait until nothing of a change is under way, showing what its tests print meanwhile."""
+    position = after
     while True:
         found = context.client().get(f"/api/changes/{identifier}", wait=_STEP)
         position = _show_output(context, identifier, position)
@@ -162,15 +163,20 @@ def settled(context: Context, identifier: str) -> dict[str, Any]:
 
 
 def _show_output(context: Context, identifier: str, position: int) -> int:
-    said = context.client().get(f"/api/changes/{identifier}/output", after=position)
+    said = _printed(context, identifier, position)
     if said["text"] and not context.console.as_json:
         context.console.note(printable(said["text"].rstrip("\n")))
     return said["position"]
 
 
+def _printed(context: Context, identifier: str, after: int = 0) -> dict[str, Any]:
+    return context.client().get(f"/api/changes/{identifier}/output", after=after)
+
+
 def wait_for_merge(context: Context, identifier: str) -> None:
     """Follow an approved change to its end: merged, or back for another decision."""
-    found = settled(context, identifier)
+    before = _printed(context, identifier)["position"]
+    found = settled(context, identifier, after=before)
     if found["state"] == "awaiting_approval":
         raise NeedsApproval(
             f"the approval did not hold: {found['decision']['reason']}",

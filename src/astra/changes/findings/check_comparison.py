@@ -1,0 +1,103 @@
+"""The checks of a function before and after a change, put against each other.
+
+Checks are matched by their words, by their shape (so that renaming a local variable changes
+nothing), and what is left over by likeness. Tests and their helpers are compared alike.
+"""
+
+import ast
+import difflib
+from collections import Counter
+from collections.abc import Iterator
+
+from astra.changes.evidence import Finding, Severity
+from astra.changes.findings.python_checks import Check, Function, without_docstring
+from astra.changes.findings.source import Source
+
+_DANGER, _WARNING = Severity.DANGER, Severity.WARNING
+_MOST_PAIRED = 40
+_HARMLESS_GUARDS = frozenset({"loop"})
+
+
+def certain(
+    source: Source, name: str, before: list[Check], after: list[Check]
+) -> Iterator[Finding]:
+    known = {check.shape for check in before}
+    for check in after:
+        if check.is_certain and check.shape not in known:
+            message = f"a check of {name} holds whatever the code does"
+            yield source.finding("check-always-true", _DANGER, check.line, message)
+
+
+def weaker(source: Source, name: str, before: list[Check], after: list[Check]) -> Iterator[Finding]:
+    same, gone, fresh = _matched(before, after)
+    for old, new in same:
+        yield from _guarded(source, name, old, new)
+    for old, new in _paired(gone, fresh):
+        if new is None:
+            message = f"a check of {name} was removed"
+            yield source.lost("check-removed", _DANGER, old.line, message)
+        elif not new.is_certain:
+            yield from _changed(source, name, old, new)
+            yield from _guarded(source, name, old, new)
+
+
+def _guarded(source: Source, name: str, old: Check, new: Check) -> Iterator[Finding]:
+    added = Counter(new.guards) - Counter(old.guards)
+    if not added:
+        return
+    severity = _WARNING if added.keys() <= _HARMLESS_GUARDS else _DANGER
+    message = f"a check of {name} may not count now ({', '.join(sorted(added))})"
+    yield source.finding("check-guarded", severity, new.line, message)
+
+
+def _changed(source: Source, name: str, old: Check, new: Check) -> Iterator[Finding]:
+    fewer = new.parts < old.parts and new.strength <= old.strength
+    if new.strength < old.strength or fewer or new.tolerance > old.tolerance:
+        message = f"a check of {name} demands less than before"
+        yield source.finding("check-loosened", _DANGER, new.line, message)
+    else:
+        message = f"a check of {name} expects something else than before"
+        yield source.finding("check-changed", _WARNING, new.line, message)
+
+
+def _matched(
+    before: list[Check], after: list[Check]
+) -> tuple[list[tuple[Check, Check]], list[Check], list[Check]]:
+    """Pair checks that say the same, by their words first and then by their shape."""
+    same: list[tuple[Check, Check]] = []
+    for spelled in ("text", "shape"):
+        left: list[Check] = []
+        after = list(after)
+        for old in before:
+            new = next((n for n in after if getattr(n, spelled) == getattr(old, spelled)), None)
+            if new is None:
+                left.append(old)
+            else:
+                after.remove(new)
+                same.append((old, new))
+        before = left
+    return same, before, after
+
+
+def _paired(gone: list[Check], fresh: list[Check]) -> Iterator[tuple[Check, Check | None]]:
+    """Find for each lost check the new one that most likely replaces it."""
+    fresh = fresh[:_MOST_PAIRED]
+    for old in gone:
+        best = max(fresh, key=lambda new: _likeness(old.shape, new.shape), default=None)
+        if best is not None:
+            fresh.remove(best)
+        yield old, best
+
+
+def _likeness(one: str, other: str) -> float:
+    return difflib.SequenceMatcher(None, one[:400], other[:400], autojunk=False).quick_ratio()
+
+
+def is_hollow(function: Function) -> bool:
+    body = without_docstring(function.body)
+    return all(
+        isinstance(node, ast.Pass)
+        or (isinstance(node, ast.Return) and node.value is None)
+        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+        for node in body
+    )

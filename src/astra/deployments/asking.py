@@ -1,0 +1,134 @@
+"""An agent's request to deploy: what it would put into service, and what keeps it from that.
+
+The agent hears every obstacle as an answer that says who has to do what. Edits that lie around in
+its clone are not deployed behind a reviewer's back: they become a change first, and take the path
+of every other. What would be deployed is named exactly, so that the operator's one-time approval
+of the call holds for that commit and no other.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from astra.changes.model import OPEN, Change
+from astra.changes.ports import Imported
+from astra.changes.proposing import Proposal
+from astra.changes.service import Changes
+from astra.deployments import views
+from astra.deployments.ports import Verdict
+from astra.deployments.requests import Requests
+from astra.kernel.errors import Conflict
+
+_NO_MESSAGE = "edits in the work tree of the clone"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Obstacle:
+    """Why nothing is deployed, and what to do; `person` says that a person has to decide."""
+
+    code: str
+    reason: str
+    next_step: str
+    change: str = ""
+    person: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentRequests:
+    changes: Changes
+    requests: Requests
+    person_for_tests: Callable[[], bool]
+
+    def named(self) -> str:
+        """Name exactly what a request would deploy now."""
+        return _name(self.requests.approved.may_deploy(None))
+
+    def judged(self, expected: str) -> Verdict:
+        """Judge what would be deployed; it has to be what the approval of the call named."""
+        verdict = self.requests.approved.may_deploy(None)
+        if _name(verdict) != expected:
+            raise Conflict(
+                "the target's branch moved while you asked",
+                code="branch_moved",
+                next_step="call it again; the operator is asked about what is there now",
+            )
+        return verdict
+
+    def obstacle(
+        self, verdict: Verdict, message: str, *, actor: str, correlation: str
+    ) -> Obstacle | None:
+        """Find what keeps a verdict's commit from being deployed; loose edits come first."""
+        return (
+            self._loose(message, actor, correlation)
+            or self._tests_wait()
+            or self._quarantine(verdict)
+            or _objection(verdict)
+        )
+
+    def _loose(self, message: str, actor: str, correlation: str) -> Obstacle | None:
+        proposals = self.changes.proposals
+        found = proposals.loose_edits(actor=actor, correlation=correlation)
+        if found is None:
+            return None
+        change = self._open_change_of(found) or proposals.propose(
+            Proposal(reason=message.strip() or _NO_MESSAGE, loose=found),
+            actor=actor,
+            correlation=correlation,
+        )
+        return Obstacle(
+            code="loose_edits",
+            reason=f"your clone has edits that are in no commit; they are {change.id} now, which"
+            f" is {str(change.state).replace('_', ' ')}",
+            next_step="wait until an operator has decided (astra.changes.get shows what they say;"
+            f" `astra changes approve {change.id} --deploy` merges and deploys it), or undo the"
+            " edits and call again",
+            change=change.id,
+            person=True,
+        )
+
+    def _open_change_of(self, found: Imported) -> Change | None:
+        """Give the change that these very edits have become already."""
+        for state in sorted(OPEN):
+            for change in self.changes.book.listed(state=state, limit=100)[0]:
+                source: dict[str, str] = change.about["source"] or {}
+                if source.get("tip") == found.tip:
+                    return change
+        return None
+
+    def _tests_wait(self) -> Obstacle | None:
+        waiting = self.changes.book.test_changes_waiting() if self.person_for_tests() else []
+        if not waiting:
+            return None
+        return Obstacle(
+            code="human_approval_required",
+            reason=f"{waiting[0]} changes tests, and no person has decided on it yet",
+            next_step=f"wait for an operator: astra changes show {waiting[0]}",
+            change=waiting[0],
+            person=True,
+        )
+
+    def _quarantine(self, verdict: Verdict) -> Obstacle | None:
+        why = views.quarantined(self.requests.ledger, verdict.commit)
+        if not why:
+            return None
+        return Obstacle(
+            code="quarantined",
+            reason=f"{verdict.commit[:12]} was deployed before and failed: {why}",
+            next_step="propose a change that mends it; only an operator can insist",
+            change=verdict.change,
+        )
+
+
+def _objection(verdict: Verdict) -> Obstacle | None:
+    if verdict.allowed:
+        return None
+    return Obstacle(
+        code=verdict.code or "not_approved",
+        reason=verdict.reason or "this commit is not approved",
+        next_step=verdict.next_step or "astra approvals",
+        change=verdict.change,
+        person=verdict.human_approval_required,
+    )
+
+
+def _name(verdict: Verdict) -> str:
+    return f"commit {verdict.commit}, {verdict.digest}"
