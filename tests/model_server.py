@@ -1,16 +1,34 @@
-"""A scripted OpenAI-compatible server on loopback: what it says next is up to the test."""
+"""A scripted model server on loopback: what it says next is up to the test.
+
+It speaks two dialects, by the path that is called: OpenAI's chat completions and Anthropic's
+messages.
+"""
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 Say = Callable[[dict[str, Any]], Any]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Raw:
+    """An answer to the letter; `promised` is the length it claims to have."""
+
+    status: int = 200
+    body: bytes = b""
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    promised: int | None = None
+
+
 class ModelServer:
-    """Answers each call with what `say` makes of the request: a document, or a status code."""
+    """Answers each call with what `say` makes of the request.
+
+    A document is an answer in the form, a text a plain one, a number a status, `Raw` itself.
+    """
 
     def __init__(self, say: Say) -> None:
         self.say = say
@@ -24,16 +42,17 @@ class ModelServer:
                 request = json.loads(self.rfile.read(length))
                 outer.calls.append(request)
                 outer.headers.append({name.lower(): v for name, v in self.headers.items()})
-                said = outer.say(request)
-                if isinstance(said, int):
-                    self.send_error(said)
-                    return
-                body = json.dumps(_completion(request, said)).encode()
-                self.send_response(200)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(body)))
+                anthropic = self.path.partition("?")[0].endswith("/messages")
+                self._send(_answer(outer.say(request), request, anthropic=anthropic))
+
+            def _send(self, answer: Raw) -> None:
+                self.send_response(answer.status)
+                for name, value in answer.headers.items():
+                    self.send_header(name, value)
+                promised = len(answer.body) if answer.promised is None else answer.promised
+                self.send_header("Content-Length", str(promised))
                 self.end_headers()
-                self.wfile.write(body)
+                self.wfile.write(answer.body)
 
             def log_message(self, *_arguments: Any) -> None:
                 pass
@@ -43,15 +62,32 @@ class ModelServer:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+    def origin(self) -> str:
+        """Where Anthropic's dialect is spoken; its clients add the version themselves."""
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
 
-    def prompt(self, number: int = -1) -> str:
-        return "\n".join(str(each["content"]) for each in self.calls[number]["messages"])
+    @property
+    def url(self) -> str:
+        """Where OpenAI's dialect is spoken."""
+        return f"{self.origin}/v1"
 
     def close(self) -> None:
         self._server.shutdown()
         self._server.server_close()
+
+
+def _answer(said: Any, request: dict[str, Any], *, anthropic: bool) -> Raw:
+    if isinstance(said, Raw):
+        return said
+    if isinstance(said, int):
+        return as_json({"type": "error", "error": {"type": "x", "message": "no"}}, status=said)
+    return as_json(_message(request, said) if anthropic else _completion(request, said))
+
+
+def as_json(document: Any, *, status: int = 200, **headers: str) -> Raw:
+    headers = {name.replace("_", "-"): value for name, value in headers.items()}
+    body = json.dumps(document).encode()
+    return Raw(status=status, body=body, headers={"Content-Type": "application/json", **headers})
 
 
 def _completion(request: dict[str, Any], said: Any) -> dict[str, Any]:
@@ -70,4 +106,24 @@ def _completion(request: dict[str, Any], said: Any) -> dict[str, Any]:
         "model": request["model"],
         "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120},
+    }
+
+
+def _message(request: dict[str, Any], said: Any) -> dict[str, Any]:
+    """Answer as Anthropic's messages do: blocks of text, or the use of a tool."""
+    if isinstance(said, str) or not request.get("tools"):
+        text = said if isinstance(said, str) else json.dumps(said)
+        content, reason = [{"type": "text", "text": text}], "end_turn"
+    else:
+        used = {"type": "tool_use", "id": "toolu_1", "name": request["tools"][0]["name"]}
+        content, reason = [{**used, "input": said}], "tool_use"
+    return {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": request["model"],
+        "content": content,
+        "stop_reason": reason,
+        "stop_sequence": None,
+        "usage": {"input_tokens": 100, "output_tokens": 20},
     }

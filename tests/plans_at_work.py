@@ -107,6 +107,18 @@ class Heard:
         self.told.append((tuple(channels), agent_id, dict(kinds)))
 
 
+class RefusedOnce:
+    """The hosts that the next box is refused: named by a test, and told once."""
+
+    def __init__(self) -> None:
+        self.hosts: list[tuple[str, int]] = []
+
+    def since(self, plan: AgentPlan, sequence: int) -> tuple[tuple[str, int], ...]:
+        assert plan.sequence < sequence
+        found, self.hosts = tuple(self.hosts), []
+        return found
+
+
 class NotedCoder:
     def __init__(self) -> None:
         self.instructions: list[str] = []
@@ -126,6 +138,7 @@ class PlansAtWork(CounterInMemory):
         super().__init__(*self._tools(), gate=gate)
         self.why_closed = ""
         self.boxes, self.heard, self.coder = NoBoxes(), Heard(), NotedCoder()
+        self.refused = RefusedOnce()
         self.most_at_once = most_at_once
         self.running = self.new_running()
 
@@ -147,6 +160,7 @@ class PlansAtWork(CounterInMemory):
             self.gate.planning,
             door=PlanDoor(lambda: self.counter, self.gate.registry),
             coder=self.coder,
+            refusals=self.refused,
             boxes=self.boxes,
             notifier=self.heard,
             closed=lambda: self.why_closed,

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from driver import Astra, make_repository
+from model_server import ModelServer
 
 
 @pytest.fixture
@@ -24,3 +25,19 @@ def empty(tmp_path: Path) -> Iterator[Astra]:
 def astra(empty: Astra, target: Path) -> Astra:
     empty.json("init", target, "--throwaway")
     return empty
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    made = ModelServer(lambda _request: {"kind": "done", "output": "done"})
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def night(astra: Astra, server: ModelServer) -> Iterator[Astra]:
+    """Astra with a model on loopback."""
+    astra.run("down")
+    astra.extra |= {"ASTRA_MODEL": "scripted", "ASTRA_MODEL_BASE_URL": server.url}
+    yield astra
+    astra.run("down")

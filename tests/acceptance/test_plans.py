@@ -132,3 +132,12 @@ def test_a_file_that_is_no_plan_is_told_what_is_wrong(astra: Astra) -> None:
     assert astra.json("plans", "draft", "--file", file, code=2)["code"] == "bad_input"
     file.write_text('{"schema_version": 9}')
     assert astra.json("plans", "draft", "--file", file, code=2)["code"] == "plan_too_new"
+
+
+def test_a_hosted_model_without_its_key_says_where_the_key_goes(astra: Astra) -> None:
+    astra.run("down")
+    astra.extra |= {"ASTRA_MODEL": "anthropic:some-model"}
+    refused = astra.json("plans", "draft", "do something", code=1)
+    assert refused["code"] == "no_model_key"
+    assert "ANTHROPIC_API_KEY" in refused["next_step"]
+    assert astra.json("plans", "list")["items"] == []

@@ -5,68 +5,17 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from driver import Astra
 from model_server import ModelServer
-
-
-@pytest.fixture
-def server() -> Iterator[ModelServer]:
-    made = ModelServer(lambda _request: {"kind": "done", "output": "done"})
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def night(astra: Astra, server: ModelServer) -> Iterator[Astra]:
-    """Astra with a model on loopback."""
-    astra.run("down")
-    astra.extra |= {"ASTRA_MODEL": "scripted", "ASTRA_MODEL_BASE_URL": server.url}
-    yield astra
-    astra.run("down")
-
-
-def plan_for(astra: Astra, **manifest: Any) -> dict[str, Any]:
-    notes = astra.root / "sandbox" / "notes"
-    notes.mkdir(exist_ok=True)
-    owner = notes.parent.stat()
-    os.chown(notes, owner.st_uid, owner.st_gid)  # as root, boxes have a uid of their own
-    granted = {"skills": ["sandbox"], "write_paths": [str(notes)], **manifest}
-    return {
-        "goals": ["Write two notes"],
-        "checkpoints": [
-            {"title": "First", "description": "Write the first note"},
-            {"title": "Second", "description": "Write the second note"},
-        ],
-        "manifest": granted,
-        "estimated_duration_minutes": 10,
-    }
-
-
-def sh(script: str) -> dict[str, Any]:
-    return {
-        "kind": "tool",
-        "tool": "run_in_sandbox",
-        "arguments": {"command": ["sh", "-c", script]},
-    }
+from plans_by_night import plan_for, sh, wait_for
 
 
 def connects_to(server: ModelServer) -> str:
     port = server.url.split(":")[2].split("/")[0]
     return f"python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", {port}), 3)'"
-
-
-def wait_for(astra: Astra, plan: str, *states: str) -> dict[str, Any]:
-    deadline = time.monotonic() + 90
-    while (shown := astra.json("plans", "show", plan))["state"] not in states:
-        assert time.monotonic() < deadline, shown
-        time.sleep(0.2)
-    return shown
 
 
 def is_draft(request: dict[str, Any]) -> bool:

@@ -12,7 +12,7 @@ may leave.
 import contextlib
 import socket
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field
 
 from astra.adapters import http_head
@@ -58,6 +58,7 @@ REASONS = {
     "cannot_record": "an earlier attempt could not be recorded, so nothing more may leave",
     "ended": "the box ended",
 }
+_UNGRANTED = ("not_granted", "port_not_granted")
 _HEAD_SECONDS, _IDLE_SECONDS, _DIAL_SECONDS = 30.0, 300.0, 20.0
 
 
@@ -89,6 +90,7 @@ class EgressSummary:
     sent: int = 0
     received: int = 0
     hosts: tuple[str, ...] = ()
+    ungranted: tuple[str, ...] = ()
 
 
 NO_EGRESS = EgressSummary()
@@ -175,7 +177,8 @@ class EgressProxy:
             unrecorded=self._unrecorded,
             sent=sum(attempt.sent for attempt in attempts),
             received=sum(attempt.received for attempt in attempts),
-            hosts=tuple(sorted({f"{attempt.host}:{attempt.port}" for attempt in passed})),
+            hosts=_named(passed),
+            ungranted=_named(each for each in attempts if each.reason in _UNGRANTED),
         )
 
     def _accept(self) -> None:
@@ -322,6 +325,10 @@ class EgressProxy:
         finally:
             with self._lock:
                 self._live.discard(connection)
+
+
+def _named(attempts: Iterable[Attempt]) -> tuple[str, ...]:
+    return tuple(sorted({f"{attempt.host}:{attempt.port}" for attempt in attempts}))
 
 
 def _answer_refusal(client: socket.socket, reason: str, visit: _Visit) -> None:

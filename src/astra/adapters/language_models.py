@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 SECONDS = 120.0
 MOST_TOKENS = 8_000
 LONGEST_ANSWER = 200_000
+LONGEST_WAIT = 600
 OPENAI, ANTHROPIC = "openai", "anthropic"
+_HOSTS = {OPENAI: "https://api.openai.com/v1", ANTHROPIC: "https://api.anthropic.com"}
 _ANSWER = "answer"
+_LONGEST_NUMBER = 9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +38,11 @@ class Endpoint:
     model: str
     base_url: str = ""
     key: str = field(default="", repr=False)
+
+    @property
+    def url(self) -> str:
+        """Where it is called: never where the environment of the daemon says."""
+        return self.base_url or _HOSTS[self.provider]
 
 
 def endpoint(name: str, base_url: str, key: str) -> Endpoint:
@@ -70,11 +78,18 @@ class LanguageModel:
         try:
             return asyncio.run(self._ask(prompt, form))
         except Exception as error:  # noqa: BLE001 - a library and a server of somebody else
-            said = one_line(str(error) or type(error).__name__, 300)
             raise ModelUnavailable(
-                f"the model {self.name} did not answer: {said}",
+                f"the model {self.name} did not answer: {self._said(error)}",
                 next_step="look at [model] in astra.toml, its server and its key",
+                patience=_patience(error),
             ) from None
+
+    def _said(self, error: Exception) -> str:
+        """Give a server's words without the key, which some say back."""
+        words = str(error) or type(error).__name__
+        if self.endpoint.key:
+            words = words.replace(self.endpoint.key, "[the key]")
+        return one_line(words, 300)
 
     async def _ask(self, prompt: Prompt, form: type[BaseModel]) -> Reply:
         from pydantic_ai.direct import model_request
@@ -94,8 +109,8 @@ def _client(where: Endpoint, seconds: float) -> Any:
         from anthropic import AsyncAnthropic
 
         return AsyncAnthropic(
-            api_key=where.key,
-            base_url=where.base_url or None,
+            api_key=where.key or "none",
+            base_url=where.url,
             timeout=seconds,
             max_retries=0,
         )
@@ -103,7 +118,7 @@ def _client(where: Endpoint, seconds: float) -> Any:
 
     return AsyncOpenAI(
         api_key=where.key or "none",
-        base_url=where.base_url or None,
+        base_url=where.url,
         timeout=seconds,
         max_retries=0,
     )
@@ -151,7 +166,8 @@ def read_response(response: "ModelResponse") -> Reply:
     document: Any = None
     for part in response.parts:
         if part.part_kind == "tool-call":
-            document = part.args if isinstance(part.args, dict) else json_in(str(part.args))
+            args = part.args
+            document = json_in(args if isinstance(args, str) else part.args_as_json_str())
             break
     return Reply(
         document=document if document is not None else json_in(text),
@@ -160,6 +176,18 @@ def read_response(response: "ModelResponse") -> Reply:
             input_tokens=response.usage.input_tokens, output_tokens=response.usage.output_tokens
         ),
     )
+
+
+def _patience(error: BaseException) -> int:
+    """Read for how long a server asks to be left alone, in seconds; it is not trusted far."""
+    asked = ""
+    found: BaseException | None = error
+    while found is not None and not asked:
+        headers = getattr(getattr(found, "response", None), "headers", {})
+        asked = str(headers.get("retry-after", ""))
+        found = found.__cause__
+    whole = asked.isascii() and asked.isdecimal() and len(asked) <= _LONGEST_NUMBER
+    return min(int(asked), LONGEST_WAIT) if whole else 0
 
 
 def json_in(text: str) -> Any:

@@ -85,7 +85,7 @@ class AgentBoxes:
         )
 
     def fetch(self, url: str, grant: str, *, actor: str, correlation: str) -> Fetched:
-        return fetch(self.sandbox, url, grant, actor=actor, correlation=correlation)
+        return fetch(self.sandbox, url, (grant,), actor=actor, correlation=correlation)
 
     def in_words(self) -> str:
         manifest = self._manifest(60)
@@ -106,13 +106,19 @@ class AgentBoxes:
 
 
 def fetch(
-    sandbox: Boxed, url: str, grant: str, *, actor: str, correlation: str, label: str = ""
+    sandbox: Boxed,
+    url: str,
+    grants: tuple[str, ...],
+    *,
+    actor: str,
+    correlation: str,
+    label: str = "",
 ) -> Fetched:
-    """Fetch one address in a box that reaches exactly one host."""
+    """Fetch one address in a box that reaches the granted hosts and no other."""
     python = Path(getattr(sys, "_base_executable", sys.executable))
     outcome = sandbox.run(
         (str(python), "-I", "-S", "-c", _FETCH, url, str(_MOST_FETCHED)),
-        Manifest(network_domains=(grant,), limits=Limits(wall_seconds=_FETCH_SECONDS)),
+        Manifest(network_domains=grants, limits=Limits(wall_seconds=_FETCH_SECONDS)),
         workdir="/tmp",  # noqa: S108 - the box's own, fresh and size-capped
         actor=actor,
         correlation=correlation,

@@ -16,8 +16,12 @@ from astra.adapters.bubblewrap.outcome import Outcome
 from astra.bootstrap import target_tools
 from astra.bootstrap.agent_boxes import Fetched, fetch
 from astra.bootstrap.evidence import BoxesOnly
+from astra.bootstrap.sandbox import BOX_ENDED
 from astra.kernel.errors import Refused
+from astra.ledger import chain
+from astra.ledger.ports import Ledger
 from astra.plans.grants import absolute
+from astra.plans.model import AgentPlan
 from astra.plans.terms import Contracts
 from astra.policy import globs
 from astra.policy.manifest import MOST_ENTRIES, Limits, Manifest, in_words, is_within
@@ -51,8 +55,11 @@ class PlanBoxes:
         )
 
     def fetch(self, url: str, grant: str, *, actor: str, correlation: str) -> Fetched:
+        """Fetch one address; a page that leads elsewhere may lead to what the plan may reach."""
+        others = self.contracts.permissions(self.agent_id).network_domains
+        grants = tuple(dict.fromkeys((grant, *others)))
         return fetch(
-            self.sandbox, url, grant, actor=actor, correlation=correlation, label=self.agent_id
+            self.sandbox, url, grants, actor=actor, correlation=correlation, label=self.agent_id
         )
 
     def in_words(self) -> str:
@@ -70,6 +77,7 @@ class PlanBoxes:
             read_paths=tuple(path for path in readable if path not in writable),
             write_paths=tuple(writable),
             network_domains=granted.network_domains,
+            asks=True,
             limits=Limits(wall_seconds=seconds),
         )
 
@@ -97,6 +105,23 @@ class BoxesOfPlans:
     def end(self, agent_id: str) -> int:
         """End every box that runs for a plan; says how many there were."""
         return stop.end_labelled(self.data_root, agent_id)
+
+
+@dataclass(frozen=True)
+class RefusedHosts:
+    """What the boxes of a plan were kept from reaching, as the record of each box's end says."""
+
+    ledger: Ledger
+
+    def since(self, plan: AgentPlan, sequence: int) -> tuple[tuple[str, int], ...]:
+        rows = self.ledger.query(
+            "SELECT line FROM record JOIN mention USING (sequence)"
+            " WHERE mention.id = ? AND type = ? AND actor = ? AND sequence > ? ORDER BY sequence",
+            [plan.correlation, BOX_ENDED, f"agent:{plan.id}", sequence],
+        )
+        ended = [chain.parse(line).data["egress"] for (line,) in rows]
+        tried = (name.rpartition(":") for egress in ended for name in egress.get("ungranted", ()))
+        return tuple(dict.fromkeys((host, int(port)) for host, _, port in tried))
 
 
 def _existing(path: str) -> Iterator[str]:

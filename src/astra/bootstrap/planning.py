@@ -12,6 +12,7 @@ from astra.approvals.desk import Desk
 from astra.bootstrap.views import grant_places
 from astra.kernel.clock import Clock
 from astra.kernel.errors import NotFound
+from astra.kernel.text import one_line
 from astra.ledger.ports import Ledger
 from astra.plans.acting import Acting, Coder, ToolDoor
 from astra.plans.allowlist import Allowlist
@@ -20,6 +21,7 @@ from astra.plans.control import Control
 from astra.plans.drafting import Drafting
 from astra.plans.exports import Exports
 from astra.plans.ports import Model, ModelSource, NoModel, Notifier, PlanFiles
+from astra.plans.refusals import Refusals
 from astra.plans.register import Register
 from astra.plans.runner import Boxes, Runner
 from astra.plans.skills import SkillBook, SkillFacts
@@ -78,7 +80,15 @@ class ConfiguredModel:
                 next_step="set name (and base_url, key_env) below [model] in astra.toml and run"
                 " `astra config sign`; or give the plan itself: astra plans draft --file plan.json",
             )
-        return LanguageModel(endpoint=endpoint(name, base_url, self._key(name, key_env)))
+        variable = key_env or _USUAL_KEYS.get(name.partition(":")[0], "")
+        where = endpoint(name, base_url, self._key(variable))
+        if not where.key and not base_url:
+            raise NoModel(
+                f"the model {one_line(name, 80)} needs a key, and {variable} is not set",
+                code="no_model_key",
+                next_step=f"write {variable}=… into the data root's .env, or set it for the daemon",
+            )
+        return LanguageModel(endpoint=where)
 
     def _name_and_url(self) -> tuple[str, str, str]:
         model = contract.in_force(self.ledger).model
@@ -87,9 +97,8 @@ class ConfiguredModel:
             return given, self.settings.model_base_url or model.base_url, model.key_env
         return model.name, model.base_url, model.key_env
 
-    def _key(self, name: str, key_env: str) -> str:
+    def _key(self, variable: str) -> str:
         """Find the key in the daemon's own environment or the data root's `.env`."""
-        variable = key_env or _USUAL_KEYS.get(name.partition(":")[0], "")
         kept = environment.parse_dotenv(self.root.dotenv())
         return os.environ.get(variable) or kept.get(variable, "")
 
@@ -164,6 +173,7 @@ def make_running(
     *,
     door: ToolDoor,
     coder: Coder,
+    refusals: Refusals,
     boxes: Boxes,
     notifier: Notifier,
     closed: Callable[[], str],
@@ -176,6 +186,7 @@ def make_running(
         skills=planning.skills,
         door=door,
         coder=coder,
+        refusals=refusals,
     )
     runner = Runner(
         register=planning.register,

@@ -25,7 +25,7 @@ from astra.bootstrap.deploying import Deployer
 from astra.bootstrap.events import URGENT
 from astra.bootstrap.evidence import BoxesOnly
 from astra.bootstrap.notifying import Notifier
-from astra.bootstrap.plan_boxes import BoxesOfPlans, PlanBoxes
+from astra.bootstrap.plan_boxes import BoxesOfPlans, PlanBoxes, RefusedHosts
 from astra.bootstrap.plan_running import PlanDoor, PlanNotices, PlanWorkers
 from astra.bootstrap.planning import Planning, Running, make_running, own_folders, planning_of
 from astra.bootstrap.releasing import make_deployer
@@ -266,6 +266,7 @@ class Runtime:
             self.planning,
             door=PlanDoor(lambda: self.counter, self.registry),
             coder=self.coder,
+            refusals=RefusedHosts(self.ledger),
             boxes=BoxesOfPlans(self.root.path),
             notifier=PlanNotices(self.channels),
             closed=self.switches.why_no_steps,

@@ -183,6 +183,7 @@ def _ended(command: tuple[str, ...], outcome: Outcome, correlation: str, actor: 
             "sent": outcome.egress.sent,
             "received": outcome.egress.received,
             "hosts": list(outcome.egress.hosts[:50]),
+            "ungranted": list(outcome.egress.ungranted[:50]),
         },
     }
     return Event(type=BOX_ENDED, actor=actor, data=data, correlation=correlation)

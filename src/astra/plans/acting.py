@@ -1,6 +1,6 @@
 """Doing what a model decided: judged by the server, inside the grants, at most once.
 
-    understand → grants → destructive? → claim → tool → result
+    understand → grants → destructive? → claim → tool → hosts it was refused? → result
 
 The tool runs through the counter like everybody's calls. What the plan was not granted blocks it
 with the narrowest grant that would do; what nobody may grant is refused to the model at once.
@@ -16,15 +16,17 @@ from astra.kernel import canonical
 from astra.kernel.errors import AstraError, BadInput
 from astra.kernel.text import one_line
 from astra.ledger.record import Event
-from astra.plans import events, prompts, risk, talk
+from astra.plans import events, prompts, refusals, risk, talk
 from astra.plans.forms import ActionForm
 from astra.plans.grants import Item
 from astra.plans.history import LONGEST_RESULT
 from astra.plans.model import AgentPlan, Step
-from astra.plans.moves import block, working
+from astra.plans.moves import Halted, block, working
+from astra.plans.refusals import Refusals
 from astra.plans.register import Register
 from astra.plans.schema import Permissions
 from astra.plans.skills import CODER, SkillBook, tools_of
+from astra.plans.states import IllegalMove
 from astra.plans.terms import Contracts
 from astra.plans.validation import Rules
 from astra.policy.call import Call
@@ -64,6 +66,7 @@ class Acting:
     skills: SkillBook
     door: ToolDoor
     coder: Coder
+    refusals: Refusals
 
     def tools(self, granted: Permissions) -> str:
         return self.door.describe(sorted(tools_of(granted.skills)))
@@ -89,6 +92,9 @@ class Acting:
 
     def act(self, plan: AgentPlan, step: Step) -> bool:
         """Carry a decided step out; tells whether the plan can go on at once."""
+        if step.again is not None and not self.contracts.may_run_again(plan, step):
+            self.close_interrupted(plan, step)
+            return True
         action = step.action or {}
         doing = {
             "done": self._done,
@@ -171,20 +177,50 @@ class Acting:
         self, plan: AgentPlan, step: Step, work: Callable[[], str], *, claim: bool = True
     ) -> bool:
         """Claim the action where it has an effect, do it, and write down how it went."""
-        if claim:
-            data = {"step": step.step, "digest": step.digest, "destructive": step.destructive}
-            key = f"action:{plan.id}:{step.step}"
-            self.register.move(plan.id, events.ACTION_STARTED, working(data), key=lambda _plan: key)
+        claimed = self._claim(plan, step) if claim else None
         try:
             outcome, result = "ok", work()
         except AstraError as error:
             outcome, result = "refused", _told(error)
         except Exception as error:  # noqa: BLE001 - a tool that breaks ends its step, not the plan
             outcome, result = "failed", f"the tool broke: {type(error).__name__}"
+        if claimed and self._asks_for_hosts(plan, step, claimed, (outcome, result)):
+            return False
         self.finish(plan, step, outcome, result)
         return True
 
+    def _claim(self, plan: AgentPlan, step: Step) -> int:
+        """Claim an action once; and once more for each time that the operator signed for."""
+        data = {"step": step.step, "digest": step.digest, "destructive": step.destructive}
+        again = "" if step.again is None else f":{step.again}"
+        key = f"action:{plan.id}:{step.step}{again}"
+        move = self.register.move
+        return move(plan.id, events.ACTION_STARTED, working(data), key=lambda _plan: key).sequence
+
     # What stops a plan
+
+    def _asks_for_hosts(
+        self, plan: AgentPlan, step: Step, claimed: int, ran: tuple[str, str]
+    ) -> bool:
+        """Block a step that was refused hosts, with the grants that would do."""
+        tried = self.refusals.since(plan, claimed)
+        granted, skipped = (
+            self.contracts.permissions(plan.id),
+            refusals.skipped(self.register, plan),
+        )
+        missing = refusals.missing(tried, granted, skipped)
+        if not missing:
+            return False
+        what = {
+            **_wanted(step, missing),
+            "ran": {"outcome": ran[0], "result": mask(ran[1])[:LONGEST_RESULT]},
+        }
+        words = refusals.in_words(missing, ran[0])
+        try:
+            block(self.register, plan, events.BLOCKED_ON_PERMISSION, what, words)
+        except (Halted, IllegalMove):
+            return False
+        return True
 
     def _lacks(self, plan: AgentPlan, step: Step, missing: tuple[Item, ...]) -> bool:
         """Block with the narrowest grants that would do; refuse what nobody may grant."""
@@ -195,12 +231,7 @@ class Acting:
             self.finish(plan, step, "refused", _told(error))
             return True
         wanted = ", ".join(f"{kind} {one_line(value, 200)}" for kind, value in missing)
-        what = {
-            "step": step.step,
-            "digest": step.digest,
-            "items": [list(item) for item in missing],
-            "action": shown(step.action),
-        }
+        what = _wanted(step, missing)
         words = f"it wants what it was not granted: {wanted}"
         block(self.register, plan, events.BLOCKED_ON_PERMISSION, what, words)
         return False
@@ -222,6 +253,15 @@ class Acting:
         words = f"it is about to destroy something: {call.tool} {arguments}"
         block(self.register, plan, events.BLOCKED_ON_DESTRUCTIVE, what, words)
         return False
+
+
+def _wanted(step: Step, missing: tuple[Item, ...]) -> dict[str, Any]:
+    return {
+        "step": step.step,
+        "digest": step.digest,
+        "items": [list(item) for item in missing],
+        "action": shown(step.action),
+    }
 
 
 def _ended(step: Step, outcome: str, result: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from astra.ledger.record import Event
 from astra.plans import events, talk
 from astra.plans.book import text
 from astra.plans.model import AgentPlan
+from astra.plans.refusals import told
 from astra.plans.register import Register
 from astra.plans.runner import Runner
 from astra.plans.schema import LARGEST_STEP_BUDGET
@@ -41,7 +42,11 @@ class Control:
         said = text(reason, _LONGEST_REASON) or "the operator skipped it"
 
         def decide(plan: AgentPlan) -> Mapping[str, Any]:
-            return {"step": self._blocked_step(plan), "reason": said}
+            skipped = {"step": self._blocked_step(plan), "reason": said}
+            block = plan.block or {}
+            if "ran" not in block:
+                return skipped
+            return {**skipped, "ran": told(block, said), "items": block["items"]}
 
         self.register.move(
             identifier, events.ACTION_SKIPPED, decide, actor=actor, beside=_resumed("skipped")

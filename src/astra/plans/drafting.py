@@ -19,12 +19,13 @@ from astra.plans import events, prompts, states
 from astra.plans.book import LONGEST_DESCRIPTION, Plans, channels_of, text
 from astra.plans.forms import DraftForm
 from astra.plans.model import AgentPlan
-from astra.plans.ports import ModelSource, Prompt, Reply, Usage
+from astra.plans.ports import ModelSource, ModelUnavailable, Prompt, Reply, Usage
 from astra.plans.register import Register
 from astra.plans.skills import GROUPS
 from astra.plans.states import State
 
 BACKOFF_SECONDS = (5, 15, 45)
+_AT_ONCE = timedelta()
 MOST_QUESTIONS, LONGEST_QUESTION, LONGEST_ANSWER = 5, 500, 8_000
 TOO_VAGUE, UNAVAILABLE, INVALID = "description_too_vague", "model_unavailable", "plan_invalid"
 
@@ -94,7 +95,8 @@ class Drafting:
         try:
             reply = self.models.current().ask(self._prompt(plan), form=DraftForm)
         except AstraError as error:
-            self._retry(plan, error.detail, Usage(), reason=UNAVAILABLE, wait=True)
+            pause = pause_before(plan.failures, error)
+            self._retry(plan, error.detail, Usage(), reason=UNAVAILABLE, pause=pause)
             return
         self._take(plan, reply)
 
@@ -108,7 +110,7 @@ class Drafting:
         except states.IllegalMove:
             return  # somebody decided while the model was thinking
         except AstraError as error:
-            self._retry(plan, error.detail, reply.usage, reason=INVALID, wait=False)
+            self._retry(plan, error.detail, reply.usage, reason=INVALID)
 
     def _question(self, plan: AgentPlan, questions: list[str], usage: Usage) -> None:
         if plan.round >= self.most_rounds:
@@ -131,11 +133,18 @@ class Drafting:
         self.register.move(plan.id, events.DRAFTED, lambda _plan: data)
         self.plans.ask(plan.id)
 
-    def _retry(self, plan: AgentPlan, why: str, usage: Usage, *, reason: str, wait: bool) -> None:
+    def _retry(
+        self,
+        plan: AgentPlan,
+        why: str,
+        usage: Usage,
+        *,
+        reason: str,
+        pause: timedelta = _AT_ONCE,
+    ) -> None:
         if plan.failures >= len(BACKOFF_SECONDS):
             self._fail(plan, reason, why, usage)
             return
-        pause = timedelta(seconds=BACKOFF_SECONDS[plan.failures] if wait else 0)
         data = {
             "reason": one_line(why, 500),
             "failures": plan.failures + 1,
@@ -167,6 +176,13 @@ class Drafting:
             ),
             version=prompts.DRAFTING,
         )
+
+
+def pause_before(failures: int, error: AstraError) -> timedelta:
+    """Say how long to wait before a model is asked again: as we do, or longer if it asked us to."""
+    asked = error.patience if isinstance(error, ModelUnavailable) else 0
+    usual = BACKOFF_SECONDS[min(failures, len(BACKOFF_SECONDS) - 1)]
+    return timedelta(seconds=max(usual, asked))
 
 
 def _read(reply: Reply) -> tuple[list[str], Any]:

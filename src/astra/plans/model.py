@@ -16,8 +16,8 @@ COLUMNS = (
     " started_at, sequence"
 )
 STEP_COLUMNS = (
-    "step, checkpoint, state, action, digest, destructive, allowed, confirmed, outcome, result,"
-    " started_at"
+    "step, checkpoint, state, action, digest, destructive, allowed, confirmed, again, outcome,"
+    " result, started_at"
 )
 
 
@@ -97,6 +97,7 @@ class Step:
     destructive: bool
     allowed: tuple[tuple[str, str], ...]
     confirmed: int | None
+    again: int | None
     outcome: str | None
     result: str | None
     started_at: str

@@ -19,6 +19,11 @@ class ModelUnavailable(AstraError):
     code = "model_unavailable"
     http_status = 502
 
+    @property
+    def patience(self) -> int:
+        """For how many seconds its server asked to be left alone."""
+        return int(self.facts.get("patience", 0))
+
 
 class PlanFiles(Protocol):
     """The files a plan's approval is exported to: `agents/<id>/plan.json` and `grants.json`."""

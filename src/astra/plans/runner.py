@@ -22,7 +22,7 @@ from astra.ledger.record import Event
 from astra.plans import events, history, talk
 from astra.plans.acting import Acting
 from astra.plans.allowlist import Allowlist
-from astra.plans.drafting import BACKOFF_SECONDS
+from astra.plans.drafting import BACKOFF_SECONDS, pause_before
 from astra.plans.exports import Exports
 from astra.plans.forms import ActionForm
 from astra.plans.model import AgentPlan
@@ -155,6 +155,9 @@ class Runner:
         if last is not None and last.state == "acting":
             self.acting.close_interrupted(plan, last)
             return True
+        if last is not None and last.state == "ran":
+            self.acting.finish(plan, last, last.outcome or "ok", last.result or "")
+            return True
         if last is not None and last.state == "decided":
             return self.acting.act(plan, last)
         return self._ask(plan)
@@ -171,7 +174,7 @@ class Runner:
         try:
             reply = self.models.current().ask(prompt, form=ActionForm)
         except AstraError as error:
-            return self._model_failed(plan, number, error.detail)
+            return self._model_failed(plan, number, error)
         return self._take(number, plan, reply)
 
     def _count_call(self, plan: AgentPlan) -> int:
@@ -219,14 +222,14 @@ class Runner:
         }
         self.register.move(plan.id, events.STEP_FINISHED, lambda _plan: data)
 
-    def _model_failed(self, plan: AgentPlan, number: int, why: str) -> bool:
+    def _model_failed(self, plan: AgentPlan, number: int, error: AstraError) -> bool:
         """Try again after 5, 15 and 45 seconds; then wait for somebody to look at the model."""
         if plan.failures >= len(BACKOFF_SECONDS):
-            return self._block_on_model(plan, number, why)
-        pause = timedelta(seconds=BACKOFF_SECONDS[plan.failures])
+            return self._block_on_model(plan, number, error.detail)
+        pause = pause_before(plan.failures, error)
         data = {
             "step": number,
-            "reason": one_line(why, 500),
+            "reason": one_line(error.detail, 500),
             "failures": plan.failures + 1,
             "retry_at": format_time(parse_time(self.register.now()) + pause),
             "usage": Usage().as_dict(),
@@ -267,7 +270,10 @@ class Runner:
         ran = parse_time(self.register.now()) - parse_time(plan.started_at)
         if ran < timedelta(minutes=2 * minutes):
             return
-        words = f"{talk.summary(plan)} has run twice its estimate of {minutes} minutes"
+        began = int(ran.total_seconds() // 60)
+        words = (
+            f"{talk.summary(plan)} takes twice its estimate of {minutes} minutes: {began} so far"
+        )
         self.register.move(
             plan.id,
             events.OVERRAN,

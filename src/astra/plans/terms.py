@@ -110,9 +110,17 @@ class Contracts:
 
     def confirmed(self, plan: AgentPlan, step: Step) -> bool:
         """Tell whether the operator signed for exactly this destructive step."""
-        if step.confirmed is None:
+        if step.confirmed is None or step.confirmed < (step.again or 0):
             return False
         record = self._record(step.confirmed)
+        fits = record.data["digest"] == step.digest and record.data["agent_id"] == plan.id
+        return fits and authority.holds(self.register.ledger, record)
+
+    def may_run_again(self, plan: AgentPlan, step: Step) -> bool:
+        """Tell whether the operator signed that an action which ran may run once more."""
+        if step.again is None:
+            return False
+        record = self._record(step.again)
         fits = record.data["digest"] == step.digest and record.data["agent_id"] == plan.id
         return fits and authority.holds(self.register.ledger, record)
 

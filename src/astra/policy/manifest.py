@@ -88,6 +88,8 @@ class Manifest:
     read_paths: tuple[str, ...] = ()
     write_paths: tuple[str, ...] = ()
     network_domains: tuple[str, ...] = ()
+    asks: bool = False
+    """Whether attempts to reach what is not granted are noticed, even where nothing is."""
     limits: Limits = field(default_factory=Limits)
     environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 

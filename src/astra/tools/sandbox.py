@@ -117,7 +117,8 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         name="run_in_sandbox",
         title="Run in the sandbox",
-        description="Runs a command in your sandbox folder, confined: no network, no secrets.",
+        description="Runs a command in your sandbox folder, confined: no secrets, and no network"
+        " but what a plan grants.",
         input=RunArguments,
         output=RunAnswer,
         tier=Tier.LOCAL_WRITE,

@@ -1,45 +1,89 @@
-"""The model adapter against a real server on loopback: answers, garbage, silence."""
+"""The model adapter against a real server on loopback, in both dialects, by one contract."""
 
+import json
+import threading
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
-from astra.adapters.language_models import LanguageModel, endpoint
+from astra.adapters.language_models import (
+    LONGEST_ANSWER,
+    LONGEST_WAIT,
+    LanguageModel,
+    endpoint,
+)
 from astra.kernel.errors import BadSetting
 from astra.plans.forms import ActionForm
 from astra.plans.ports import ModelUnavailable, Prompt
-from model_server import ModelServer
+from model_server import ModelServer, Raw, as_json
 
 PROMPT = Prompt(rules="be brief", data=("one", "two"), version="working-1")
 
 
-@pytest.fixture
-def server() -> Iterator[ModelServer]:
-    made = ModelServer(lambda _request: {"kind": "done", "output": "x"})
-    yield made
-    made.close()
+@dataclass(frozen=True, kw_only=True)
+class Dialect:
+    """One way to speak to a model, and a server that speaks it."""
+
+    name: str
+    server: ModelServer
+
+    def model(self, seconds: float = 60.0) -> LanguageModel:
+        anthropic = self.name == "anthropic"
+        where = self.server.origin if anthropic else self.server.url
+        return LanguageModel(
+            endpoint=endpoint(f"{self.name}:tiny", where, "the-key"), seconds=seconds
+        )
+
+    def ask(self, said: Any) -> Any:
+        self.server.say = lambda _request: said
+        return self.model().ask(PROMPT, form=ActionForm)
+
+    def heard(self) -> list[tuple[str, str]]:
+        """Give what the server was told, by who is said to say it."""
+        (call,) = self.server.calls
+        said = [("system", call["system"])] if "system" in call else []
+        said += [(each["role"], each["content"]) for each in call["messages"]]
+        return [(role, _text(content)) for role, content in said]
 
 
-def model(server: ModelServer, name: str = "tiny", seconds: float = 20.0) -> LanguageModel:
-    return LanguageModel(endpoint=endpoint(name, server.url, "the-key"), seconds=seconds)
+def _text(content: Any) -> str:
+    return content if isinstance(content, str) else "".join(part["text"] for part in content)
 
 
-def test_an_answer_in_the_form_is_a_document_with_its_tokens(server: ModelServer) -> None:
-    reply = model(server).ask(PROMPT, form=ActionForm)
+@pytest.fixture(params=["openai", "anthropic"])
+def dialect(request: pytest.FixtureRequest) -> Iterator[Dialect]:
+    server = ModelServer(lambda _request: {"kind": "done", "output": "x"})
+    yield Dialect(name=request.param, server=server)
+    server.close()
+
+
+def test_an_answer_in_the_form_is_a_document_with_its_tokens(dialect: Dialect) -> None:
+    reply = dialect.ask({"kind": "done", "output": "x"})
     assert reply.document == {"kind": "done", "output": "x"}
     assert (reply.usage.input_tokens, reply.usage.output_tokens) == (100, 20)
 
 
-def test_rules_and_data_are_apart_and_the_key_goes_along(server: ModelServer) -> None:
-    model(server).ask(PROMPT, form=ActionForm)
-    (call,) = server.calls
-    assert [(each["role"], each["content"]) for each in call["messages"]] == [
-        ("system", "be brief"),
-        ("user", "one\n\ntwo"),
-    ]
-    assert call["model"] == "tiny"
-    assert server.headers[0]["authorization"] == "Bearer the-key"
+def test_rules_and_data_are_apart_and_the_key_goes_along(dialect: Dialect) -> None:
+    dialect.ask({"kind": "done"})
+    assert dialect.heard() == [("system", "be brief"), ("user", "one\n\ntwo")]
+    assert dialect.server.calls[0]["model"] == "tiny"
+    (headers,) = dialect.server.headers
+    sent = headers.get("x-api-key") or headers["authorization"]
+    assert sent.removeprefix("Bearer ") == "the-key"
+
+
+def test_the_form_is_asked_for_as_a_tool_that_may_be_left_out(dialect: Dialect) -> None:
+    """A model without tools answers in text, and is read all the same."""
+    dialect.ask({"kind": "done"})
+    (call,) = dialect.server.calls
+    (tool,) = call["tools"]
+    schema = tool["input_schema"] if dialect.name == "anthropic" else tool["function"]["parameters"]
+    assert set(schema["properties"]) == set(ActionForm.model_fields)
+    choice = call.get("tool_choice", "auto")
+    assert choice in ("auto", {"type": "auto"})
 
 
 @pytest.mark.parametrize(
@@ -49,35 +93,153 @@ def test_rules_and_data_are_apart_and_the_key_goes_along(server: ModelServer) ->
         ('Here:\n```json\n{"kind": "done"}\n```', {"kind": "done"}),
         ("I would rather not", None),
         ("{" * 500, None),
-        ("", None),
+        ("[" * 100_000, None),
     ],
+    ids=["bare", "fenced", "none", "open", "deep"],
 )
 def test_an_answer_in_plain_text_is_read_or_is_nothing(
-    server: ModelServer, said: str, document: Any
+    dialect: Dialect, said: str, document: Any
 ) -> None:
-    server.say = lambda _request: said
-    try:
-        reply = model(server).ask(PROMPT, form=ActionForm)
-    except ModelUnavailable:
-        assert said == "", "a server that says nothing at all has not answered"
-        return
-    assert reply.document == document
+    assert dialect.ask(said).document == document
 
 
-@pytest.mark.parametrize("status", [400, 401, 404, 429, 500, 503])
-def test_whatever_goes_wrong_is_one_error_and_one_call(server: ModelServer, status: int) -> None:
-    server.say = lambda _request: status
+def test_an_answer_that_is_too_long_is_nothing(dialect: Dialect) -> None:
+    long = {"kind": "done", "output": "x" * LONGEST_ANSWER}
+    assert dialect.ask(long).document is None
+    assert dialect.ask(json.dumps(long)).document is None
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 408, 409, 429, 500, 502, 503, 529])
+def test_whatever_goes_wrong_is_one_error_and_one_call(dialect: Dialect, status: int) -> None:
     with pytest.raises(ModelUnavailable) as failed:
-        model(server).ask(PROMPT, form=ActionForm)
-    assert len(server.calls) == 1, "retries belong to whoever asks"
+        dialect.ask(status)
+    assert len(dialect.server.calls) == 1, "retries belong to whoever asks"
+    assert str(status) in failed.value.detail
     assert "the-key" not in failed.value.detail
 
 
-def test_a_server_that_is_not_there_is_the_same_error(server: ModelServer) -> None:
-    gone = model(server)
-    server.close()
+@pytest.mark.parametrize(
+    ("status", "asked", "wait"),
+    [
+        (429, "30", 30),
+        (529, "7", 7),
+        (503, "0", 0),
+        (429, "9999999", LONGEST_WAIT),
+        (429, "Wed, 21 Oct 2026 07:28:00 GMT", 0),
+        (429, "-5", 0),
+        (429, "soon", 0),
+        (429, "9" * 5_000, 0),
+    ],
+)
+def test_a_server_may_ask_for_patience_up_to_a_bound(
+    dialect: Dialect, status: int, asked: str, wait: int
+) -> None:
+    with pytest.raises(ModelUnavailable) as failed:
+        dialect.ask(as_json({"error": {"message": "slow down"}}, status=status, Retry_After=asked))
+    assert failed.value.patience == wait
+
+
+def test_a_server_that_says_the_key_back_does_not_get_it_into_the_record(dialect: Dialect) -> None:
+    with pytest.raises(ModelUnavailable) as failed:
+        dialect.ask(as_json({"error": {"message": "bad key the-key given"}}, status=401))
+    assert "bad key" in failed.value.detail
+    assert "the-key" not in failed.value.detail
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Raw(body=b""),
+        Raw(body=b"<html>gateway</html>", headers={"Content-Type": "text/html"}),
+        Raw(body=b"\xff\xfe\x00", headers={"Content-Type": "application/json"}),
+        Raw(body=b"[" * 100_000, headers={"Content-Type": "application/json"}),
+        Raw(body=b'{"choices": [', promised=5_000, headers={"Content-Type": "application/json"}),
+        as_json({}),
+        as_json([]),
+        as_json(None),
+        as_json("text"),
+        as_json({"choices": [], "content": []}),
+        as_json({"choices": [{}], "content": [{}]}),
+        as_json({"choices": "x", "content": "x", "usage": "x", "model": 5}),
+        as_json({"choices": None, "content": None, "usage": {"input_tokens": -1}}),
+    ],
+    ids=lambda answer: f"{answer.body[:20]!r}/{answer.promised}",
+)
+def test_garbage_is_no_answer_and_never_a_stack_trace(dialect: Dialect, answer: Raw) -> None:
+    try:
+        reply = dialect.ask(answer)
+    except ModelUnavailable as error:
+        assert "did not answer" in error.detail
+        assert "\n" not in error.detail
+    else:
+        assert reply.document is None
+    assert len(dialect.server.calls) == 1
+
+
+@pytest.mark.parametrize("value", [[], "x", 5, None, [{"kind": "done"}]])
+def test_arguments_that_are_no_object_are_no_stack_trace(dialect: Dialect, value: Any) -> None:
+    answer = {
+        "id": "1",
+        "type": "message",
+        "object": "chat.completion",
+        "role": "assistant",
+        "created": 1,
+        "model": "tiny",
+        "stop_reason": "tool_use",
+        "content": [{"type": "tool_use", "id": "t", "name": "answer", "input": value}],
+        "choices": [
+            {
+                "index": 0,
+                "finish_reason": "tool_calls",
+                "message": {
+                    "role": "assistant",
+                    "tool_calls": [
+                        {
+                            "id": "t",
+                            "type": "function",
+                            "function": {"name": "answer", "arguments": json.dumps(value)},
+                        }
+                    ],
+                },
+            }
+        ],
+        "usage": {"input_tokens": 1, "output_tokens": 1, "prompt_tokens": 1},
+    }
+    try:
+        found = dialect.ask(as_json(answer)).document
+    except ModelUnavailable:
+        return
+    if found != {"kind": "done"}:
+        with pytest.raises(ValidationError):
+            ActionForm.model_validate(found)
+
+
+def test_a_server_that_never_answers_is_given_up(dialect: Dialect) -> None:
+    over = threading.Event()
+    dialect.server.say = lambda _request: over.wait(60) and 500
+    try:
+        with pytest.raises(ModelUnavailable, match="did not answer"):
+            dialect.model(seconds=0.5).ask(PROMPT, form=ActionForm)
+    finally:
+        over.set()
+
+
+def test_a_server_that_is_not_there_is_the_same_error(dialect: Dialect) -> None:
+    gone = dialect.model()
+    dialect.server.close()
     with pytest.raises(ModelUnavailable):
         gone.ask(PROMPT, form=ActionForm)
+
+
+def test_the_environment_redirects_nothing(
+    dialect: Dialect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The signed configuration says where a model is; its key goes nowhere else."""
+    for name in ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"):
+        monkeypatch.setenv(name, dialect.server.origin)
+    hosted = LanguageModel(endpoint=endpoint(f"{dialect.name}:tiny", "", "the-key"))
+    assert dialect.server.origin not in hosted.endpoint.url
+    assert hosted.endpoint.url.startswith("https://api.")
 
 
 def test_a_name_says_who_serves_it() -> None:

@@ -110,6 +110,18 @@ def test_a_model_that_is_down_is_asked_again_after_5_15_and_45_seconds(
     assert advance(gate, plan).state is State.AWAITING_APPROVAL
 
 
+def test_a_model_that_asks_for_patience_is_left_alone_as_long(
+    gate: GateInMemory, document: Document
+) -> None:
+    busy = ModelUnavailable("429", next_step="wait", patience=300)
+    plan = asked(gate, busy, {"plan": document})
+    advance(gate, plan)
+    gate.root.clock.advance(seconds=299)
+    assert gate.planning.drafting.due() == []
+    gate.root.clock.advance(seconds=1)
+    assert advance(gate, plan).state is State.AWAITING_APPROVAL
+
+
 def test_a_model_that_stays_down_fails_the_draft(gate: GateInMemory) -> None:
     plan = asked(gate, *(down() for _ in range(4)))
     for seconds in (5, 15, 45, 45):

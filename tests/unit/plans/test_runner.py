@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from astra.ledger import views
+from astra.plans.ports import ModelUnavailable
 from astra.plans.states import State
 from astra.testing import GateInMemory
 from plans_at_work import NOTES, PlansAtWork, document, done, down, tool, write
@@ -165,6 +166,20 @@ def test_a_model_that_is_down_is_asked_again_and_then_blocks(work: PlansAtWork) 
     assert plan.state is State.BLOCKED_ON_LLM
     assert plan.calls == 4
     work.decide(plan, "resume")
+    assert work.run(plan).state is State.COMPLETED
+
+
+def test_a_model_that_asks_for_patience_is_left_alone_as_long(work: PlansAtWork) -> None:
+    busy = ModelUnavailable("429", next_step="wait", patience=120)
+    hasty = ModelUnavailable("429", next_step="wait", patience=1)
+    work.script(busy, hasty, done())
+    plan = work.approved()
+    for seconds in (120, 15):
+        work.run(plan)
+        work.clock.advance(seconds=seconds - 1)
+        assert work.running.runner.due() == []
+        work.clock.advance(seconds=1)
+        assert work.running.runner.due() == [plan.id]
     assert work.run(plan).state is State.COMPLETED
 
 

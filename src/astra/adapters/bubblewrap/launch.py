@@ -185,7 +185,7 @@ def _serve(
     job: _Job, profile: Profile, started: Started, stack: contextlib.ExitStack
 ) -> EgressProxy | None:
     """Bring up what the box may talk to, before its command starts."""
-    ports = (PROXY_PORT,) * bool(profile.domains) + (GATEWAY_PORT,) * (job.gateway is not None)
+    ports = (PROXY_PORT,) * profile.proxied + (GATEWAY_PORT,) * (job.gateway is not None)
     if not ports:
         return None
     as_root = profile.machine.identity.dropped
@@ -195,7 +195,7 @@ def _serve(
     if job.gateway is not None:
         job.gateway.serve(listeners[GATEWAY_PORT])
         stack.callback(job.gateway.close)
-    if not profile.domains:
+    if not profile.proxied:
         return None
     limits = profile.manifest.limits
     proxy = EgressProxy(

@@ -76,6 +76,7 @@ class Profile:
     seccomp: bytes
     limits: Mapping[str, tuple[int, int]]
     domains: tuple[DomainGrant, ...]
+    proxied: bool
     host_network: bool = False
     inherited: tuple[int, ...] = ()
 
@@ -113,6 +114,7 @@ def compile_profile(
         seccomp=seccomp.program(machine.architecture),
         limits=MappingProxyType(kernel_limits(manifest)),
         domains=parse_grants(manifest.network_domains),
+        proxied=_has_proxy(manifest),
         host_network=host_names is not None,
         inherited=inherited,
     )
@@ -162,10 +164,14 @@ def _environment(manifest: Manifest, toolchain: Toolchain, *, gateway: bool) -> 
     models |= {"OPENAI_API_KEY": "added-outside", "ANTHROPIC_API_KEY": "added-outside"}
     return {
         **own,
-        **(through_proxy(PROXY_PORT) if manifest.network_domains else {}),
+        **(through_proxy(PROXY_PORT) if _has_proxy(manifest) else {}),
         **(models if gateway else {}),
         **manifest.environment,
     }
+
+
+def _has_proxy(manifest: Manifest) -> bool:
+    return bool(manifest.network_domains) or manifest.asks
 
 
 def through_proxy(port: int) -> dict[str, str]:

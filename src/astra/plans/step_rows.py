@@ -1,0 +1,141 @@
+"""The rows of a plan's steps: asked, decided, acting, ran, finished.
+
+A step that ran and was refused hosts waits as `ran`; a grant makes it `decided` once more.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from astra.ledger.projection import Statement
+from astra.ledger.record import Record
+from astra.plans import events
+from astra.plans.refusals import told
+
+
+def _step_started(record: Record) -> Iterator[Statement]:
+    data = record.data
+    yield (
+        "UPDATE plan SET steps = ?, spent = spent + 1, calls = calls + 1, due = NULL WHERE id = ?",
+        (data["step"], data["agent_id"]),
+    )
+    yield (
+        (
+            "INSERT INTO plan_step (plan, step, checkpoint, state, started_at)"
+            " VALUES (?, ?, ?, 'asked', ?)"
+        ),
+        (data["agent_id"], data["step"], data["checkpoint"], record.time),
+    )
+    yield (
+        (
+            "UPDATE plan_message SET step = ? WHERE plan = ? AND sequence IN"
+            " (SELECT value FROM json_each(?))"
+        ),
+        (data["step"], data["agent_id"], json.dumps(data["messages"])),
+    )
+
+
+def _model_failed(record: Record) -> Iterator[Statement]:
+    data = record.data
+    yield set_plan(record, due=data["retry_at"], failures=data["failures"])
+    yield _step(record, state="failed", outcome="model_failed", result=data["reason"])
+    yield from counted(record)
+
+
+def _step_decided(record: Record) -> Iterator[Statement]:
+    data = record.data
+    yield set_plan(record, failures=0, due=None)
+    yield _step(
+        record,
+        state="decided",
+        action=json.dumps(data["action"]),
+        digest=data["digest"],
+        destructive=int(data["destructive"]),
+    )
+    yield from counted(record)
+
+
+def _action_started(record: Record) -> Iterator[Statement]:
+    yield _step(record, state="acting")
+
+
+def _step_finished(record: Record) -> Iterator[Statement]:
+    data = record.data
+    yield _step(record, state="finished", outcome=data["outcome"], result=data["result"])
+    yield from counted(record)
+
+
+def _blocked_on_permission(record: Record) -> Iterator[Statement]:
+    """Keep what came of a step that ran, and was refused hosts, while it waits."""
+    block = record.data["block"]
+    if "ran" in block:
+        ended = told(block, "nobody granted them")
+        yield (
+            (
+                "UPDATE plan_step SET state = 'ran', outcome = ?, result = ?"
+                " WHERE plan = ? AND step = ?"
+            ),
+            (ended["outcome"], ended["result"], record.data["agent_id"], block["step"]),
+        )
+
+
+def _permission_granted(record: Record) -> Iterator[Statement]:
+    data = record.data
+    yield (
+        (
+            "UPDATE plan_step SET state = 'decided', again = ?, confirmed = NULL, outcome = NULL,"
+            " result = NULL WHERE plan = ? AND step = ? AND state = 'ran'"
+        ),
+        (record.sequence, data["agent_id"], data["step"]),
+    )
+    if data["once"]:
+        yield _step(record, allowed=json.dumps(data["items"]))
+    else:
+        yield set_plan(
+            record,
+            grants=json.dumps(data["grants"]),
+            grants_hash=data["grants_hash"],
+            exported=None,
+        )
+
+
+def _action_confirmed(record: Record) -> Iterator[Statement]:
+    yield _step(record, confirmed=record.sequence)
+
+
+def _action_skipped(record: Record) -> Iterator[Statement]:
+    data = record.data
+    ended = {"outcome": "skipped", "result": data["reason"]} | data.get("ran", {})
+    yield _step(record, state="finished", **ended)
+
+
+def counted(record: Record) -> Iterator[Statement]:
+    spent = record.data.get("usage", {})
+    yield (
+        "UPDATE plan SET tokens = tokens + ?, calls = calls + ? WHERE id = ?",
+        (spent.get("tokens", 0), spent.get("drafting_calls", 0), record.data["agent_id"]),
+    )
+
+
+def set_plan(record: Record, **columns: Any) -> Statement:
+    names = ", ".join(f"{name} = ?" for name in columns)
+    return f"UPDATE plan SET {names} WHERE id = ?", (*columns.values(), record.data["agent_id"])  # noqa: S608 - names of ours
+
+
+def _step(record: Record, **columns: Any) -> Statement:
+    names = ", ".join(f"{name} = ?" for name in columns)
+    where = (record.data["agent_id"], record.data["step"])
+    return f"UPDATE plan_step SET {names} WHERE plan = ? AND step = ?", (*columns.values(), *where)  # noqa: S608 - names of ours
+
+
+STEP_EFFECTS: Mapping[str, Callable[[Record], Iterator[Statement]]] = {
+    events.STEP_STARTED: _step_started,
+    events.MODEL_FAILED: _model_failed,
+    events.STEP_DECIDED: _step_decided,
+    events.ACTION_STARTED: _action_started,
+    events.STEP_FINISHED: _step_finished,
+    events.BLOCKED_ON_PERMISSION: _blocked_on_permission,
+    events.PERMISSION_GRANTED: _permission_granted,
+    events.ACTION_CONFIRMED: _action_confirmed,
+    events.ACTION_SKIPPED: _action_skipped,
+}
