@@ -228,6 +228,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/devices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Devices */
+        get: operations["list_devices_api_devices_get"];
+        put?: never;
+        /** Subscribe Device */
+        post: operations["subscribe_device_api_devices_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/devices/{identifier}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Unsubscribe Device */
+        delete: operations["unsubscribe_device_api_devices__identifier__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -2408,6 +2443,48 @@ export interface components {
             /** Goal Id */
             goal_id: string | null;
         };
+        /** DeviceShown */
+        DeviceShown: {
+            /**
+             * Id
+             * @description `dev_` and the first 16 hex digits of the endpoint's sha-256
+             */
+            id: string;
+            /**
+             * Service
+             * @description the host of the push service
+             */
+            service: string;
+            /**
+             * Holder
+             * @description the passkey, session or token it depends on
+             */
+            holder: string;
+            /** Subscribed At */
+            subscribed_at: string;
+            /**
+             * Expires At
+             * @description unless it is subscribed again before
+             */
+            expires_at: string;
+        };
+        /** DevicesShown */
+        DevicesShown: {
+            /** Items */
+            items: components["schemas"]["DeviceShown"][];
+            /** Next */
+            next?: number | string | null;
+            /**
+             * Key
+             * @description the applicationServerKey to subscribe with
+             */
+            key: string;
+            /**
+             * Include Content
+             * @description whether messages say what waits; signed
+             */
+            include_content: boolean;
+        };
         /** DiffShown */
         DiffShown: {
             /** Id */
@@ -3375,6 +3452,22 @@ export interface components {
             /** Clean */
             clean: boolean;
         };
+        /**
+         * Subscription
+         * @description What a browser's `PushSubscription.toJSON()` gives.
+         */
+        Subscription: {
+            /** Endpoint */
+            endpoint: string;
+            keys: components["schemas"]["SubscriptionKeys"];
+        };
+        /** SubscriptionKeys */
+        SubscriptionKeys: {
+            /** P256Dh */
+            p256dh: string;
+            /** Auth */
+            auth: string;
+        };
         /** Suggestion */
         Suggestion: {
             desire: components["schemas"]["DesireAnswer"];
@@ -4182,6 +4275,126 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StatementDrafted"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_devices_api_devices_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DevicesShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    subscribe_device_api_devices_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Subscription"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeviceShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    unsubscribe_device_api_devices__identifier__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeviceShown"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */

@@ -15,6 +15,7 @@ from astra.interfaces.daemon import (
     change_routes,
     deploy_routes,
     desire_routes,
+    device_routes,
     metrics,
     passkey_routes,
     plan_routes,
@@ -77,6 +78,7 @@ def build(
     reception = reception or Reception(site=None)
     session_routes.add(app, runtime, reception)
     passkey_routes.add(app, runtime, reception)
+    device_routes.add(app, runtime)
     _status_routes(app, runtime, leave)
     stop_routes.add(app, runtime)
     sandbox_routes.add(app, runtime)
