@@ -1990,10 +1990,7 @@ export interface components {
         };
         /** Body_report_readiness_api_readiness_post */
         Body_report_readiness_api_readiness_post: {
-            /** Matrix */
-            matrix?: {
-                [key: string]: unknown;
-            } | null;
+            matrix?: components["schemas"]["Matrix"] | null;
         };
         /** Body_resume_plan_api_agents__identifier__resume_post */
         Body_resume_plan_api_agents__identifier__resume_post: {
@@ -2008,6 +2005,11 @@ export interface components {
             edits: {
                 [key: string]: unknown;
             }[];
+            /**
+             * Plan Hash
+             * @description of the plan that was seen
+             */
+            plan_hash?: string | null;
         };
         /** Body_roll_back_api_rollback_post */
         Body_roll_back_api_rollback_post: {
@@ -2063,10 +2065,7 @@ export interface components {
         };
         /** Body_sign_readiness_off_api_readiness_sign_off_post */
         Body_sign_readiness_off_api_readiness_sign_off_post: {
-            /** Report */
-            report: {
-                [key: string]: unknown;
-            };
+            report: components["schemas"]["ReadinessSigned"];
             /** Authority */
             authority: {
                 [key: string]: unknown;
@@ -2087,6 +2086,11 @@ export interface components {
              * @default
              */
             reason: string;
+            /**
+             * Step
+             * @description that was seen waiting
+             */
+            step?: number | null;
         };
         /** Body_start_again_api_start_post */
         Body_start_again_api_start_post: {
@@ -2332,6 +2336,18 @@ export interface components {
             started_at: string;
         };
         /**
+         * DecisionWanted
+         * @description What the operator signs to let a plan do more: the record's type, and what it says.
+         */
+        DecisionWanted: {
+            /** Type */
+            type: string;
+            /** Content */
+            content: {
+                [key: string]: unknown;
+            };
+        };
+        /**
          * DeployOrder
          * @description What a deployment would take, and what is known about it.
          */
@@ -2508,6 +2524,20 @@ export interface components {
             low: boolean;
             /** Reserve */
             reserve: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * DryRunShown
+         * @description A rehearsal: where it waits for a signature, or how it ended.
+         */
+        DryRunShown: {
+            /** Id */
+            id: string;
+            /** State */
+            state: string;
+            /** Transcript */
+            transcript: string[];
         } & {
             [key: string]: unknown;
         };
@@ -2752,6 +2782,45 @@ export interface components {
             /** Expires At */
             expires_at: string;
         };
+        /**
+         * Matrix
+         * @description What `make matrix` wrote.
+         */
+        Matrix: {
+            /** Rows */
+            rows?: components["schemas"]["MatrixRow"][];
+        };
+        /** MatrixRow */
+        MatrixRow: {
+            /** Name */
+            name: string;
+            /** Flag */
+            flag: string;
+            /** Passed */
+            passed: boolean;
+            /** Summary */
+            summary: string;
+        };
+        /** MessageShown */
+        MessageShown: {
+            /** Sequence */
+            sequence: number;
+            /** Direction */
+            direction: string;
+            /** Kind */
+            kind: string;
+            /** Text */
+            text: string;
+            /** Time */
+            time: string;
+            /** Step */
+            step: number | null;
+        };
+        /**
+         * Never
+         * @description The answer of a promotion is always that it waits.
+         */
+        Never: Record<string, never>;
         /** Note */
         Note: {
             /** Sequence */
@@ -2789,6 +2858,16 @@ export interface components {
             public_key: string;
             /** Throwaway */
             throwaway: boolean;
+        };
+        /** OutputShown */
+        OutputShown: {
+            /** Text */
+            text: string;
+            /**
+             * Position
+             * @description where to go on reading
+             */
+            position: number;
         };
         /** Page[ApprovalShown] */
         Page_ApprovalShown_: {
@@ -2850,6 +2929,13 @@ export interface components {
         Page_GrantShown_: {
             /** Items */
             items: components["schemas"]["GrantShown"][];
+            /** Next */
+            next?: number | string | null;
+        };
+        /** Page[MessageShown] */
+        Page_MessageShown_: {
+            /** Items */
+            items: components["schemas"]["MessageShown"][];
             /** Next */
             next?: number | string | null;
         };
@@ -3104,6 +3190,40 @@ export interface components {
         Pruned: {
             /** Pruned */
             pruned: number;
+        };
+        /** Readiness */
+        Readiness: {
+            /** Sha256 */
+            sha256: string;
+            /** Go */
+            go: boolean;
+            /** At */
+            at: string;
+            /** Head */
+            head: string;
+            /** Lines */
+            lines: components["schemas"]["ReadinessLine"][];
+        };
+        /** ReadinessLine */
+        ReadinessLine: {
+            /** Name */
+            name: string;
+            /** Go */
+            go: boolean;
+            /** Evidence */
+            evidence: string;
+        };
+        /**
+         * ReadinessSigned
+         * @description What an operator signs of a report.
+         */
+        ReadinessSigned: {
+            /** Sha256 */
+            sha256: string;
+            /** Go */
+            go: boolean;
+            /** At */
+            at: string;
         };
         /** Rebuilt */
         Rebuilt: {
@@ -5220,7 +5340,11 @@ export interface operations {
     };
     story_api_ledger_story__identifier__get: {
         parameters: {
-            query?: never;
+            query?: {
+                limit?: number;
+                /** @description the `next` of the page before */
+                cursor?: number | null;
+            };
             header?: never;
             path: {
                 identifier: string;
@@ -5471,7 +5595,12 @@ export interface operations {
     list_approvals_api_approvals_get: {
         parameters: {
             query?: {
-                state?: string;
+                state?: "pending" | "approved" | "rejected" | "expired" | "used" | "stale" | "all";
+                limit?: number;
+                /** @description the `next` of the page before */
+                cursor?: number | null;
+                /** @description the newest first */
+                newest?: boolean;
             };
             header?: never;
             path?: never;
@@ -6395,9 +6524,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Never"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -6690,9 +6817,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["OutputShown"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -7070,9 +7195,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["DryRunShown"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -7116,9 +7239,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["DryRunShown"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -7640,9 +7761,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["DecisionWanted"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -7799,7 +7918,11 @@ export interface operations {
     };
     list_messages_api_agents__identifier__messages_get: {
         parameters: {
-            query?: never;
+            query?: {
+                limit?: number;
+                /** @description the `next` of the page before */
+                cursor?: number | null;
+            };
             header?: never;
             path: {
                 identifier: string;
@@ -7814,9 +7937,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_MessageShown_"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -8093,6 +8214,9 @@ export interface operations {
         parameters: {
             query?: {
                 every?: boolean;
+                limit?: number;
+                /** @description the `next` of the page before */
+                cursor?: string | null;
             };
             header?: never;
             path?: never;
@@ -8133,6 +8257,8 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: number;
+                /** @description the `next` of the page before */
+                cursor?: string | null;
             };
             header?: never;
             path?: never;
@@ -8188,9 +8314,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["DeploymentShown"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -8352,9 +8476,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["DeploymentShown"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -8396,9 +8518,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Readiness"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -8440,9 +8560,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Accepted"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
