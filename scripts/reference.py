@@ -48,6 +48,7 @@ CONFIGURATION_IN_USE = frozenset(
         "model.key_env",
         "notify.channels",
         "notify.include_content",
+        "notify.push_services",
         *("app.command", "app.port", "app.health_path", "app.health_command", "app.client_build"),
         *("app.permissions.network", "app.permissions.state_path", "app.permissions.secrets"),
         *("app.reload", "app.watch_seconds", "deploy.keep", "deploy.require_tests"),

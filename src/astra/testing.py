@@ -24,6 +24,7 @@ from astra.ledger import chain
 from astra.ledger.expectations import Expectations
 from astra.ledger.projection import CORE, Projection
 from astra.ledger.record import EMPTY, Event, Head, Record
+from astra.notifications.outbox import Message
 from astra.persona.awareness import Awareness
 from astra.plans.validation import Rules
 from astra.policy import authority
@@ -177,11 +178,13 @@ class MemoryChannels:
         self.include_content = include_content
         self.dead: set[str] = set()
         self.taken: list[tuple[str, str]] = []
+        self.messages: list[Message] = []
 
-    def send(self, name: str, text: str) -> bool:
+    def send(self, name: str, message: Message) -> bool:
         if name in self.dead:
             return False
-        self.taken.append((name, text))
+        self.messages.append(message)
+        self.taken.append((name, str(message)))
         return True
 
 

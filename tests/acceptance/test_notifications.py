@@ -35,7 +35,7 @@ def test_a_tier_2_firing_without_a_token_is_told_to_the_operator(astra: Astra, h
     astra.follow("notification_sent")
     assert hook.heard == ["Astra: something waits for you (approval)"]
     status = astra.json("status")
-    assert status["notify"] == {"channels": ["CHAT_URL"], "missing": ["GONE_URL"]}
+    assert status["notify"] == {"channels": ["CHAT_URL"], "missing": ["GONE_URL"], "devices": 0}
     assert "GONE_URL: there is no such line in .env" in astra.run("status").stdout
     astra.run("down")
     assert everything(astra.root / "var").count(SECRET.encode()) == 0

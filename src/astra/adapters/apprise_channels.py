@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from astra.notifications.outbox import Message
+
 _CHATTY = ("apprise", "urllib3", "requests")
 _SILENT = logging.CRITICAL + 1
 
@@ -23,12 +25,12 @@ class AppriseChannels:
     def names(self) -> tuple[str, ...]:
         return tuple(self.addresses)
 
-    def send(self, name: str, text: str) -> bool:
+    def send(self, name: str, message: Message) -> bool:
         apprise: Any = importlib.import_module("apprise")  # heavy, and rarely needed
         for chatty in _CHATTY:
             logging.getLogger(chatty).setLevel(_SILENT)
         try:
             service = apprise.Apprise.instantiate(self.addresses[name])
-            return service is not None and bool(service.notify(body=text))
+            return service is not None and bool(service.notify(body=str(message)))
         except Exception:  # noqa: BLE001 - it may hold the address, so it goes no further
             return False

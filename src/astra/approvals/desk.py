@@ -163,6 +163,20 @@ class Desk:
         now = self._now()
         return [approval for approval in found if approval.expires_at > now]
 
+    def page(
+        self, *, state: str, limit: int, cursor: int | None = None, newest: bool = False
+    ) -> tuple[list[Approval], int | None]:
+        """Give some approvals, the oldest or the newest first, and where the next page starts."""
+        there, order = ("<", "DESC") if newest else (">", "ASC")
+        rows = self.ledger.query(
+            f"SELECT {_COLUMNS}, sequence FROM approval WHERE (state = ? OR ? = 'all')"  # noqa: S608 - fixed texts
+            f" AND (? != 'pending' OR expires_at > ?) AND (? IS NULL OR sequence {there} ?)"
+            f" ORDER BY sequence {order} LIMIT ?",
+            [state, state, state, self._now(), cursor, cursor, limit + 1],
+        )
+        found = [_read(row[:-1]) for row in rows[:limit]]
+        return found, rows[limit - 1][-1] if len(rows) > limit else None
+
     def get(self, identifier: str) -> Approval:
         found = self._where("id = ?", identifier)
         if not found:
@@ -299,8 +313,12 @@ class Desk:
             f"SELECT {_COLUMNS} FROM approval WHERE {condition} ORDER BY sequence",  # noqa: S608 - fixed text
             parameters,
         )
-        names = [name.strip() for name in _COLUMNS.split(",")]
-        return [Approval(**dict(zip(names, row, strict=True))) for row in rows]
+        return [_read(row) for row in rows]
+
+
+def _read(row: tuple[Any, ...]) -> Approval:
+    names = [name.strip() for name in _COLUMNS.split(",")]
+    return Approval(**dict(zip(names, row, strict=True)))
 
 
 def spent(approval_id: str, *, actor: str, correlation: str) -> Event:

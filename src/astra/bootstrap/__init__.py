@@ -7,7 +7,7 @@ from astra.deployments import views as deployments
 from astra.desires import views as desires
 from astra.goals import book as goals
 from astra.ledger.projection import CORE, Projection
-from astra.notifications import outbox
+from astra.notifications import devices, outbox
 from astra.persona import awareness
 from astra.plans import allowlist
 from astra.plans import projection as plans
@@ -33,5 +33,6 @@ PROJECTIONS: tuple[Projection, ...] = (
     plans.PROJECTION,
     allowlist.PROJECTION,
     outbox.PROJECTION,
+    devices.PROJECTION,
     flow.PROJECTION,
 )

@@ -18,7 +18,7 @@ from astra.deployments import events as deployments
 from astra.desires import idle
 from astra.desires import views as desires
 from astra.goals import book as goals
-from astra.notifications import outbox
+from astra.notifications import devices, outbox
 from astra.plans import events as plans
 from astra.policy import (
     access,
@@ -77,6 +77,8 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         schedules.NOTICED: "something about a schedule that a person should hear of",
         outbox.SENT: "a notification was taken by a channel; the channel's name, never its address",
         outbox.FAILED: "a channel did not take a notification; which attempt that was",
+        devices.SUBSCRIBED: "a browser is told by push from now on: whose it is, and until when",
+        devices.FORGOTTEN: "a device is not told any more, and why",
         tokens.EXPORTED: "an operator's approval of a firing was written to its token file",
         tokens.REFUSED: "a token file did not fit the ledger: forged, edited, expired, taken away",
         desires.RECORDED: "somebody wants something; with its strength, tags and context",

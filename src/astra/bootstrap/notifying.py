@@ -2,9 +2,15 @@
 
 import logging
 import threading
+from dataclasses import dataclass
 
+from astra.adapters.data_root import DataRoot
+from astra.adapters.device_files import DeviceFiles, KeyFile
+from astra.kernel.clock import Clock
 from astra.ledger.ports import Ledger
-from astra.notifications.outbox import Outbox
+from astra.notifications.devices import Devices
+from astra.notifications.outbox import Channels, Message, Outbox
+from astra.policy import contract
 
 _LOOK_AGAIN = 10.0
 _LONGEST_WAIT, _PAUSE = 1.0, 0.5
@@ -38,3 +44,36 @@ class Notifier:
                 self._stopping.wait(_LOOK_AGAIN)
             if not self._stopping.is_set() and self._ledger.wait(head, _LONGEST_WAIT):
                 self._stopping.wait(_PAUSE)  # a burst of records is one look
+
+
+@dataclass(frozen=True, kw_only=True)
+class EveryChannel:
+    """The channels that the operator signed, then the devices that people brought."""
+
+    signed: Channels
+    devices: Channels
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*self.signed.names, *self.devices.names)
+
+    @property
+    def include_content(self) -> bool:
+        return self.signed.include_content
+
+    def send(self, name: str, message: Message) -> bool:
+        channels = self.signed if name in self.signed.names else self.devices
+        return channels.send(name, message)
+
+
+def make_devices(root: DataRoot, ledger: Ledger, clock: Clock) -> Devices:
+    return Devices(
+        ledger,
+        clock,
+        DeviceFiles(root.var / "devices"),
+        lambda: contract.in_force(ledger).notify.push_services,
+    )
+
+
+def make_key_file(root: DataRoot) -> KeyFile:
+    return KeyFile(root.var / "keys" / "web-push.key")

@@ -10,7 +10,7 @@ from typing import Any
 
 from astra.kernel.errors import AstraError
 from astra.ledger.ports import Ledger
-from astra.notifications.outbox import Channels
+from astra.notifications.outbox import Channels, Message
 from astra.plans.drafting import Drafting
 from astra.plans.model import AgentPlan
 from astra.plans.runner import Runner
@@ -60,7 +60,7 @@ class PlanNotices:
         said = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
         for name in known.names:
             if not channels or name in channels:
-                known.send(name, f"Astra: plan {agent_id}: {said}")
+                known.send(name, Message(wording=f"Astra: plan {agent_id}: {said}"))
 
 
 @dataclass

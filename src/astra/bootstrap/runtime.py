@@ -14,8 +14,10 @@ from astra.adapters.approval_tokens import TokenFiles
 from astra.adapters.cgroups import NOT_DELEGATED, Delegation
 from astra.adapters.data_root import DataRoot
 from astra.adapters.dbos_engine import DbosEngine, Job
+from astra.adapters.device_files import KeyFile
 from astra.adapters.file_ledger import FileLedger
 from astra.adapters.reserve import Reserve
+from astra.adapters.web_push import DeviceChannels, WebPush
 from astra.approvals.desk import Desk
 from astra.bootstrap import PROJECTIONS, services, target_tools
 from astra.bootstrap.agent_boxes import AgentBoxes
@@ -24,7 +26,7 @@ from astra.bootstrap.coding import BoxedCodingAgent, ProposedByTool, SourceForCo
 from astra.bootstrap.deploying import Deployer
 from astra.bootstrap.events import URGENT
 from astra.bootstrap.evidence import BoxesOnly
-from astra.bootstrap.notifying import Notifier
+from astra.bootstrap.notifying import EveryChannel, Notifier, make_devices, make_key_file
 from astra.bootstrap.plan_boxes import BoxesOfPlans, PlanBoxes, RefusedHosts
 from astra.bootstrap.plan_running import PlanDoor, PlanNotices, PlanWorkers
 from astra.bootstrap.planning import Planning, Running, make_running, own_folders, planning_of
@@ -44,6 +46,7 @@ from astra.goals.promotion import Promotions
 from astra.kernel.clock import Clock, SystemClock
 from astra.kernel.errors import BadSetting
 from astra.ledger.record import Record
+from astra.notifications.devices import Devices
 from astra.notifications.outbox import Outbox
 from astra.persona.awareness import Awareness
 from astra.plans.coding import PlanCoder
@@ -226,7 +229,27 @@ class Runtime:
 
     @cached_property
     def notifier(self) -> Notifier:
-        return Notifier(Outbox(self.ledger, self.clock, self.channels), self.ledger)
+        return Notifier(Outbox(self.ledger, self.clock, self.every_channel), self.ledger)
+
+    @cached_property
+    def devices(self) -> Devices:
+        return make_devices(self.root, self.ledger, self.clock)
+
+    @cached_property
+    def push_key(self) -> KeyFile:
+        return make_key_file(self.root)
+
+    def every_channel(self) -> EveryChannel:
+        signed, public = self.channels(), self.settings.public_url
+        push = WebPush(
+            key=self.push_key.key,
+            contact=public.origin if public else "mailto:operator@astra.invalid",
+            clock=self.clock,
+        )
+        devices = DeviceChannels(
+            devices=self.devices, push=push, include_content=signed.include_content
+        )
+        return EveryChannel(signed=signed, devices=devices)
 
     def channels(self) -> AppriseChannels:
         """Give the channels in force: names that were signed, addresses from the `.env` beside."""

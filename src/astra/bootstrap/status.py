@@ -79,11 +79,12 @@ def disk_state(reserve: Reserve) -> dict[str, Any]:
     }
 
 
-def notify_state(runtime: Runtime) -> dict[str, list[str]]:
-    """Name the channels people are told through, and those whose address is not there."""
+def notify_state(runtime: Runtime) -> dict[str, Any]:
+    """Name the channels people are told through, those without an address; count the devices."""
     found = runtime.channels().names
     signed = contract.in_force(runtime.ledger).notify.channels
-    return {"channels": [*found], "missing": [name for name in signed if name not in found]}
+    missing = [name for name in signed if name not in found]
+    return {"channels": [*found], "missing": missing, "devices": len(runtime.devices.listed())}
 
 
 def configuration_state(runtime: Runtime) -> str:

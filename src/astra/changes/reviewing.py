@@ -18,7 +18,7 @@ from astra.changes.model import Change, State
 from astra.changes.ports import Tree
 from astra.changes.workbench import Workbench
 from astra.kernel import canonical
-from astra.kernel.errors import BadInput, Conflict, NotFound, Refused
+from astra.kernel.errors import BadInput, Conflict, Refused
 from astra.kernel.text import one_line, printable
 from astra.policy.paths import quote
 from astra.tasks import book as tasks
@@ -239,9 +239,10 @@ def _text(text: str) -> str:
 def approval_of(change: Change) -> str:
     """Name the approval that waits for a decision on a change, or say that none does."""
     if change.approval is None or change.state is not State.AWAITING:
-        raise NotFound(
+        raise Conflict(
             f"nothing of {change.id} waits for a decision: it is {change.state}",
             code="nothing_waits",
             next_step=f"astra changes show {change.id}",
+            state=str(change.state),
         )
     return change.approval

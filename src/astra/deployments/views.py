@@ -60,6 +60,9 @@ class Release:
         return {**fields, "commit": self.commit_id}
 
 
+_ALL = 1 << 40
+
+
 def open_deployment(ledger: Ledger) -> Deployment | None:
     """Give the one deployment that is under way."""
     found = _deployments(ledger, f"state IN {OPEN!r} ORDER BY sequence LIMIT 1")
@@ -72,7 +75,20 @@ def deployment(ledger: Ledger, identifier: str) -> Deployment | None:
 
 
 def deployments(ledger: Ledger, *, limit: int = 100) -> list[Deployment]:
-    return _deployments(ledger, "1 ORDER BY sequence DESC LIMIT ?", limit)
+    return deployment_page(ledger, limit=limit)[0]
+
+
+def deployment_page(
+    ledger: Ledger, *, limit: int, before: str | None = None
+) -> tuple[list[Deployment], str | None]:
+    """Give deployments, the newest first, and the id behind which the next page starts."""
+    found = _deployments(
+        ledger,
+        "(? IS NULL OR sequence < (SELECT sequence FROM deployment WHERE id = ?))"
+        " ORDER BY sequence DESC LIMIT ?",
+        *(before, before, limit + 1),
+    )
+    return found[:limit], found[limit - 1].id if len(found) > limit else None
 
 
 def unpushed(ledger: Ledger) -> Deployment | None:
@@ -85,9 +101,21 @@ def unpushed(ledger: Ledger) -> Deployment | None:
 
 def releases(ledger: Ledger, *, every: bool = False) -> list[Release]:
     """Give the kept releases, the newest first; with `every`, also those that were removed."""
-    return _releases(
-        ledger, "(state != 'removed' OR ?) ORDER BY built_at DESC, id DESC", int(every)
+    return release_page(ledger, every=every, limit=_ALL)[0]
+
+
+def release_page(
+    ledger: Ledger, *, every: bool, limit: int, before: str | None = None
+) -> tuple[list[Release], str | None]:
+    """Give some of them, and the id behind which the next page starts."""
+    found = _releases(
+        ledger,
+        "(state != 'removed' OR ?)"
+        " AND (? IS NULL OR (built_at, id) < (SELECT built_at, id FROM release WHERE id = ?))"
+        " ORDER BY built_at DESC, id DESC LIMIT ?",
+        *(int(every), before, before, limit + 1),
     )
+    return found[:limit], found[limit - 1].id if len(found) > limit else None
 
 
 def release(ledger: Ledger, identifier: str) -> Release | None:

@@ -36,7 +36,7 @@ def settled_head(ledger: Ledger) -> Head:
     return Head(newest.sequence, newest.hash, newest.time)
 
 
-def story(ledger: Ledger, identifier: str, *, limit: int = 10_000) -> list[Record]:
+def story(ledger: Ledger, identifier: str, *, limit: int = 10_000, after: int = 0) -> list[Record]:
     """Give every record of the stories that an id takes part in, in order.
 
     An id takes part in a story when a record of that story mentions it.
@@ -46,8 +46,8 @@ def story(ledger: Ledger, identifier: str, *, limit: int = 10_000) -> list[Recor
         " JOIN record USING (sequence) WHERE mention.id = ?)"
         " SELECT line FROM record WHERE sequence IN"
         " (SELECT sequence FROM mention WHERE id IN (SELECT id FROM name))"
-        " ORDER BY sequence LIMIT ?",
-        [identifier, identifier, limit],
+        " AND sequence > ? ORDER BY sequence LIMIT ?",
+        [identifier, identifier, after, limit],
     )
     return _parsed(rows)
 

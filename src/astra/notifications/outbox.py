@@ -6,9 +6,11 @@ while its record is less than an hour old and no `notification_sent`, or the las
 `notification_failed`, is in the ledger for a channel. A crash between sending and recording sends
 it once more: hearing twice is better than never.
 
-Who asks for approvals can ask often, so an hour has a limit, however many channels there are.
+Who asks for approvals can ask often, so an hour has a limit: one for the channels that the operator
+signed, however many there are, and one for each device, because anybody who may look can bring one.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -24,6 +26,7 @@ from astra.schedules import events as schedules
 from astra.schedules import tokens
 
 SENT, FAILED = "notification_sent", "notification_failed"
+APPROVAL = "approval"
 MOST_ATTEMPTS = 3
 MOST_AN_HOUR = 30
 _HOUR = timedelta(hours=1)
@@ -39,26 +42,53 @@ class Channels(Protocol):
     @property
     def include_content(self) -> bool: ...
 
-    def send(self, name: str, text: str) -> bool:
-        """Send a text, within seconds; tell whether it was taken."""
+    def send(self, name: str, message: "Message") -> bool:
+        """Send a message, within seconds; tell whether it was taken."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
-class Notification:
-    notice: int
+class Message:
+    wording: str
+    """Says that something waits, and nothing about what."""
+    content: str = ""
+    """What waits, where the operator opted in."""
+    opens: str = ""
+    """The approval to look at, if it is about one."""
+    waiting: int = 0
+    """How many requests wait by now."""
+
+    def __str__(self) -> str:
+        return f"{self.wording}: {self.content}" if self.content else self.wording
+
+
+@dataclass(frozen=True, kw_only=True)
+class Notice:
+    sequence: int
     kind: str
     text: str
+    about: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Notification:
+    notice: Notice
     channel: str
     attempt: int
 
-    def wording(self, *, include_content: bool) -> str:
-        told = f": {self.text}" if include_content else ""
-        return f"Astra: something waits for you ({self.kind}){told}"
+    def message(self, *, include_content: bool, waiting: int) -> Message:
+        is_approval = self.notice.kind == APPROVAL
+        return Message(
+            wording=f"Astra: something waits for you ({self.notice.kind})",
+            content=self.notice.text if include_content else "",
+            opens=self.notice.about if is_approval else "",
+            waiting=waiting,
+        )
 
     def outcome(self, *, sent: bool) -> Event:
-        data = {"notice": self.notice, "channel": self.channel, "attempt": self.attempt}
-        key = f"notification:{self.notice}:{self.channel}:{self.attempt}"
+        notice = self.notice.sequence
+        data = {"notice": notice, "channel": self.channel, "attempt": self.attempt}
+        key = f"notification:{notice}:{self.channel}:{self.attempt}"
         if sent:
             return Event(type=SENT, actor="daemon", data=data, key=key)
         return Event(type=FAILED, actor="daemon", data=data, key=key)
@@ -75,38 +105,39 @@ class Outbox:
         if not (recent := self._recent()):
             return 0
         channels = self.channels()
-        due = self._due(recent, channels.names)
+        due = [*self._due(recent, channels.names)]
         for each in due:
-            text = each.wording(include_content=channels.include_content)
-            self.ledger.append([each.outcome(sent=channels.send(each.channel, text))])
+            message = each.message(
+                include_content=channels.include_content, waiting=self._waiting()
+            )
+            self.ledger.append([each.outcome(sent=channels.send(each.channel, message))])
         return len(due)
 
-    def _recent(self) -> list[tuple[int, str, str]]:
-        return self.ledger.query(  # type: ignore[return-value]
-            "SELECT sequence, kind, text FROM notice WHERE time > ? ORDER BY sequence",
+    def _recent(self) -> list[Notice]:
+        rows = self.ledger.query(
+            "SELECT sequence, kind, text, about FROM notice WHERE time > ? ORDER BY sequence",
             [self._ago(_HOUR)],
         )
+        return [
+            Notice(sequence=sequence, kind=kind, text=text, about=about or "")
+            for sequence, kind, text, about in rows
+        ]
 
-    def _due(
-        self, recent: list[tuple[int, str, str]], names: tuple[str, ...]
-    ) -> list[Notification]:
-        left = MOST_AN_HOUR - self._tried_lately()
-        tried = self._tried()
-        found: list[Notification] = []
-        for notice, kind, text in recent:
+    def _due(self, recent: list[Notice], names: tuple[str, ...]) -> Iterator[Notification]:
+        tried, spent = self._tried(), self._tried_lately()
+        for notice in recent:
             for channel in names:
-                attempts, waits = tried.get((notice, channel), (0, False))
-                if not waits:
-                    found.append(
-                        Notification(
-                            notice=notice,
-                            kind=kind,
-                            text=text,
-                            channel=channel,
-                            attempt=attempts + 1,
-                        )
-                    )
-        return found[: max(left, 0)]
+                attempts, waits = tried.get((notice.sequence, channel), (0, False))
+                if not waits and spent[_purse(channel)] < MOST_AN_HOUR:
+                    spent[_purse(channel)] += 1
+                    yield Notification(notice=notice, channel=channel, attempt=attempts + 1)
+
+    def _waiting(self) -> int:
+        ((count,),) = self.ledger.query(
+            "SELECT count(*) FROM approval WHERE state = 'pending' AND expires_at > ?",
+            [format_time(self.clock.now())],
+        )
+        return count
 
     def _tried(self) -> dict[tuple[int, str], tuple[int, bool]]:
         """Give for what was tried how often, and whether it is over or too early to try again."""
@@ -117,21 +148,30 @@ class Outbox:
         )
         return {(notice, channel): (times, bool(waits)) for notice, channel, times, waits in rows}
 
-    def _tried_lately(self) -> int:
-        ((count,),) = self.ledger.query(
-            "SELECT coalesce(sum(attempts), 0) FROM notice_try WHERE last > ?", [self._ago(_HOUR)]
+    def _tried_lately(self) -> Counter[str]:
+        rows = self.ledger.query(
+            "SELECT channel, sum(attempts) FROM notice_try WHERE last > ? GROUP BY channel",
+            [self._ago(_HOUR)],
         )
-        return count
+        spent = Counter[str]()
+        for channel, attempts in rows:
+            spent[_purse(channel)] += attempts
+        return spent
 
     def _ago(self, time: timedelta) -> str:
         return format_time(self.clock.now() - time)
+
+
+def _purse(channel: str) -> str:
+    """Name whose hour a channel spends: a device its own, every other one the same."""
+    return channel if channel.startswith("dev_") else ""
 
 
 def _apply(record: Record) -> Iterator[Statement]:
     data = record.data
     match record.type:
         case desk.REQUESTED:
-            yield _notice(record, "approval", data["summary"])
+            yield _notice(record, APPROVAL, data["summary"])
         case schedules.NOTICED if data["kind"] != "needs_approval":  # its request was told already
             yield _notice(record, data["kind"], data["text"])
         case tokens.REFUSED:

@@ -68,10 +68,16 @@ class Plans:
         plan, ignored = schema.load(document)
         return self.rules().check(plan), ignored
 
-    def revise(self, identifier: str, changes: Any, *, actor: str) -> AgentPlan:
-        """Edit a plan; it is checked again, gets a new hash, and an older approval goes stale."""
+    def revise(
+        self, identifier: str, changes: Any, *, actor: str, seen: str | None = None
+    ) -> AgentPlan:
+        """Edit a plan; it is checked again, gets a new hash, and an older approval goes stale.
+
+        `seen` is the hash of the plan that was looked at; if it is another by now, nothing is done.
+        """
 
         def decide(plan: AgentPlan) -> Mapping[str, Any]:
+            _refuse_if_moved(plan, seen)
             states.refuse_unless_legal(plan.id, plan.state, State.AWAITING_APPROVAL)
             assert plan.plan is not None  # noqa: S101 - only drafted plans may be revised
             revised, _ = self.checked(edits.apply(plan.plan.as_dict(), changes))
@@ -241,6 +247,16 @@ def text(value: str, longest: int) -> str:
     if len(value) > longest:
         raise BadInput(f"that is longer than {longest} characters", next_step="say it shorter")
     return value.strip()
+
+
+def _refuse_if_moved(plan: AgentPlan, seen: str | None) -> None:
+    if seen is not None and seen != plan.plan_hash:
+        raise Conflict(
+            f"{plan.id} was changed since you looked at it",
+            code="stale_plan",
+            next_step="look at it again, and decide on what it says now",
+            plan_hash=plan.plan_hash,
+        )
 
 
 def channels_of(names: Sequence[str]) -> list[str]:

@@ -37,12 +37,25 @@ class Control:
         said = text(reason, _LONGEST_REASON) or "ended by hand"
         self.runner.abort(identifier, said, actor=actor)
 
-    def skip(self, identifier: str, *, actor: str, reason: str = "") -> None:
-        """Leave out the action that a plan waits to do; the model is told."""
+    def skip(
+        self, identifier: str, *, actor: str, reason: str = "", seen: int | None = None
+    ) -> None:
+        """Leave out the action that a plan waits to do; the model is told.
+
+        `seen` is the step that was looked at; if another one waits by now, nothing is done.
+        """
         said = text(reason, _LONGEST_REASON) or "the operator skipped it"
 
         def decide(plan: AgentPlan) -> Mapping[str, Any]:
-            skipped = {"step": self._blocked_step(plan), "reason": said}
+            step = self._blocked_step(plan)
+            if seen not in {None, step}:
+                raise Conflict(
+                    f"{plan.id} waits at step {step} by now",
+                    code="stale_step",
+                    next_step="look at what it wants to do now",
+                    step=step,
+                )
+            skipped = {"step": step, "reason": said}
             block = plan.block or {}
             if "ran" not in block:
                 return skipped

@@ -68,12 +68,14 @@ class Register:
         )
         return [read_step(row) for row in rows]
 
-    def messages(self, identifier: str, *, undelivered: bool = False) -> list[Message]:
+    def messages(
+        self, identifier: str, *, undelivered: bool = False, after: int = 0, limit: int = -1
+    ) -> list[Message]:
         rows = self.ledger.query(
             "SELECT sequence, direction, kind, text, time, step FROM plan_message WHERE plan = ?"
             " AND (? = 0 OR (step IS NULL AND direction = 'received' AND kind = 'operator'))"
-            " ORDER BY sequence",
-            [identifier, int(undelivered)],
+            " AND sequence > ? ORDER BY sequence LIMIT ?",
+            [identifier, int(undelivered), after, limit],
         )
         names = ("sequence", "direction", "kind", "text", "time", "step")
         return [Message(**dict(zip(names, row, strict=True))) for row in rows]

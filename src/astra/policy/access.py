@@ -46,6 +46,8 @@ class Principal:
     """How: `link`, `passkey` or `token`."""
     expires_at: str
     name: str = ""
+    passkey: str = ""
+    """The one that opened the session, if one did."""
 
     def __str__(self) -> str:
         return f"{'token' if self.by == 'token' else 'session'}:{self.id}"
@@ -96,7 +98,13 @@ def open_session(
         subject=identifier,
     )
     ledger.append([event])
-    return Principal(id=identifier, role=Role.OPERATOR, by=by, expires_at=until)
+    return Principal(
+        id=identifier,
+        role=Role.OPERATOR,
+        by=by,
+        expires_at=until,
+        passkey=str((passkey or {}).get("passkey", "")),
+    )
 
 
 def close_session(ledger: Ledger, identifier: str, *, actor: str) -> None:
@@ -106,12 +114,26 @@ def close_session(ledger: Ledger, identifier: str, *, actor: str) -> None:
 
 def _session(ledger: Ledger, digest: str, moment: str) -> Principal | None:
     rows = ledger.query(
-        "SELECT id, by, expires_at FROM session WHERE hash = ? AND ended = '' AND expires_at > ?",
+        "SELECT id, by, expires_at, passkey FROM session"
+        " WHERE hash = ? AND ended = '' AND expires_at > ?",
         [digest, moment],
     )
-    for identifier, by, until in rows:
-        return Principal(id=identifier, role=Role.OPERATOR, by=by, expires_at=until)
+    for identifier, by, until, passkey in rows:
+        return Principal(
+            id=identifier, role=Role.OPERATOR, by=by, expires_at=until, passkey=passkey
+        )
     return None
+
+
+def was_not_left(ledger: Ledger, identifier: str) -> bool:
+    """Tell whether nobody has ended a session; its time may be over."""
+    rows = ledger.query("SELECT ended FROM session WHERE id = ?", [identifier])
+    return bool(rows) and not rows[0][0]
+
+
+def is_open(ledger: Ledger, identifier: str, *, now: datetime) -> bool:
+    rows = ledger.query("SELECT ended, expires_at FROM session WHERE id = ?", [identifier])
+    return bool(rows) and not rows[0][0] and rows[0][1] > format_time(now)
 
 
 # Tokens
@@ -236,7 +258,7 @@ def _apply(record: Record) -> Iterator[Statement]:
     data = record.data
     if record.type == SESSION_OPENED:
         row = (record.subject, data["hash"], data["by"], data["expires_at"])
-        yield "INSERT INTO session VALUES (?, ?, ?, ?, '')", row
+        yield "INSERT INTO session VALUES (?, ?, ?, ?, '', ?)", (*row, data.get("passkey", ""))
     elif record.type == TOKEN_CREATED:
         row = (record.subject, data["name"], data["role"], data["hash"], record.time)
         more = (data["expires_at"], record.sequence)
@@ -253,7 +275,7 @@ PROJECTION = Projection(
     "access",
     (
         """CREATE TABLE session (
-            id TEXT PRIMARY KEY, hash TEXT, by TEXT, expires_at TEXT, ended TEXT
+            id TEXT PRIMARY KEY, hash TEXT, by TEXT, expires_at TEXT, ended TEXT, passkey TEXT
         ) WITHOUT ROWID""",
         "CREATE INDEX session_hash ON session (hash)",
         """CREATE TABLE token (

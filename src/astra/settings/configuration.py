@@ -19,6 +19,7 @@ from astra.kernel.errors import BadSetting
 
 Texts = tuple[str, ...]
 _NAME = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
+_HOST = re.compile(r"(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,8 +91,17 @@ class Agent:
 class Notify:
     channels: Texts = ()
     include_content: bool = False
+    push_services: Texts = ()
+    """Hosts of push services besides those of the big browsers."""
 
     def __post_init__(self) -> None:
+        for host in self.push_services:
+            if not _HOST.fullmatch(host):
+                raise BadSetting(
+                    f"{host[:100]!r} is no host of a push service",
+                    next_step='name hosts: push_services = ["push.example.org"]',
+                    key="notify.push_services",
+                )
         for name in self.channels:
             if not _NAME.fullmatch(name):
                 raise BadSetting(

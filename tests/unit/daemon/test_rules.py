@@ -42,12 +42,12 @@ def test_agents_reach_their_tools_and_nothing_else() -> None:
             assert path.startswith(BEHIND_TOOLS), route
 
 
-def test_a_viewer_only_reads() -> None:
-    assert not [
+def test_a_viewer_only_reads_and_brings_a_device_to_be_told_on() -> None:
+    assert {
         route
         for route, rule in RULES.items()
         if Role.VIEWER in rule.roles and not route.startswith("GET ")
-    ]
+    } == {"POST /api/devices", "DELETE /api/devices/{identifier}"}
 
 
 def test_strangers_get_in_and_nothing_else() -> None:

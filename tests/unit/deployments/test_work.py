@@ -257,6 +257,20 @@ def test_only_so_many_releases_are_kept_and_never_less_than_what_serves(world: W
     assert kept == {deployment.release for deployment in made[2:]} == set(world.releases.folders)
 
 
+def test_pages_of_deployments_and_releases_join_up(world: World) -> None:
+    made = [world.deploy(letter) for letter in "abcde"]
+    ledger = world.root.ledger
+    newest = [deployment.id for deployment in reversed(made)]
+    first, behind = views.deployment_page(ledger, limit=3)
+    second, end = views.deployment_page(ledger, limit=3, before=behind)
+    assert [each.id for each in (*first, *second)] == newest
+    assert (behind, end) == (newest[2], None)
+    some, cursor = views.release_page(ledger, every=True, limit=4)
+    rest, over = views.release_page(ledger, every=True, limit=4, before=cursor)
+    assert [*some, *rest] == views.releases(ledger, every=True)
+    assert (len(some), len(rest), over) == (4, 1, None)
+
+
 def test_the_last_good_release_is_kept_however_many_failed_since(world: World) -> None:
     good = world.deploy("a")
     for letter in "bcdef":

@@ -106,6 +106,31 @@ def test_an_agent_that_asks_for_a_hundred_things_cannot_flood_anybody() -> None:
     assert len(world.channels.taken) == MOST_AN_HOUR
 
 
+def test_every_device_has_an_hour_of_its_own() -> None:
+    """Whoever may look can bring a device; that costs the operator's channels nothing."""
+    devices = [f"dev_{number:016x}" for number in range(5)]
+    world = World(MemoryChannels("CHAT", *devices))
+    world.channels.dead.update(devices)
+    for number in range(MOST_AN_HOUR + 5):
+        world.ask(f"des_{number:08x}")
+    for _ in range(5):
+        world.outbox.send_due()
+    assert [name for name, _ in world.channels.taken] == ["CHAT"] * MOST_AN_HOUR
+    assert len(world.recorded()) == MOST_AN_HOUR * 6
+
+
+def test_a_message_says_which_request_to_open_and_how_many_wait() -> None:
+    world = World(MemoryChannels("CHAT"))
+    first = world.ask()
+    second = world.ask("des_00000002")
+    world.gate.root.ledger.append(
+        [events.noticed("sch_1", kind="gave_up", text="x", correlation="cor_0000000000000001")]
+    )
+    world.outbox.send_due()
+    said = [(each.opens, each.waiting, each.content) for each in world.channels.messages]
+    assert said == [(first, 2, ""), (second, 2, ""), ("", 2, "")]
+
+
 def test_a_release_that_is_taken_back_is_told() -> None:
     world = World(MemoryChannels("CHAT", include_content=True))
     data = {"deployment": "dep_1", "from": "bad", "release": "good"}

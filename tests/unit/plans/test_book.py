@@ -187,6 +187,21 @@ def test_a_revised_plan_has_a_new_hash_and_its_older_approval_is_stale(
     assert (approved.state, approved.plan_hash) == (State.APPROVED, revised.plan_hash)
 
 
+def test_of_two_people_who_edit_the_same_plan_the_second_is_told(
+    gate: GateInMemory, document: Document
+) -> None:
+    plan = draft(gate, document)
+    revise(gate, plan)
+    edit = {"op": "set", "path": "estimated_duration_minutes", "value": 7}
+    plans = gate.planning.plans
+    with pytest.raises(Conflict) as refused:
+        plans.revise(plan.id, [edit], actor="user:2", seen=plan.plan_hash)
+    assert refused.value.reason == "stale_plan"
+    now = gate.planning.register.get(plan.id)
+    revised = plans.revise(plan.id, [edit], actor="user:2", seen=now.plan_hash)
+    assert revised.plan_hash not in {plan.plan_hash, now.plan_hash}
+
+
 def test_an_approval_granted_before_a_revision_approves_nothing(
     gate: GateInMemory, document: Document
 ) -> None:

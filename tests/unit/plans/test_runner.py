@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from astra.kernel.errors import Conflict
 from astra.ledger import views
 from astra.plans.ports import ModelUnavailable
 from astra.plans.states import State
@@ -132,6 +133,18 @@ def test_skipping_tells_the_model_and_goes_on(work: PlansAtWork) -> None:
     assert plan.state is State.COMPLETED
     assert work.effects == []
     assert "not needed" in model.last()
+
+
+def test_nobody_skips_another_action_than_the_one_they_saw(work: PlansAtWork) -> None:
+    work.script(write("/data/persona_space/other/b.md"), write("/data/persona_space/more.md"))
+    plan = work.run(work.approved())
+    assert plan.block
+    first = int(plan.block["step"])
+    work.running.control.skip(plan.id, actor="user:1", seen=first)
+    plan = work.run(plan)
+    with pytest.raises(Conflict) as refused:
+        work.running.control.skip(plan.id, actor="user:2", seen=first)
+    assert refused.value.reason == "stale_step"
 
 
 def test_every_model_call_spends_a_step_however_it_ends(work: PlansAtWork) -> None:

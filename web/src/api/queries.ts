@@ -4,6 +4,7 @@ import { infiniteQueryOptions, QueryClient, queryOptions } from "@tanstack/react
 import type { Change } from "./changes";
 import { answer, api } from "./client";
 import { Problem } from "./problem";
+import type { paths } from "./schema";
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -26,10 +27,21 @@ export const stopQuery = queryOptions({
   queryKey: ["stop"],
   queryFn: () => answer(api.GET("/api/stop")),
 });
-export const approvalsQuery = (state: string) =>
+type ApprovalState = NonNullable<
+  NonNullable<paths["/api/approvals"]["get"]["parameters"]["query"]>["state"]
+>;
+
+/** What waits, the oldest first; or the latest of what there was, in the same order. */
+async function approvals(state: ApprovalState) {
+  const newest = state !== "pending";
+  const found = await answer(api.GET("/api/approvals", { params: { query: { state, newest } } }));
+  return newest ? { ...found, items: found.items.toReversed() } : found;
+}
+
+export const approvalsQuery = (state: ApprovalState) =>
   queryOptions({
     queryKey: ["approvals", state],
-    queryFn: () => answer(api.GET("/api/approvals", { params: { query: { state } } })),
+    queryFn: () => approvals(state),
   });
 export const approvalQuery = (identifier: string) =>
   queryOptions({

@@ -228,6 +228,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/devices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Devices */
+        get: operations["list_devices_api_devices_get"];
+        put?: never;
+        /** Subscribe Device */
+        post: operations["subscribe_device_api_devices_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/devices/{identifier}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Unsubscribe Device */
+        delete: operations["unsubscribe_device_api_devices__identifier__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -1958,10 +1993,7 @@ export interface components {
         };
         /** Body_report_readiness_api_readiness_post */
         Body_report_readiness_api_readiness_post: {
-            /** Matrix */
-            matrix?: {
-                [key: string]: unknown;
-            } | null;
+            matrix?: components["schemas"]["Matrix"] | null;
         };
         /** Body_resume_plan_api_agents__identifier__resume_post */
         Body_resume_plan_api_agents__identifier__resume_post: {
@@ -1976,6 +2008,11 @@ export interface components {
             edits: {
                 [key: string]: unknown;
             }[];
+            /**
+             * Plan Hash
+             * @description of the plan that was seen
+             */
+            plan_hash?: string | null;
         };
         /** Body_roll_back_api_rollback_post */
         Body_roll_back_api_rollback_post: {
@@ -2031,10 +2068,7 @@ export interface components {
         };
         /** Body_sign_readiness_off_api_readiness_sign_off_post */
         Body_sign_readiness_off_api_readiness_sign_off_post: {
-            /** Report */
-            report: {
-                [key: string]: unknown;
-            };
+            report: components["schemas"]["ReadinessSigned"];
             /** Authority */
             authority: {
                 [key: string]: unknown;
@@ -2055,6 +2089,11 @@ export interface components {
              * @default
              */
             reason: string;
+            /**
+             * Step
+             * @description that was seen waiting
+             */
+            step?: number | null;
         };
         /** Body_start_again_api_start_post */
         Body_start_again_api_start_post: {
@@ -2300,6 +2339,18 @@ export interface components {
             started_at: string;
         };
         /**
+         * DecisionWanted
+         * @description What the operator signs to let a plan do more: the record's type, and what it says.
+         */
+        DecisionWanted: {
+            /** Type */
+            type: string;
+            /** Content */
+            content: {
+                [key: string]: unknown;
+            };
+        };
+        /**
          * DeployOrder
          * @description What a deployment would take, and what is known about it.
          */
@@ -2411,6 +2462,48 @@ export interface components {
             /** Goal Id */
             goal_id: string | null;
         };
+        /** DeviceShown */
+        DeviceShown: {
+            /**
+             * Id
+             * @description `dev_` and the first 16 hex digits of the endpoint's sha-256
+             */
+            id: string;
+            /**
+             * Service
+             * @description the host of the push service
+             */
+            service: string;
+            /**
+             * Holder
+             * @description the passkey, session or token it depends on
+             */
+            holder: string;
+            /** Subscribed At */
+            subscribed_at: string;
+            /**
+             * Expires At
+             * @description unless it is subscribed again before
+             */
+            expires_at: string;
+        };
+        /** DevicesShown */
+        DevicesShown: {
+            /** Items */
+            items: components["schemas"]["DeviceShown"][];
+            /** Next */
+            next?: number | string | null;
+            /**
+             * Key
+             * @description the applicationServerKey to subscribe with
+             */
+            key: string;
+            /**
+             * Include Content
+             * @description whether messages say what waits; signed
+             */
+            include_content: boolean;
+        };
         /** DiffShown */
         DiffShown: {
             /** Id */
@@ -2434,6 +2527,20 @@ export interface components {
             low: boolean;
             /** Reserve */
             reserve: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * DryRunShown
+         * @description A rehearsal: where it waits for a signature, or how it ended.
+         */
+        DryRunShown: {
+            /** Id */
+            id: string;
+            /** State */
+            state: string;
+            /** Transcript */
+            transcript: string[];
         } & {
             [key: string]: unknown;
         };
@@ -2678,6 +2785,45 @@ export interface components {
             /** Expires At */
             expires_at: string;
         };
+        /**
+         * Matrix
+         * @description What `make matrix` wrote.
+         */
+        Matrix: {
+            /** Rows */
+            rows?: components["schemas"]["MatrixRow"][];
+        };
+        /** MatrixRow */
+        MatrixRow: {
+            /** Name */
+            name: string;
+            /** Flag */
+            flag: string;
+            /** Passed */
+            passed: boolean;
+            /** Summary */
+            summary: string;
+        };
+        /** MessageShown */
+        MessageShown: {
+            /** Sequence */
+            sequence: number;
+            /** Direction */
+            direction: string;
+            /** Kind */
+            kind: string;
+            /** Text */
+            text: string;
+            /** Time */
+            time: string;
+            /** Step */
+            step: number | null;
+        };
+        /**
+         * Never
+         * @description The answer of a promotion is always that it waits.
+         */
+        Never: Record<string, never>;
         /** Note */
         Note: {
             /** Sequence */
@@ -2715,6 +2861,16 @@ export interface components {
             public_key: string;
             /** Throwaway */
             throwaway: boolean;
+        };
+        /** OutputShown */
+        OutputShown: {
+            /** Text */
+            text: string;
+            /**
+             * Position
+             * @description where to go on reading
+             */
+            position: number;
         };
         /** Page[ApprovalShown] */
         Page_ApprovalShown_: {
@@ -2776,6 +2932,13 @@ export interface components {
         Page_GrantShown_: {
             /** Items */
             items: components["schemas"]["GrantShown"][];
+            /** Next */
+            next?: number | string | null;
+        };
+        /** Page[MessageShown] */
+        Page_MessageShown_: {
+            /** Items */
+            items: components["schemas"]["MessageShown"][];
             /** Next */
             next?: number | string | null;
         };
@@ -3030,6 +3193,40 @@ export interface components {
         Pruned: {
             /** Pruned */
             pruned: number;
+        };
+        /** Readiness */
+        Readiness: {
+            /** Sha256 */
+            sha256: string;
+            /** Go */
+            go: boolean;
+            /** At */
+            at: string;
+            /** Head */
+            head: string;
+            /** Lines */
+            lines: components["schemas"]["ReadinessLine"][];
+        };
+        /** ReadinessLine */
+        ReadinessLine: {
+            /** Name */
+            name: string;
+            /** Go */
+            go: boolean;
+            /** Evidence */
+            evidence: string;
+        };
+        /**
+         * ReadinessSigned
+         * @description What an operator signs of a report.
+         */
+        ReadinessSigned: {
+            /** Sha256 */
+            sha256: string;
+            /** Go */
+            go: boolean;
+            /** At */
+            at: string;
         };
         /** Rebuilt */
         Rebuilt: {
@@ -3377,6 +3574,22 @@ export interface components {
             unreadable: string[];
             /** Clean */
             clean: boolean;
+        };
+        /**
+         * Subscription
+         * @description What a browser's `PushSubscription.toJSON()` gives.
+         */
+        Subscription: {
+            /** Endpoint */
+            endpoint: string;
+            keys: components["schemas"]["SubscriptionKeys"];
+        };
+        /** SubscriptionKeys */
+        SubscriptionKeys: {
+            /** P256Dh */
+            p256dh: string;
+            /** Auth */
+            auth: string;
         };
         /** Suggestion */
         Suggestion: {
@@ -4207,6 +4420,126 @@ export interface operations {
             };
         };
     };
+    list_devices_api_devices_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DevicesShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    subscribe_device_api_devices_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Subscription"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeviceShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    unsubscribe_device_api_devices__identifier__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeviceShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     healthz_healthz_get: {
         parameters: {
             query?: never;
@@ -5010,7 +5343,11 @@ export interface operations {
     };
     story_api_ledger_story__identifier__get: {
         parameters: {
-            query?: never;
+            query?: {
+                limit?: number;
+                /** @description the `next` of the page before */
+                cursor?: number | null;
+            };
             header?: never;
             path: {
                 identifier: string;
@@ -5261,7 +5598,12 @@ export interface operations {
     list_approvals_api_approvals_get: {
         parameters: {
             query?: {
-                state?: string;
+                state?: "pending" | "approved" | "rejected" | "expired" | "used" | "stale" | "all";
+                limit?: number;
+                /** @description the `next` of the page before */
+                cursor?: number | null;
+                /** @description the newest first */
+                newest?: boolean;
             };
             header?: never;
             path?: never;
@@ -6185,9 +6527,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Never"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -6480,9 +6820,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["OutputShown"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -6860,9 +7198,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["DryRunShown"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -6906,9 +7242,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["DryRunShown"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -7430,9 +7764,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["DecisionWanted"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -7589,7 +7921,11 @@ export interface operations {
     };
     list_messages_api_agents__identifier__messages_get: {
         parameters: {
-            query?: never;
+            query?: {
+                limit?: number;
+                /** @description the `next` of the page before */
+                cursor?: number | null;
+            };
             header?: never;
             path: {
                 identifier: string;
@@ -7604,9 +7940,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_MessageShown_"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -7883,6 +8217,9 @@ export interface operations {
         parameters: {
             query?: {
                 every?: boolean;
+                limit?: number;
+                /** @description the `next` of the page before */
+                cursor?: string | null;
             };
             header?: never;
             path?: never;
@@ -7923,6 +8260,8 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: number;
+                /** @description the `next` of the page before */
+                cursor?: string | null;
             };
             header?: never;
             path?: never;
@@ -7978,9 +8317,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["DeploymentShown"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -8142,9 +8479,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["DeploymentShown"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -8186,9 +8521,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Readiness"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -8230,9 +8563,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Accepted"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */

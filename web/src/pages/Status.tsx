@@ -12,6 +12,7 @@ import { PageHeader } from "../parts/PageHeader";
 import { Answer } from "../parts/states";
 import { Time } from "../parts/Time";
 import { Untrusted } from "../parts/Untrusted";
+import { Push } from "./Push";
 
 export function StatusPage() {
   const status = useQuery(statusQuery);
@@ -71,6 +72,7 @@ function Shown({ status }: { status: Status }) {
         </Tile>
       </div>
       <Queues status={status} />
+      <Push />
       <Card title="Budgets today">
         <Budgets status={status} />
       </Card>

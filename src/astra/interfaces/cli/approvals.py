@@ -43,13 +43,23 @@ def add_terms(parser: argparse.ArgumentParser) -> None:
 
 def list_approvals(context: Context) -> None:
     state = "all" if context.arguments.all else "pending"
-    listed = context.client().get("/api/approvals", state=state)
+    found = every(context, state)
     lines = [
         f"{item['id']}  {item['state']:9} until {item['expires_at'][:16]}Z  "
         f"{printable(item['summary'])}"
-        for item in listed["items"]
+        for item in found
     ]
-    context.console.result(listed, *(lines or ["nothing waits for you"]))
+    context.console.result({"items": found, "next": None}, *(lines or ["nothing waits for you"]))
+
+
+def every(context: Context, state: str = "pending") -> list[dict[str, Any]]:
+    """Give all approvals of a state, however many pages they are."""
+    found, cursor = list[dict[str, Any]](), 0
+    while cursor is not None:
+        page = context.client().get("/api/approvals", state=state, cursor=cursor)
+        found += page["items"]
+        cursor = page["next"]
+    return found
 
 
 def approve(context: Context) -> None:
@@ -93,8 +103,7 @@ def _wanted(context: Context) -> dict[str, Any]:
 def _pending_of(context: Context, identifier: str) -> str:
     if not identifier.startswith(("sch_", "chg_", "plan_")):
         return identifier
-    waiting = context.client().get("/api/approvals")["items"]
-    found = [item["id"] for item in waiting if item["subject_id"] == identifier]
+    found = [item["id"] for item in every(context) if item["subject_id"] == identifier]
     if not found:
         raise NotFound(f"nothing of {identifier} waits", next_step="astra approvals")
     return found[-1]

@@ -4,6 +4,7 @@ import argparse
 import json
 from typing import Any
 
+from astra.interfaces.cli.approvals import every
 from astra.interfaces.cli.main import Context
 from astra.kernel.errors import BadInput, NeedsApproval, Refused
 from astra.kernel.text import one_line, printable
@@ -163,8 +164,7 @@ def run_now(context: Context) -> int:
 
 
 def _waiting(context: Context) -> str | None:
-    listed = context.client().get("/api/approvals")
-    found = [item for item in listed["items"] if item["subject_id"] == context.arguments.id]
+    found = [item for item in every(context) if item["subject_id"] == context.arguments.id]
     return found[-1]["id"] if found else None
 
 

@@ -15,6 +15,7 @@ from astra.interfaces.daemon import (
     change_routes,
     deploy_routes,
     desire_routes,
+    device_routes,
     metrics,
     passkey_routes,
     plan_routes,
@@ -45,13 +46,15 @@ from astra.interfaces.daemon.models import (
     RecordShown,
     Status,
 )
-from astra.interfaces.daemon.requests import AskedOn, Off, caller, names
+from astra.interfaces.daemon.requests import AskedOn, Cursor, Off, caller, names
 from astra.interfaces.daemon.session_routes import Reception
 from astra.kernel.errors import BadInput
 from astra.ledger import views
 from astra.ledger.record import Record
 from astra.policy import authority, budgets, contract, flags
 from astra.policy.authority import Signed
+
+_LONGEST_STORY = 10_000
 
 
 def build(
@@ -77,6 +80,7 @@ def build(
     reception = reception or Reception(site=None)
     session_routes.add(app, runtime, reception)
     passkey_routes.add(app, runtime, reception)
+    device_routes.add(app, runtime)
     _status_routes(app, runtime, leave)
     stop_routes.add(app, runtime)
     sandbox_routes.add(app, runtime)
@@ -204,8 +208,14 @@ def _ledger_routes(app: FastAPI, runtime: Runtime) -> None:
         return HeadShown(sequence=found.sequence, hash=found.hash, time=found.time)
 
     @app.get("/api/ledger/story/{identifier}", response_model=Page[RecordShown])
-    def story(identifier: str) -> dict[str, Any]:
-        return _listed(views.story(ledger, identifier), None)
+    def story(
+        identifier: str,
+        limit: Annotated[int, Query(ge=1, le=_LONGEST_STORY)] = _LONGEST_STORY,
+        cursor: Cursor = None,
+    ) -> dict[str, Any]:
+        found = views.story(ledger, identifier, limit=limit + 1, after=cursor or 0)
+        more = len(found) > limit
+        return _listed(found[:limit], found[limit - 1].sequence if more else None)
 
     @app.post("/api/ledger/rebuild", response_model_exclude_none=True)
     def rebuild(check: Annotated[bool, Query()] = False) -> Rebuilt:  # noqa: FBT002 - a query parameter

@@ -17,7 +17,9 @@ from astra.interfaces.daemon.work_models import (
     ChangeProposed,
     ChangeShown,
     DiffShown,
+    DryRunShown,
     FindingsAndEvidence,
+    OutputShown,
     TaskShown,
 )
 from astra.policy.authority import Signed
@@ -59,7 +61,7 @@ def _reading(app: FastAPI, runtime: Runtime) -> None:
         where = {"id": change.id, "commit": change.commit, "base": change.base}
         return {**where, **change.facts["diff"], "diff": text}
 
-    @app.get("/api/changes/{identifier}/output")
+    @app.get("/api/changes/{identifier}/output", response_model=OutputShown)
     def show_output(identifier: str, after: Annotated[int, Query(ge=0)] = 0) -> Document:
         """Give what the tests of a change printed behind a position, while they run."""
         text, position = runtime.change_parts.live_output.read(identifier, after)
@@ -138,14 +140,14 @@ def _tasks(app: FastAPI, runtime: Runtime) -> None:
 
 
 def _dry_runs(app: FastAPI, runtime: Runtime) -> None:
-    @app.post("/api/dry-runs")
+    @app.post("/api/dry-runs", response_model=DryRunShown)
     def begin_dry_run(proposal: Annotated[Document | None, Body()] = None) -> Document:
         tool = runtime.registry.find("schedule_code_modification")
         return runtime.change_parts.dry_runs.begin(
             edits_of(tool.parse({"reason": "a dry run", **(proposal or {})}))
         )
 
-    @app.post("/api/dry-runs/{identifier}/approve")
+    @app.post("/api/dry-runs/{identifier}/approve", response_model=DryRunShown)
     def approve_dry_run(
         identifier: str, authority: Annotated[Document, Body(embed=True)]
     ) -> Document:

@@ -7,6 +7,7 @@ from fastapi import Body, FastAPI, Query
 from astra.bootstrap.runtime import Runtime
 from astra.deployments import events, views
 from astra.interfaces.daemon.models import Page
+from astra.interfaces.daemon.requests import LARGEST_PAGE, Limit
 from astra.interfaces.daemon.work_models import (
     DeploymentShown,
     DeployOrder,
@@ -17,6 +18,7 @@ from astra.kernel.errors import NotFound
 from astra.policy.authority import Signed
 
 Change = Annotated[str | None, Query()]
+Behind = Annotated[str | None, Query(description="the `next` of the page before")]
 
 
 def add(app: FastAPI, runtime: Runtime) -> None:
@@ -29,15 +31,18 @@ def _reading(app: FastAPI, runtime: Runtime) -> None:
 
     @app.get("/api/releases", response_model=Page[ReleaseShown])
     def list_releases(
-        every: Annotated[bool, Query()] = False,  # noqa: FBT002 - a query parameter
+        *,
+        every: Annotated[bool, Query()] = False,
+        limit: Limit = LARGEST_PAGE,
+        cursor: Behind = None,
     ) -> dict[str, Any]:
-        found = views.releases(ledger, every=every)
-        return {"items": [release.as_dict() for release in found], "next": None}
+        found, following = views.release_page(ledger, every=every, limit=limit, before=cursor)
+        return {"items": [release.as_dict() for release in found], "next": following}
 
     @app.get("/api/deployments", response_model=Page[DeploymentShown])
-    def list_deployments(limit: Annotated[int, Query(ge=1, le=1000)] = 100) -> dict[str, Any]:
-        found = views.deployments(ledger, limit=limit)
-        return {"items": [deployment.as_dict() for deployment in found], "next": None}
+    def list_deployments(limit: Limit = 100, cursor: Behind = None) -> dict[str, Any]:
+        found, following = views.deployment_page(ledger, limit=limit, before=cursor)
+        return {"items": [deployment.as_dict() for deployment in found], "next": following}
 
     @app.get("/api/deployments/order", response_model=DeployOrder)
     def show_order(change: Change = None) -> dict[str, Any]:
@@ -61,7 +66,7 @@ def _reading(app: FastAPI, runtime: Runtime) -> None:
 
 
 def _changing(app: FastAPI, runtime: Runtime) -> None:
-    @app.post("/api/deployments")
+    @app.post("/api/deployments", response_model=DeploymentShown)
     def deploy(
         authority: Annotated[dict[str, Any], Body()],
         change: Annotated[str | None, Body()] = None,
@@ -69,7 +74,7 @@ def _changing(app: FastAPI, runtime: Runtime) -> None:
         signed = Signed.read(authority)
         return runtime.deployer.deploy(change, actor="operator", signed=signed).as_dict()
 
-    @app.post("/api/rollback")
+    @app.post("/api/rollback", response_model=DeploymentShown)
     def roll_back(
         authority: Annotated[dict[str, Any], Body()],
         release: Annotated[str | None, Body()] = None,

@@ -11,7 +11,7 @@ from astra.interfaces.daemon.requests import Off
 from astra.interfaces.daemon.tool_routes import called
 from astra.interfaces.daemon.work_models import DesireShown
 from astra.tools.awareness import Feed
-from astra.tools.desires import Pruned, Suggestions
+from astra.tools.desires import Never, Pruned, Suggestions
 
 Document = dict[str, Any]
 
@@ -91,7 +91,7 @@ def _writing(app: FastAPI, runtime: Runtime) -> None:
         asked = {"id": identifier, **_given(amount=amount)}
         return called(runtime, request, "astra.desires.reinforce", asked, off=astra_off)
 
-    @app.post("/api/desires/{identifier}/promote")
+    @app.post("/api/desires/{identifier}/promote", response_model=Never)
     def ask_for_promotion(request: Request, identifier: str, astra_off: Off = "") -> Document:
         asked = {"id": identifier}
         return called(runtime, request, "astra.desires.promote", asked, off=astra_off)

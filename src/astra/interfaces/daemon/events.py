@@ -32,7 +32,7 @@ class Events:
         self._heartbeat = heartbeat
         self._frames: list[bytes] = []
         self._first, self._bytes = 1, 0
-        self._waiting: set[asyncio.Future[None]] = set()
+        self._waiting: list[asyncio.Future[None]] = []
         self._joined: tuple[int, int, bytes] = (0, 0, b"")
         self._thread: threading.Thread | None = None
         self.observers: list[Observer] = []
@@ -57,30 +57,27 @@ class Events:
         self.stopped = True
         self._wake()
 
-    async def behind(self, after: int) -> bytes:
-        """Give what follows `after` and is known, at most a chunk of it."""
+    async def behind(self, after: int) -> tuple[bytes, int]:
+        """Give what follows `after` and is known, at most a chunk of it, and where that ends."""
         if after + 1 < self._first:
             rows = await asyncio.to_thread(self._rows, after)
-            return b"".join(map(_frame, rows))
-        if after >= self.last:
-            return b""
-        return self._kept(after)
+            return b"".join(map(_frame, rows)), rows[-1][0] if rows else after
+        return (b"", after) if after >= self.last else self._kept(after)
 
     def waiter(self) -> asyncio.Future[None]:
         """Give a future that is done when there is something new, or a sign of life is due."""
         future = asyncio.get_running_loop().create_future()
-        self._waiting.add(future)
-        future.add_done_callback(self._waiting.discard)
+        self._waiting.append(future)
         return future
 
-    def _kept(self, after: int) -> bytes:
+    def _kept(self, after: int) -> tuple[bytes, int]:
         """Join the kept events behind a position; most listeners ask for the same ones."""
         start, end, joined = self._joined
         last = min(self.last, after + _CHUNK)
         if (start, end) != (after, last):
             joined = b"".join(self._frames[after + 1 - self._first : last + 1 - self._first])
             self._joined = after, last, joined
-        return joined
+        return joined, last
 
     def _read(self, loop: asyncio.AbstractEventLoop, position: int) -> None:
         beat = time.monotonic()
@@ -111,7 +108,9 @@ class Events:
             self._bytes -= sum(map(len, dropped))
 
     def _wake(self) -> None:
-        for future in list(self._waiting):
+        """Wake everybody once; whoever waits again does so anew."""
+        waiting, self._waiting = self._waiting, []
+        for future in waiting:
             if not future.done():
                 future.set_result(None)
 
@@ -154,17 +153,20 @@ class EventStream(Response):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _follow(self, send: Send) -> None:
-        while not (self._gone or self._events.stopped):
-            self._waiting = self._events.waiter()
-            chunk = await self._events.behind(self._after)
+        events = self._events
+        while not (self._gone or events.stopped):
+            chunk, self._after = await events.behind(self._after)
             if chunk:
-                self._waiting.cancel()
-                self._after = _last_id(chunk)
                 await send(_body(chunk))
-                continue
-            await self._waiting
-            if self._after >= self._events.last and not self._events.stopped:
+            elif await self._woken() and self._after >= events.last:
                 await send(_body(_STILL_HERE))
+
+    async def _woken(self) -> bool:
+        """Wait, unless something came or ended since; tells whether the stream goes on."""
+        if self._after >= self._events.last and not (self._gone or self._events.stopped):
+            self._waiting = self._events.waiter()
+            await self._waiting
+        return not (self._gone or self._events.stopped)
 
     async def _leave(self, receive: Receive) -> None:
         while (await receive())["type"] != "http.disconnect":
@@ -177,12 +179,6 @@ class EventStream(Response):
 def _frame(row: tuple[int, str, str]) -> bytes:
     sequence, kind, line = row
     return f"id: {sequence}\nevent: {kind}\ndata: {line}\n\n".encode()
-
-
-def _last_id(chunk: bytes) -> int:
-    """Read the sequence of the last event in a chunk; a record's line has no line feed in it."""
-    start = chunk.rindex(b"\n\n", 0, -2) + 2 if b"\n\n" in chunk[:-2] else 0
-    return int(chunk[start + 4 : chunk.index(b"\n", start)])
 
 
 def _body(content: bytes) -> dict[str, Any]:

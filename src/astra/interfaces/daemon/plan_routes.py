@@ -6,17 +6,19 @@ from fastapi import Body, FastAPI, Query, Request
 
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon.models import ApprovalDetails, Page
-from astra.interfaces.daemon.requests import Off, caller
+from astra.interfaces.daemon.requests import LARGEST_PAGE, Cursor, Limit, Off, caller
 from astra.interfaces.daemon.tool_routes import called
 from astra.interfaces.daemon.work_models import (
+    DecisionWanted,
     GrantChanged,
     GrantContent,
     GrantShown,
+    MessageShown,
     PlanBrief,
     PlanDrafted,
     PlanShown,
 )
-from astra.plans.register import LARGEST_PAGE
+from astra.plans import register as plans
 from astra.policy.authority import Signed
 
 Document = dict[str, Any]
@@ -44,7 +46,7 @@ def _drafting(app: FastAPI, runtime: Runtime) -> None:
     def list_plans(
         request: Request,
         state: Annotated[str | None, Query()] = None,
-        limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 50,
+        limit: Annotated[int, Query(ge=1, le=plans.LARGEST_PAGE)] = 50,
         cursor: Annotated[int | None, Query()] = None,
     ) -> Document:
         asked = {"state": state, "limit": limit, "cursor": cursor}
@@ -89,9 +91,13 @@ def _deciding(app: FastAPI, runtime: Runtime) -> None:
 
     @app.post("/api/agents/{identifier}/revise", response_model=PlanShown)
     def revise_plan(
-        request: Request, identifier: str, edits: Annotated[list[Document], Body(embed=True)]
+        request: Request,
+        identifier: str,
+        edits: Annotated[list[Document], Body()],
+        plan_hash: Annotated[str | None, Body(description="of the plan that was seen")] = None,
     ) -> Document:
-        runtime.planning.plans.revise(identifier, edits, actor=caller(request))
+        actor = caller(request)
+        runtime.planning.plans.revise(identifier, edits, actor=actor, seen=plan_hash)
         return runtime.planning.views.shown(identifier)
 
 
@@ -109,15 +115,21 @@ def _holding(app: FastAPI, runtime: Runtime) -> None:
         return runtime.planning.views.shown(identifier)
 
     @app.post("/api/agents/{identifier}/skip", response_model=PlanShown)
-    def skip_action(request: Request, identifier: str, reason: Reason = "") -> Document:
-        runtime.running.control.skip(identifier, actor=caller(request), reason=reason)
+    def skip_action(
+        request: Request,
+        identifier: str,
+        reason: Reason = "",
+        step: Annotated[int | None, Body(embed=True, description="that was seen waiting")] = None,
+    ) -> Document:
+        actor = caller(request)
+        runtime.running.control.skip(identifier, actor=actor, reason=reason, seen=step)
         return runtime.planning.views.shown(identifier)
 
 
 def _loosening(app: FastAPI, runtime: Runtime) -> None:
     """Add what the operator signs; `decision` gives the words to sign."""
 
-    @app.get("/api/agents/{identifier}/decision")
+    @app.get("/api/agents/{identifier}/decision", response_model=DecisionWanted)
     def wanted_decision(
         identifier: str,
         action: Annotated[str, Query()],
@@ -150,11 +162,15 @@ def _loosening(app: FastAPI, runtime: Runtime) -> None:
 
 
 def _talking(app: FastAPI, runtime: Runtime) -> None:
-    @app.get("/api/agents/{identifier}/messages")
-    def list_messages(identifier: str) -> Document:
+    @app.get("/api/agents/{identifier}/messages", response_model=Page[MessageShown])
+    def list_messages(
+        identifier: str, limit: Limit = LARGEST_PAGE, cursor: Cursor = None
+    ) -> Document:
         register = runtime.planning.register
         register.get(identifier)
-        return {"items": [each.as_dict() for each in register.messages(identifier)], "next": None}
+        found = register.messages(identifier, after=cursor or 0, limit=limit + 1)
+        following = found[limit - 1].sequence if len(found) > limit else None
+        return {"items": [each.as_dict() for each in found[:limit]], "next": following}
 
     @app.post("/api/agents/{identifier}/messages", response_model=PlanShown)
     def tell_plan(

@@ -2,12 +2,15 @@
 
 from typing import Annotated
 
-from fastapi import Header, Request
+from fastapi import Header, Query, Request
 
 from astra.policy.access import Principal
 
 Off = Annotated[str, Header(alias="Astra-Off")]
 AskedOn = Annotated[str, Header(alias="Astra-Asked-On")]
+LARGEST_PAGE = 1000
+Limit = Annotated[int, Query(ge=1, le=LARGEST_PAGE)]
+Cursor = Annotated[int | None, Query(ge=0, lt=1 << 63, description="the `next` of the page before")]
 PRINCIPAL = "astra.principal"
 """Where the loopback door puts whom it recognised, in the ASGI scope: no header reaches it."""
 

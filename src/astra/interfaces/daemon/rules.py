@@ -26,6 +26,8 @@ LOOK = Rule(roles=frozenset({Role.VIEWER, Role.OPERATOR}))
 LOOK_AS_AGENT = Rule(roles=frozenset(Role))
 ACT_AS_AGENT = Rule(roles=frozenset({Role.AGENT, Role.OPERATOR}))
 DECIDE = Rule(roles=frozenset({Role.OPERATOR}))
+BRING = LOOK
+"""A device of one's own: it hears what whoever brought it may look at."""
 FOLLOW = Rule(roles=LOOK.roles, stream=True)
 AGENTS_ONLY = Rule(roles=frozenset({Role.AGENT}), stream=True)
 
@@ -49,6 +51,9 @@ RULES: dict[str, Rule] = {
     "POST /api/passkeys/enrolments/candidate": SOCKET_ONLY,
     "POST /api/passkeys/enrolments/options": PUBLIC,
     "POST /api/passkeys/enrolments/made": PUBLIC,
+    "GET /api/devices": LOOK,
+    "POST /api/devices": BRING,
+    "DELETE /api/devices/{identifier}": BRING,
     "POST /api/statements": DECIDE,
     "GET /api/status": LOOK,
     "GET /api/budgets": LOOK,

@@ -1,6 +1,6 @@
 """Tools and approvals over HTTP. A caller on the socket is an agent, unless a signature speaks."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import Body, FastAPI, Query, Request
 
@@ -13,11 +13,13 @@ from astra.interfaces.daemon.models import (
     Page,
     ToolShown,
 )
-from astra.interfaces.daemon.requests import Off, caller, names
+from astra.interfaces.daemon.requests import LARGEST_PAGE, Cursor, Limit, Off, caller, names
 from astra.policy.authority import Signed
 from astra.policy.call import Actor, Role
 from astra.tools.counter import Request as ToolRequest
 from astra.tools.registry import AnyTool
+
+Wanted = Literal["pending", "approved", "rejected", "expired", "used", "stale", "all"]
 
 
 def add(app: FastAPI, runtime: Runtime) -> None:
@@ -65,9 +67,15 @@ def _tool_routes(app: FastAPI, runtime: Runtime) -> None:
 
 def _approval_routes(app: FastAPI, runtime: Runtime) -> None:
     @app.get("/api/approvals", response_model=Page[ApprovalShown])
-    def list_approvals(state: Annotated[str, Query()] = "pending") -> dict[str, Any]:
-        found = runtime.desk.listed(state=state)
-        return {"items": [approval.as_dict() for approval in found], "next": None}
+    def list_approvals(
+        state: Annotated[Wanted, Query()] = "pending",
+        limit: Limit = LARGEST_PAGE,
+        cursor: Cursor = None,
+        *,
+        newest: Annotated[bool, Query(description="the newest first")] = False,
+    ) -> dict[str, Any]:
+        found, following = runtime.desk.page(state=state, limit=limit, cursor=cursor, newest=newest)
+        return {"items": [approval.as_dict() for approval in found], "next": following}
 
     @app.get("/api/approvals/{identifier}", response_model=ApprovalDetails)
     def show_approval(identifier: str) -> dict[str, Any]:

@@ -36,6 +36,22 @@ class PlanDrafted(plans.Drafted):
     pass
 
 
+class MessageShown(Shape):
+    sequence: int
+    direction: str
+    kind: str
+    text: str
+    time: str
+    step: int | None
+
+
+class DecisionWanted(Shape):
+    """What the operator signs to let a plan do more: the record's type, and what it says."""
+
+    type: str
+    content: dict[str, Any]
+
+
 class GrantShown(Shape):
     kind: str
     value: str
@@ -102,6 +118,19 @@ class DiffShown(Growing):
     commit: str
     base: str
     diff: str
+
+
+class OutputShown(Shape):
+    text: str
+    position: int = Field(description="where to go on reading")
+
+
+class DryRunShown(Growing):
+    """A rehearsal: where it waits for a signature, or how it ended."""
+
+    id: str
+    state: str
+    transcript: list[str]
 
 
 class TaskShown(Shape):

@@ -1,0 +1,166 @@
+"""Lists come in pages that join up, whatever their size; and two routes of the dashboard's own."""
+
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+import httpx2
+import pytest
+
+from driver import Astra, make_repository
+from http_driver import Served, problem, served
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    astra = Astra(tmp_path_factory.mktemp("pages"))
+    astra.json("init", make_repository(astra.folder / "target"), "--throwaway")
+    with served(astra) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def http(site: Served) -> Iterator[httpx2.Client]:
+    with site.client(site.login()) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def approvals(site: Served, http: httpx2.Client) -> list[str]:
+    """Five requests, in the order they were made; the second is rejected."""
+    with site.client(site.token("agent")["secret"]) as agent:
+        asked = [
+            agent.post("/api/tools/fetch_url", json={"url": f"https://example.org/{number}"})
+            for number in range(5)
+        ]
+    made = [said.json()["approval_id"] for said in asked]
+    http.post(f"/api/approvals/{made[1]}/reject", json={"reason": "no"})
+    return made
+
+
+def pages(http: httpx2.Client, path: str, **asked: Any) -> list[list[str]]:
+    """Follow a list to its end."""
+    found: list[list[str]] = []
+    while True:
+        said = http.get(path, params=asked).json()
+        found.append([item["id"] for item in said["items"]])
+        if said["next"] is None:
+            return found
+        asked["cursor"] = said["next"]
+
+
+def test_pages_of_approvals_join_up_in_both_directions(
+    http: httpx2.Client, approvals: list[str]
+) -> None:
+    one, two, three, four, five = approvals
+    path = "/api/approvals"
+    assert pages(http, path, limit=2) == [[one, three], [four, five]]
+    assert pages(http, path, state="all", limit=2) == [[one, two], [three, four], [five]]
+    newest = pages(http, path, state="all", limit=2, newest=True)
+    assert newest == [[five, four], [three, two], [one]]
+    assert pages(http, path, state="rejected") == [[two]]
+    assert pages(http, path, state="stale") == [[]]
+
+
+def test_the_command_line_shows_approvals_however_many_pages_they_are(
+    site: Served, approvals: list[str]
+) -> None:
+    shown = site.astra.json("approvals")
+    assert [item["id"] for item in shown["items"]] == [approvals[0], *approvals[2:]]
+    assert shown["next"] is None
+
+
+@pytest.mark.parametrize("asked", [{"limit": 0}, {"limit": 1001}, {"cursor": -1}, {"state": "odd"}])
+def test_a_page_that_makes_no_sense_is_refused(http: httpx2.Client, asked: dict[str, Any]) -> None:
+    problem(http.get("/api/approvals", params=asked), 400, "bad_input")
+
+
+def test_a_story_comes_in_pages(http: httpx2.Client, approvals: list[str]) -> None:
+    path = f"/api/ledger/story/{approvals[1]}"
+    whole = http.get(path).json()["items"]
+    assert len(whole) > 1
+    found: list[Any] = []
+    asked: dict[str, Any] = {"limit": 1}
+    while asked.get("cursor", 0) is not None:
+        said = http.get(path, params=asked).json()
+        assert len(said["items"]) <= 1
+        found += said["items"]
+        asked["cursor"] = said["next"]
+    assert found == whole
+
+
+def test_a_cron_line_is_explained_in_words_and_times(http: httpx2.Client) -> None:
+    asked = {"cron_expression": "30 7 * * 1-5", "timezone": "Europe/Berlin"}
+    said = http.get("/api/schedules/explain", params=asked).json()
+    assert "07:30" in said["in_words"]
+    times = [datetime.fromisoformat(text) for text in said["next_runs"]]
+    assert len(times) == 5
+    assert times == sorted(times)
+    assert {(time.hour, time.minute) for time in times} == {(7, 30)}
+    assert all(time.weekday() < 5 and time.utcoffset() for time in times)
+
+
+@pytest.mark.parametrize(
+    ("asked", "code"),
+    [
+        ({"cron_expression": "every day"}, "bad_cron"),
+        ({"cron_expression": "* * * * *", "timezone": "Mars/Olympus"}, "bad_timezone"),
+        ({"cron_expression": "x" * 300}, "bad_input"),
+        ({}, "bad_input"),
+    ],
+)
+def test_a_cron_line_that_makes_no_sense_is_refused(
+    http: httpx2.Client, asked: dict[str, str], code: str
+) -> None:
+    problem(http.get("/api/schedules/explain", params=asked), 400, code)
+
+
+def test_a_chain_that_is_whole_is_told_to_be(http: httpx2.Client, approvals: list[str]) -> None:
+    said = http.post("/api/ledger/verify").json()
+    head = http.get("/api/ledger/head").json()
+    assert said["ok"]
+    assert said["problems"] == []
+    assert said["records"] == head["sequence"]
+    assert said["head"] == head["hash"]
+
+
+def test_a_viewer_does_not_have_the_chain_checked(site: Served) -> None:
+    """Reading every file again and again is work that somebody could ask for without end."""
+    with site.client(site.token("viewer")["secret"]) as viewer:
+        problem(viewer.post("/api/ledger/verify"), 403, "wrong_role")
+
+
+def test_a_chain_that_was_edited_is_told_to_be(tmp_path_factory: pytest.TempPathFactory) -> None:
+    astra = Astra(tmp_path_factory.mktemp("edited"))
+    astra.json("init", make_repository(astra.folder / "target"), "--throwaway")
+    with served(astra) as site, site.client(site.login()) as http:
+        http.get("/api/status")
+        (segment,) = (astra.root / "var" / "ledger").glob("*.ndjson")
+        lines = segment.read_text().splitlines(keepends=True)
+        lines[0] = lines[0].replace('"throwaway":true', '"throwaway":null')
+        segment.write_text("".join(lines))
+        said = http.post("/api/ledger/verify").json()
+    assert not said["ok"]
+    assert said["problems"][0]["sequence"] == 1
+    assert said["problems"][0]["detail"]
+
+
+@pytest.mark.parametrize(
+    "matrix", [{"rows": [1]}, {"rows": {"a": 1}}, {"rows": [{"name": "smoke"}]}, [], "matrix"]
+)
+def test_a_matrix_that_none_is_is_refused_and_nothing_fails(
+    http: httpx2.Client, matrix: Any
+) -> None:
+    problem(http.post("/api/readiness", json={"matrix": matrix}), 400, "bad_input")
+
+
+def test_a_sign_off_of_no_report_is_refused_and_nothing_fails(
+    site: Served, http: httpx2.Client
+) -> None:
+    statement = site.statement(http, "readiness_signed_off", {})
+    from astra.policy import authority
+
+    signed = json.loads(json.dumps(authority.sign(statement, site.key()).as_dict()))
+    said = http.post("/api/readiness/sign-off", json={"report": {}, "authority": signed})
+    problem(said, 400, "bad_input")
