@@ -53,7 +53,7 @@ test-model: setup .venv-model/.ready  ## plans with a real, very small language 
 
 .venv-model/.ready: requirements/model.txt
 	$(PYTHON) -m venv --clear .venv-model
-	CMAKE_ARGS="-DGGML_NATIVE=OFF -DLLAVA_BUILD=OFF" $(BIN)/uv pip install --quiet --python .venv-model/bin/python --no-deps --require-hashes -r requirements/model.txt
+	CMAKE_ARGS="-DGGML_NATIVE=OFF -DLLAVA_BUILD=OFF" .venv-model/bin/python -m pip install --quiet --no-deps --require-hashes -r requirements/model.txt
 	@touch $@
 
 matrix: setup  ## the test matrix of `astra readiness`, into matrix.json
