@@ -6,7 +6,7 @@ MINUTES ?= 10
 LOCKS := requirements/uv.txt requirements/dev.txt pyproject.toml
 export UV_LINK_MODE := copy
 
-.PHONY: help setup system web web-types check format test matrix soak cgroups screenshots conformance bench demo up docs lock clean
+.PHONY: help setup system web web-types check format test test-model matrix soak cgroups screenshots conformance bench demo up docs lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -48,6 +48,14 @@ test: setup  ## every test
 	$(BIN)/pytest -q -n 2 --dist loadgroup -m "not serial"
 	$(BIN)/pytest -q -m serial
 
+test-model: setup .venv-model/.ready  ## plans with a real, very small language model; builds it first
+	LOCAL_MODEL_PYTHON=$(CURDIR)/.venv-model/bin/python $(BIN)/pytest -q -s -n 0 tests/model
+
+.venv-model/.ready: requirements/model.txt
+	$(PYTHON) -m venv --clear .venv-model
+	CMAKE_ARGS="-DGGML_NATIVE=OFF -DLLAVA_BUILD=OFF" .venv-model/bin/python -m pip install --quiet --no-deps --require-hashes -r requirements/model.txt
+	@touch $@
+
 matrix: setup  ## the test matrix of `astra readiness`, into matrix.json
 	$(BIN)/python scripts/matrix.py
 
@@ -83,7 +91,8 @@ lock: setup  ## refresh the hashed requirements files
 	$(BIN)/uv pip compile -q --upgrade --universal --generate-hashes --no-header pyproject.toml -o requirements/runtime.txt
 	$(BIN)/uv pip compile -q --upgrade --universal --generate-hashes --no-header pyproject.toml --group dev -o requirements/dev.txt
 	$(BIN)/uv pip compile -q --upgrade --universal --generate-hashes --no-header pyproject.toml --group bench -o requirements/bench.txt
+	$(BIN)/uv pip compile -q --upgrade --no-deps --universal --generate-hashes --no-header requirements/model.in -o requirements/model.txt
 
 clean:  ## remove what the other targets made
-	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist build
+	rm -rf .venv .venv-model .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist build
 	rm -rf web/node_modules src/astra/interfaces/web/dist

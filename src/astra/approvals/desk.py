@@ -29,6 +29,7 @@ REQUESTED, GRANTED = "approval_requested", "approval_granted"
 REJECTED, EXPIRED, USED = "approval_rejected", "approval_expired", "approval_used"
 ANNOUNCED, STALE = "approval_announced", "approval_went_stale"
 LIFETIME = timedelta(hours=24)
+_CAN_BE_ASKED_AGAIN = ("sch_", "chg_", "plan_")
 REMINDERS = (timedelta(hours=1), timedelta(hours=6), timedelta(hours=20))
 _COLUMNS = "id, kind, subject_id, digest, state, requested_at, expires_at, summary, reason, granted"
 _STATES = {
@@ -253,7 +254,7 @@ class Desk:
             raise Conflict(
                 f"{identifier} is expired already",
                 code="already_decided",
-                next_step="astra approvals",
+                next_step=_again(approval),
                 state="expired",
                 at=approval.expires_at,
             )
@@ -268,7 +269,7 @@ class Desk:
         return Conflict(
             f"{approval.id} is {approval.state} already, by {record.actor} at {record.time}",
             code="already_decided",
-            next_step="astra approvals",
+            next_step=_again(approval),
             state=approval.state,
             by=record.actor,
             at=record.time,
@@ -319,6 +320,14 @@ class Desk:
 def _read(row: tuple[Any, ...]) -> Approval:
     names = [name.strip() for name in _COLUMNS.split(",")]
     return Approval(**dict(zip(names, row, strict=True)))
+
+
+def _again(approval: Approval) -> str:
+    """Say how to be asked again for what nobody decided in time, or for what changed since."""
+    lapsed = approval.state in {"pending", "expired", "stale"}
+    if lapsed and approval.subject_id.startswith(_CAN_BE_ASKED_AGAIN):
+        return f"to be asked again: astra approve {approval.subject_id}"
+    return "astra approvals"
 
 
 def spent(approval_id: str, *, actor: str, correlation: str) -> Event:

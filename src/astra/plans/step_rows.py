@@ -83,7 +83,7 @@ def _permission_granted(record: Record) -> Iterator[Statement]:
     data = record.data
     yield (
         (
-            "UPDATE plan_step SET state = 'decided', again = ?, confirmed = NULL, outcome = NULL,"
+            "UPDATE plan_step SET state = 'decided', again = ?, outcome = NULL,"
             " result = NULL WHERE plan = ? AND step = ? AND state = 'ran'"
         ),
         (record.sequence, data["agent_id"], data["step"]),

@@ -78,4 +78,6 @@ class PlanViews:
             return f"astra plans answer {plan.id} TEXT" if asked else "the model drafts it"
         if plan.state in states.ENDED:
             return f"astra ledger story {plan.id}"
+        if plan.state is State.AWAITING_APPROVAL and self._pending(plan) is None:
+            return f"nobody decided in time: astra plans approve {plan.id} asks again"
         return _NEXT.get(plan.state, "nothing: it runs").format(id=plan.id)

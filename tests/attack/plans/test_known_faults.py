@@ -208,8 +208,11 @@ def test_13_a_plan_of_an_older_schema_still_loads(work: PlansAtWork) -> None:
     old = document()
     old["permission_manifest"] = old.pop("manifest")
     old["estimated_minutes"] = old.pop("estimated_duration_minutes")
-    work.script(done())
-    assert work.run(work.approved(old)).state is State.COMPLETED
+    work.script(write(f"{NOTES}/a"), done())
+    plan = work.run(work.approved(old))
+    assert plan.state is State.COMPLETED
+    assert work.effects == [("write_file", f"{NOTES}/a")], "with what the old one granted"
+    assert plan.plan == work.approved(document()).plan
     assert sorted(schema.LADDER) == list(range(schema.SCHEMA_VERSION))
 
 

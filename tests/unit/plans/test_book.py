@@ -302,6 +302,50 @@ def test_an_approval_made_for_other_marks_is_not_enough(
     assert gate.desk.get(waiting).state == "stale"
 
 
+@pytest.mark.parametrize("noticed", [False, True], ids=["at once", "after the daemon noticed"])
+def test_a_plan_that_nobody_decided_on_in_a_day_waits_and_says_how_to_ask_again(
+    gate: GateInMemory, document: Document, noticed: bool
+) -> None:
+    plan = draft(gate, document)
+    lapsed = approval(gate, plan)
+    gate.root.clock.advance(hours=24)
+    if noticed:
+        gate.steps().run_due()
+    with pytest.raises(Conflict) as refused:
+        gate.approve(lapsed)
+    assert f"astra approve {plan.id}" in refused.value.next_step
+    assert state(gate, plan) is State.AWAITING_APPROVAL
+    shown = gate.planning.views.shown(plan.id)
+    assert shown["approval_id"] is None
+    assert f"astra plans approve {plan.id} asks again" in shown["next"]
+    gate.approve(gate.planning.plans.ask(plan.id))
+    gate.steps().run_due()
+    assert state(gate, plan) is State.APPROVED
+
+
+def test_an_approval_that_lapsed_before_it_took_effect_starts_nothing(
+    gate: GateInMemory, document: Document
+) -> None:
+    plan = draft(gate, document)
+    gate.approve(approval(gate, plan))
+    gate.root.clock.advance(hours=25)
+    gate.steps().run_due()
+    assert state(gate, plan) is State.AWAITING_APPROVAL
+
+
+def test_a_plan_under_contract_outlives_its_approvals_day(
+    gate: GateInMemory, document: Document
+) -> None:
+    """The day is for deciding; what was decided lasts until the plan ends."""
+    plan = draft(gate, document)
+    gate.approve(approval(gate, plan))
+    gate.steps().run_due()
+    gate.root.clock.advance(hours=240)
+    gate.steps().run_due()
+    assert state(gate, plan) is State.APPROVED
+    assert gate.planning.exports.tampered(gate.planning.register.get(plan.id)) == ""
+
+
 def test_an_inbox_stays_readable(gate: GateInMemory, document: Document) -> None:
     for number in range(20):
         draft(gate, {**document, "goals": [f"goal {number}"]})

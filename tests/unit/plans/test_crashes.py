@@ -141,3 +141,23 @@ def test_two_daemons_on_one_ledger_never_take_the_same_step() -> None:
     work.script(meanwhile, write(f"{NOTES}/b.md"), done())
     work.run(plan)
     assert len(set(work.effects)) == len(work.effects)
+
+
+def test_an_action_that_another_daemon_was_first_to_claim_is_not_done_again() -> None:
+    work = PlansAtWork()
+    work.script(write(f"{NOTES}/a.md"), done())
+    plan = work.approved()
+    work.run(plan, most=3)
+    assert work.steps(plan)[-1].state == "decided"
+    other, real = work.new_running(), work.ledger.append
+
+    def second(events: Any, **options: Any) -> Any:
+        work.ledger.append = real
+        assert events[0].type == "agent_action_started"
+        other.runner.step(plan.id)
+        return real(events, **options)
+
+    work.ledger.append = second
+    work.running.runner.step(plan.id)
+    assert work.effects == [("write_file", f"{NOTES}/a.md")]
+    assert work.types(plan).count("agent_action_started") == 1
