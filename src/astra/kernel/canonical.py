@@ -59,8 +59,10 @@ def _check_items(items: Iterable[Any], depth: int) -> None:
     if depth == 0:
         _refuse(f"nesting is deeper than {DEEPEST_NESTING}", "flatten the value")
     for item in items:
-        if type(item) not in _ANY_WILL_DO:  # most are of these
-            _check(item, depth - 1)
+        kind = cast("type[object]", type(item))
+        if kind in _ANY_WILL_DO or (kind is int and -LARGEST_INTEGER <= item <= LARGEST_INTEGER):
+            continue  # as most are
+        _check(item, depth - 1)
 
 
 def _refuse(detail: str, next_step: str) -> NoReturn:
