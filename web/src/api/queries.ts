@@ -107,6 +107,19 @@ export const diffQuery = (identifier: string, commit: string) =>
     queryFn: () => answer(api.GET("/api/changes/{identifier}/diff", one(identifier))),
     staleTime: Number.POSITIVE_INFINITY,
   });
+export const linesQuery = (
+  identifier: string,
+  commit: string,
+  query: { path: string; start: number; end: number },
+) =>
+  queryOptions({
+    queryKey: ["lines", identifier, commit, query],
+    queryFn: () =>
+      answer(
+        api.GET("/api/changes/{identifier}/lines", { params: { path: { identifier }, query } }),
+      ),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
 export const passkeysQuery = queryOptions({
   queryKey: ["passkeys"],
   queryFn: () => answer(api.GET("/api/passkeys")),

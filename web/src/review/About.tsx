@@ -1,10 +1,11 @@
 import { Link } from "@tanstack/react-router";
-import type { Change, TestRun } from "../api/changes";
+import type { Change, Comment, TestRun } from "../api/changes";
 import { Badge, StateBadge, toneOf } from "../parts/Badge";
 import { Card, Fact, Facts } from "../parts/Card";
 import { StoryLink } from "../parts/Id";
 import { Time } from "../parts/Time";
 import { Untrusted } from "../parts/Untrusted";
+import { placeInWords } from "./drafts";
 import { FindingNote } from "./FileCard";
 
 /** Why it was proposed, what it would do to what is live, and what is known about it. */
@@ -140,6 +141,28 @@ function Findings({ change }: { change: Change }) {
   );
 }
 
+/** Remarks on lines stand beside them; those of an earlier round are told here, with their place. */
+function Remarks({ comment, change }: { comment: Comment; change: Change }) {
+  if (comment.remarks.length === 0) return null;
+  if (comment.commit === change.commit) {
+    const count = comment.remarks.length;
+    return (
+      <p className="text-soft">{`${count} ${count === 1 ? "remark" : "remarks"} beside lines`}</p>
+    );
+  }
+  return (
+    <ul className="mt-1 space-y-1">
+      {comment.remarks.map((each) => (
+        <li key={placeInWords(each)}>
+          <Untrusted text={placeInWords(each)} max={160} className="font-mono text-soft" /> at{" "}
+          <code className="font-mono text-soft">{comment.commit.slice(0, 12)}</code>:{" "}
+          <Untrusted text={each.text} max={400} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 function Comments({ change }: { change: Change }) {
   if (change.comments.length === 0 && !change.superseded_by && !change.supersedes) return null;
   return (
@@ -173,7 +196,8 @@ function Comments({ change }: { change: Change }) {
           <p className="text-soft">
             <Untrusted text={comment.by} max={60} /> <Time at={comment.time} />
           </p>
-          <Untrusted text={comment.text} block max={1_000} />
+          {comment.text && <Untrusted text={comment.text} block max={1_000} />}
+          <Remarks comment={comment} change={change} />
         </div>
       ))}
     </div>

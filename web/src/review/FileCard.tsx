@@ -1,12 +1,19 @@
 import { type ReactNode, useCallback, useMemo, useState } from "react";
-import type { Change, Finding } from "../api/changes";
+import type { Change, Comment, Finding, PlacedRemark } from "../api/changes";
 import { Badge } from "../parts/Badge";
 import { Button } from "../parts/Button";
+import { Trouble } from "../parts/states";
+import { Time } from "../parts/Time";
 import { Untrusted } from "../parts/Untrusted";
+import { useKeys } from "../shell/keys";
 import { DiffTable, type Mode, type Place } from "./DiffTable";
-import { type Remark, sameLine, useDrafts, withRemark } from "./drafts";
+import { placeInWords, type Remark, sameLine, useDrafts, withRemark } from "./drafts";
+import { useHidden } from "./hidden";
 import type { Highlighter } from "./highlight";
 import type { FileDiff } from "./parse";
+
+/** A remark that was sent, with who said it and when. */
+type Sent = PlacedRemark & Pick<Comment, "by" | "time">;
 
 /** One file of a change: its findings, its lines, and what the reviewer says about them. */
 export function FileCard({
@@ -40,9 +47,28 @@ export function FileCard({
     () => drafts.remarks.filter((each) => each.path === path),
     [drafts.remarks, path],
   );
+  const sent = useMemo(() => sentFor(change, path), [change, path]);
+  const hidden = useHidden(change, file);
+  const { hunks, gaps, show, showAll } = hidden;
+  useKeys(
+    chosen && !viewed
+      ? [
+          {
+            keys: "e",
+            does: "show what the diff of this file leaves out",
+            run: () => void showAll(),
+          },
+        ]
+      : [],
+  );
   const onLine = useCallback((place: Place) => setWriting(place), []);
-  const beneath = useBeneath({ path, commit, findings, remarks, writing, setWriting });
-  const whole = findings.filter((each) => each.line === 0);
+  const onMore = useCallback((range: Parameters<typeof show>[0]) => void show(range), [show]);
+  const beneath = useBeneath({ path, commit, findings, remarks, sent, writing, setWriting });
+  const visible = useMemo(() => linesOf(hunks), [hunks]);
+  const elsewhere = {
+    findings: findings.filter((each) => !visible.has(`new:${each.line}`)),
+    sent: sent.filter((each) => !visible.has(`${each.side}:${each.line}`)),
+  };
   return (
     <section
       id={id}
@@ -72,23 +98,60 @@ export function FileCard({
           viewed
         </label>
       </header>
-      {whole.length > 0 && (
-        <div className="space-y-2 border-b border-line px-3 py-2">
-          {whole.map((finding) => (
-            <FindingNote key={finding.rule + finding.message} finding={finding} />
-          ))}
-        </div>
-      )}
+      <Elsewhere {...elsewhere} />
+      {hidden.error !== null && <Trouble error={hidden.error} />}
       {!viewed && (
         <DiffTable
           file={file}
+          hunks={hunks}
+          gaps={gaps}
           mode={mode}
           highlight={highlight}
           onLine={onLine}
+          onMore={onMore}
           beneath={beneath}
         />
       )}
     </section>
+  );
+}
+
+function sentFor(change: Change, path: string): Sent[] {
+  return change.comments
+    .filter((comment) => comment.commit === change.commit)
+    .flatMap(({ remarks, by, time }) => remarks.map((each) => ({ ...each, by, time })))
+    .filter((each) => each.path === path);
+}
+
+function linesOf(hunks: FileDiff["hunks"]): Set<string> {
+  const lines = hunks.flatMap((hunk) => hunk.lines);
+  return new Set(lines.flatMap((line) => [`old:${line.old}`, `new:${line.new}`]));
+}
+
+/** What is about the whole file, or about a line that the diff does not show. */
+function Elsewhere({ findings, sent }: { findings: Finding[]; sent: Sent[] }) {
+  if (findings.length + sent.length === 0) return null;
+  return (
+    <div className="space-y-2 border-b border-line px-3 py-2 text-sm">
+      {findings.map((finding) => (
+        <FindingNote key={`${finding.line}${finding.rule}${finding.message}`} finding={finding} />
+      ))}
+      {sent.map((each) => (
+        <SentNote key={each.time + placeInWords(each)} remark={each} placed />
+      ))}
+    </div>
+  );
+}
+
+function SentNote({ remark, placed = false }: { remark: Sent; placed?: boolean }) {
+  return (
+    <div className="rounded-lg border border-line bg-surface px-3 py-2">
+      <p className="text-sm text-soft">
+        <Untrusted text={remark.by} max={60} /> <Time at={remark.time} />
+        {placed && <> on line {remark.line}</>}
+      </p>
+      <Untrusted text={remark.text} block max={1_000} />
+    </div>
   );
 }
 
@@ -98,6 +161,7 @@ function useBeneath({
   commit,
   findings,
   remarks,
+  sent,
   writing,
   setWriting,
 }: {
@@ -105,6 +169,7 @@ function useBeneath({
   commit: string;
   findings: Finding[];
   remarks: Remark[];
+  sent: Sent[];
   writing: Place | null;
   setWriting: (place: Place | null) => void;
 }): (place: Place) => ReactNode {
@@ -113,11 +178,15 @@ function useBeneath({
       const here = findings.filter((each) => place.side === "new" && each.line === place.line);
       const remark = remarks.find((each) => sameLine(each, { path: path, ...place }));
       const open = writing?.side === place.side && writing.line === place.line;
-      if (here.length === 0 && !remark && !open) return null;
+      const said = sent.filter((each) => sameLine(each, { path, ...place }));
+      if (here.length + said.length === 0 && !remark && !open) return null;
       return (
         <div className="max-w-3xl space-y-2">
           {here.map((finding) => (
             <FindingNote key={finding.rule + finding.message} finding={finding} />
+          ))}
+          {said.map((each) => (
+            <SentNote key={each.time + each.text} remark={each} />
           ))}
           {(remark || open) && (
             <RemarkBox
@@ -132,7 +201,7 @@ function useBeneath({
         </div>
       );
     },
-    [path, commit, findings, remarks, writing, setWriting],
+    [path, commit, findings, remarks, sent, writing, setWriting],
   );
 }
 
