@@ -51,7 +51,7 @@ export type Change = {
   findings: Finding[] | null;
   evidence: { verdict: string | null; words: string; complete: boolean; runs: TestRun[] };
   comments: Comment[];
-  decision: { reason: string };
+  decision: { reason: string; terms?: { deploy?: boolean } };
   goal_text: string | null;
   blocked: string | null;
   next: string;

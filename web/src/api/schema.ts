@@ -3082,6 +3082,25 @@ export interface components {
             /** Pruned */
             pruned: number;
         };
+        /**
+         * QueueShown
+         * @description What waits somewhere, and what has waited longest.
+         */
+        QueueShown: {
+            /** Name */
+            name: string;
+            /** About */
+            about: string;
+            /** Count */
+            count: number;
+            /**
+             * Oldest
+             * @description the id of what has waited longest
+             */
+            oldest: string | null;
+            /** Since */
+            since: string | null;
+        };
         /** Rebuilt */
         Rebuilt: {
             /** Records */
@@ -3394,6 +3413,8 @@ export interface components {
             /** Stopped */
             stopped: boolean;
             approvals: components["schemas"]["ApprovalCount"];
+            /** Queues */
+            queues: components["schemas"]["QueueShown"][];
             /** Budgets */
             budgets: components["schemas"]["BudgetWeek"][];
             /** Read Scope */

@@ -11,6 +11,7 @@ import { Answer, Trouble } from "../parts/states";
 import { Untrusted } from "../parts/Untrusted";
 import { useKeys } from "../shell/keys";
 import { inOrder, placeInWords, useDrafts } from "./drafts";
+import { isOnItsWay } from "./journey";
 
 type Verdict = "approve" | "revise" | "reject" | "comment";
 
@@ -278,6 +279,7 @@ function Say({
 }
 
 function Over({ change }: { change: Change }) {
+  if (isOnItsWay(change)) return null;
   return (
     <p className="mt-4 rounded-card border border-line bg-surface px-4 py-3 text-sm">
       This change is {change.state.replaceAll("_", " ")}

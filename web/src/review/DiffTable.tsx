@@ -165,7 +165,8 @@ const RowView = memo(function RowView({
   onMore: (range: Range) => void;
   beneath: (place: Place) => ReactNode;
 }) {
-  if (row.between) return <BetweenRow {...row.between} onMore={onMore} />;
+  const columns = mode === "split" ? 4 : 3;
+  if (row.between) return <BetweenRow {...row.between} columns={columns} onMore={onMore} />;
   const { left, right } = row;
   const under = [
     left?.old != null ? beneath({ side: "old", line: left.old }) : null,
@@ -190,7 +191,7 @@ const RowView = memo(function RowView({
       {under.map((node, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: at most one a side
         <tr key={index} className="under">
-          <td colSpan={4}>{node}</td>
+          <td colSpan={columns}>{node}</td>
         </tr>
       ))}
     </>
@@ -203,11 +204,12 @@ function BetweenRow({
   gap,
   above,
   below,
+  columns,
   onMore,
-}: Between & { onMore: (range: Range) => void }) {
+}: Between & { columns: number; onMore: (range: Range) => void }) {
   return (
     <tr className="hunk">
-      <td colSpan={4}>
+      <td colSpan={columns}>
         {gap &&
           offers(gap, { above, below }).map(([words, range]) => (
             <button key={words} type="button" onClick={() => onMore(range)}>

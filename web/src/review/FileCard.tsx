@@ -1,19 +1,15 @@
 import { type ReactNode, useCallback, useMemo, useState } from "react";
-import type { Change, Comment, Finding, PlacedRemark } from "../api/changes";
+import type { Change, Finding } from "../api/changes";
 import { Badge } from "../parts/Badge";
-import { Button } from "../parts/Button";
 import { Trouble } from "../parts/states";
-import { Time } from "../parts/Time";
 import { Untrusted } from "../parts/Untrusted";
 import { useKeys } from "../shell/keys";
 import { DiffTable, type Mode, type Place } from "./DiffTable";
-import { placeInWords, type Remark, sameLine, useDrafts, withRemark } from "./drafts";
+import { type Remark, sameLine, useDrafts } from "./drafts";
 import { useHidden } from "./hidden";
 import type { Highlighter } from "./highlight";
+import { Elsewhere, FindingNote, RemarkBox, type Sent, SentNote } from "./Notes";
 import type { FileDiff } from "./parse";
-
-/** A remark that was sent, with who said it and when. */
-type Sent = PlacedRemark & Pick<Comment, "by" | "time">;
 
 /** One file of a change: its findings, its lines, and what the reviewer says about them. */
 export function FileCard({
@@ -74,6 +70,7 @@ export function FileCard({
       id={id}
       aria-label={`File ${file.path.slice(0, 200)}`}
       data-chosen={chosen || undefined}
+      data-path={path}
       className="scroll-mt-16 overflow-hidden rounded-card border border-line bg-surface data-chosen:border-accent"
     >
       <header className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line bg-raised/60 px-3 py-2">
@@ -116,6 +113,16 @@ export function FileCard({
   );
 }
 
+/** Bring a line of the diff into sight, or else the file it is in. */
+export function goTo(path: string, line: number): void {
+  const file = [...document.querySelectorAll<HTMLElement>("section[data-path]")].find(
+    (each) => each.dataset.path === path,
+  );
+  const number = file?.querySelector<HTMLElement>(`[data-line="new:${line}"]`);
+  (number ?? file)?.scrollIntoView({ block: "center" });
+  number?.focus({ preventScroll: true });
+}
+
 function sentFor(change: Change, path: string): Sent[] {
   return change.comments
     .filter((comment) => comment.commit === change.commit)
@@ -126,33 +133,6 @@ function sentFor(change: Change, path: string): Sent[] {
 function linesOf(hunks: FileDiff["hunks"]): Set<string> {
   const lines = hunks.flatMap((hunk) => hunk.lines);
   return new Set(lines.flatMap((line) => [`old:${line.old}`, `new:${line.new}`]));
-}
-
-/** What is about the whole file, or about a line that the diff does not show. */
-function Elsewhere({ findings, sent }: { findings: Finding[]; sent: Sent[] }) {
-  if (findings.length + sent.length === 0) return null;
-  return (
-    <div className="space-y-2 border-b border-line px-3 py-2 text-sm">
-      {findings.map((finding) => (
-        <FindingNote key={`${finding.line}${finding.rule}${finding.message}`} finding={finding} />
-      ))}
-      {sent.map((each) => (
-        <SentNote key={each.time + placeInWords(each)} remark={each} placed />
-      ))}
-    </div>
-  );
-}
-
-function SentNote({ remark, placed = false }: { remark: Sent; placed?: boolean }) {
-  return (
-    <div className="rounded-lg border border-line bg-surface px-3 py-2">
-      <p className="text-sm text-soft">
-        <Untrusted text={remark.by} max={60} /> <Time at={remark.time} />
-        {placed && <> on line {remark.line}</>}
-      </p>
-      <Untrusted text={remark.text} block max={1_000} />
-    </div>
-  );
 }
 
 /** Give what belongs under a line; the same function as long as nothing of it changes. */
@@ -202,86 +182,5 @@ function useBeneath({
       );
     },
     [path, commit, findings, remarks, sent, writing, setWriting],
-  );
-}
-
-export function FindingNote({ finding }: { finding: Finding }) {
-  const tone = { danger: "bad", warning: "warn" }[finding.severity] ?? "plain";
-  return (
-    <p className="flex flex-wrap items-baseline gap-2">
-      <Badge tone={tone as "bad" | "warn" | "plain"}>{finding.severity}</Badge>
-      <Untrusted text={finding.message} max={400} />
-      <code className="font-mono text-xs text-soft">{finding.rule}</code>
-    </p>
-  );
-}
-
-function RemarkBox({
-  commit,
-  place,
-  remark,
-  open,
-  onOpen,
-  onDone,
-}: {
-  commit: string;
-  place: Omit<Remark, "text">;
-  remark: Remark | undefined;
-  open: boolean;
-  onOpen: () => void;
-  onDone: () => void;
-}) {
-  const [, draft] = useDrafts(commit);
-  const [text, setText] = useState(remark?.text ?? "");
-  const save = (said: string) => {
-    draft((now) => withRemark(now, { ...place, text: said }));
-    onDone();
-  };
-  if (remark && !open) {
-    return (
-      <div className="rounded-lg border border-accent/40 bg-accent-wash px-3 py-2">
-        <p className="whitespace-pre-wrap">{remark.text}</p>
-        <p className="mt-1 flex gap-2 text-sm text-soft">
-          <span>yours, not sent yet</span>
-          <button type="button" className="text-accent underline" onClick={onOpen}>
-            edit
-          </button>
-          <button type="button" className="text-accent underline" onClick={() => save("")}>
-            remove
-          </button>
-        </p>
-      </div>
-    );
-  }
-  return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        save(text);
-      }}
-    >
-      <textarea
-        aria-label={`Comment on line ${place.line}`}
-        // biome-ignore lint/a11y/noAutofocus: it appears because somebody asked to write
-        autoFocus
-        rows={2}
-        maxLength={2_000}
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-        onKeyDown={(event) => {
-          if (event.key === "Escape") onDone();
-          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save(text);
-        }}
-        className="block w-full rounded-lg border border-line-strong bg-surface px-3 py-2 text-sm"
-      />
-      <div className="mt-1.5 flex gap-2">
-        <Button type="submit" look="main">
-          Add to the review
-        </Button>
-        <Button look="quiet" onClick={onDone}>
-          Cancel
-        </Button>
-      </div>
-    </form>
   );
 }
