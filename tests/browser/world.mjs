@@ -244,6 +244,7 @@ export function places(made) {
     decisions: "/approvals",
     approval: `/approvals/${made.approval}`,
     changes: "/changes",
+    tasks: "/tasks",
     review: `/changes/${made.change}`,
     live: `/changes/${made.shipped}`,
     plans: "/plans",

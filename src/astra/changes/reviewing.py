@@ -213,7 +213,7 @@ def summary(change: Change) -> str:
     ]
     dangers = sum(item["severity"] == Severity.DANGER for item in change.findings or ())
     if dangers:
-        words.append(f"{dangers} dangerous findings")
+        words.append(f"{dangers} dangerous finding{'s' if dangers > 1 else ''}")
     words += [
         f"touches {name}: {one_line(', '.join(change.facts[name]), 120)}"
         for name in ("protected", "tests", "dependencies")
