@@ -85,6 +85,12 @@ def report(
     print(json.dumps(measure, ensure_ascii=False), flush=True)
 
 
+def not_measured(name: str, why: str) -> None:
+    """Say that a measure was not taken, and why: a silent row would look like a good one."""
+    empty = dict.fromkeys(("value", "reference", "ratio", "target", "ok"))
+    print(json.dumps({"name": f"{name}: not measured, {why}", **empty}), flush=True)
+
+
 @contextmanager
 def folder() -> Iterator[Path]:
     """Give a folder on the disk that holds this repository: /tmp may be memory, where syncs lie."""

@@ -99,6 +99,26 @@ def test_reject_comment_and_send_back(writing: Astra) -> None:
     assert refused["code"] == "nothing_waits"
 
 
+def test_a_remark_on_a_line_is_shown_with_its_place_and_given_to_the_agent(writing: Astra) -> None:
+    made = propose(writing)
+    said = ("--on", "agent.py:2", "why \x1b[2J this?", "--on", "agent.py:-2", "it was fine")
+    writing.json("changes", "request-changes", made["id"], *said)
+    shown = writing.run("changes", "show", made["id"]).stdout
+    assert "2 remarks on lines" in shown
+    assert "agent.py:2  why \\x1b[2J this?" in shown
+    assert "agent.py:2 (before)  it was fine" in shown
+    agent = writing.json("tools", "call", "astra.changes.get", f'{{"id": "{made["id"]}"}}')
+    (comment,) = agent["change"]["comments"]
+    assert [(each["path"], each["line"], each["side"]) for each in comment["remarks"]] == [
+        ("agent.py", 2, "new"),
+        ("agent.py", 2, "old"),
+    ]
+    refused = writing.json("changes", "comment", made["id"], "--on", "agent.py", "x", code=2)
+    assert refused["code"] == "bad_usage"
+    missing = writing.json("changes", "comment", made["id"], "--on", "agent.py:99", "x", code=1)
+    assert missing["code"] == "no_such_line"
+
+
 def test_a_task_is_run_by_enabling_it(writing: Astra) -> None:
     made = propose(writing)
     refused = writing.json("tasks", "run", made["task_id"], code=3)

@@ -23,6 +23,17 @@ test("while Astra is away the page says so; what happened meanwhile comes when i
   await page.getByText("Live").waitFor();
 });
 
+test("without a network the page says that it is this device, and catches up afterwards", async () => {
+  const page = await world.page();
+  await world.go(page, "/desires");
+  await page.getByText("Live").waitFor();
+  await page.context().setOffline(true);
+  await page.getByText("This device is offline.").waitFor();
+  await world.astra("desires", "record", "while there was no network");
+  await page.context().setOffline(false);
+  await page.getByText("while there was no network").waitFor();
+});
+
 test("the shell opens without Astra, once it has been there", async () => {
   const page = await world.page();
   await page.evaluate(() => navigator.serviceWorker.ready);

@@ -116,9 +116,12 @@ test("a second tab is let in by the first, and logging out ends both", async () 
 
 test("a session that is over leads to the door, not to an error", async () => {
   const page = await world.page();
-  await page.route("**/api/desires*", (route) =>
-    route.fulfill({ status: 401, contentType: "application/problem+json", body: '{"code":"not_recognised"}' }),
-  );
+  const asked = page.waitForRequest(/api\/goals|api\/desires/);
   await page.getByRole("link", { name: "Desires" }).first().click();
+  const { authorization } = await (await asked).allHeaders();
+  await page.route("**/api/events", (route) => route.abort());
+  const over = await fetch(`${world.url}/api/session`, { method: "DELETE", headers: { authorization } });
+  assert.equal(over.ok, true);
+  await page.getByRole("link", { name: "Schedules" }).first().click();
   await page.getByText("You are logged out").waitFor();
 });

@@ -11,21 +11,37 @@ before(async () => {
 });
 after(() => world.end());
 
-for (const colorScheme of ["light", "dark"]) {
-  for (const [name, viewport] of Object.entries({ phone: PHONE, desk: DESKTOP })) {
-    test(`${name}, ${colorScheme}`, async () => {
-      const page = await world.page({ viewport, colorScheme });
-      for (const path of paths) {
-        await world.go(page, path);
-        const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-        assert.ok(wider <= 0, `${path} is ${wider} px too wide`);
-        assert.deepEqual(await violations(page), [], path);
-        assert.ok(await page.getByRole("button", { name: "Stop" }).isVisible(), path);
-      }
-      assert.deepEqual(page.complaints, []);
-    });
-  }
+for (const [name, viewport] of Object.entries({ phone: PHONE, desk: DESKTOP })) {
+  test(`every page on a ${name}, in light and in dark`, async () => {
+    const page = await world.page({ viewport });
+    for (const path of paths) {
+      await page.emulateMedia({ colorScheme: "light" });
+      await world.go(page, path);
+      const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(wider <= 0, `${path} is ${wider} px too wide`);
+      assert.deepEqual(await violations(page), [], `${path}, light`);
+      await page.emulateMedia({ colorScheme: "dark" });
+      assert.deepEqual(await violations(page), [], `${path}, dark`);
+      assert.ok(await page.getByRole("button", { name: "Stop" }).isVisible(), path);
+    }
+    assert.deepEqual(page.complaints, []);
+  });
 }
+
+test("every number of the status leads to the records that it counts", async () => {
+  const page = await world.page();
+  await world.go(page, "/status");
+  await page.getByRole("listitem").filter({ hasText: "merged" }).getByRole("link").first().click();
+  await page.waitForURL("**/ledger?type=code_modification_executed");
+  await page.getByText("The change became part of the branch.").waitFor();
+  await world.go(page, "/status");
+  await page.getByText("requests that wait for you").waitFor();
+  await page.getByRole("link", { name: /^apr_/ }).click();
+  await page.getByText(/Waits for a decision/).first().waitFor();
+  await world.go(page, "/tasks");
+  await page.getByRole("link", { name: /^Change the code/ }).first().click();
+  await page.getByRole("heading", { name: "Live, against proposed" }).waitFor();
+});
 
 test("the door and the dialogs are accessible too", async () => {
   const stranger = await (await world.browser.newContext()).newPage();

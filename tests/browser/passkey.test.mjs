@@ -1,12 +1,14 @@
 // A passkey: made here, signed in the terminal, and from then on a person's presence decides.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { propose, World } from "./world.mjs";
+import { KINDER, TIRED, WELL } from "./target.mjs";
+import { eventually, propose, World } from "./world.mjs";
 
 let world;
 let page;
 before(async () => {
   world = await World.make();
+  await world.contract();
   page = await world.page();
   const session = await page.context().newCDPSession(page);
   await session.send("WebAuthn.enable");
@@ -31,6 +33,18 @@ async function asked(url) {
 async function signature(id) {
   const { items } = await world.astra("ledger", "story", id);
   return items.find((record) => record.type === "approval_granted")?.data.authority;
+}
+
+const verdict = () => page.getByRole("region", { name: "Your verdict" });
+
+async function signed(type) {
+  const { items } = await world.astra("ledger", "tail", "--count", "200");
+  return items.findLast((record) => record.type === type).data.authority;
+}
+
+async function served() {
+  const { app } = await world.astra("status");
+  return (await fetch(`http://127.0.0.1:${app.port}/`)).text();
 }
 
 test("a login link alone can look and not approve", async () => {
@@ -66,11 +80,74 @@ test("with it code writing is turned on, and a change is approved", async () => 
   await page.getByRole("button", { name: "Turn on…" }).click();
   await page.getByRole("button", { name: "Turn on with your passkey" }).click();
   await page.getByRole("button", { name: "Turn on…" }).waitFor({ state: "detached" });
-  const change = await propose(world, "Greet", { "agent.py": "def greet(name):\n    return name\n" });
+  const change = await propose(world, "Greet", WELL);
   await world.go(page, `/changes/${change.id}`);
-  await page.getByRole("button", { name: "Approve" }).click();
+  await verdict().getByRole("button", { name: "Approve" }).click();
   await page.getByRole("button", { name: "Approve with your passkey" }).click();
-  await page.getByText("This change is executed").waitFor();
+  await page.getByText("It was approved without the deploy").waitFor();
+});
+
+test("with it a plan is approved, with exactly the grants that the page showed", async () => {
+  const plan = await world.plan();
+  await world.go(page, `/plans/${plan.id}`);
+  await page.getByRole("button", { name: "Approve with your passkey" }).click();
+  await page.getByRole("button", { name: "Abort…" }).waitFor();
+  const { items } = await world.astra("ledger", "story", plan.id);
+  const granted = items.find((record) => record.type === "approval_granted");
+  assert.ok(granted.data.authority.client_data);
+  assert.ok(items.some((record) => record.type === "agent_plan_approved"));
+  await world.astra("plans", "abort", plan.id);
+});
+
+test("with it the target is deployed from the releases", async () => {
+  await world.go(page, "/releases");
+  await page.getByRole("button", { name: "Deploy with your passkey" }).click();
+  await page.getByText("it stayed healthy for its whole watch").waitFor();
+  const [release] = (await world.astra("releases")).items;
+  assert.equal(release.live, true);
+  assert.equal((await signed("deployment_ordered")).statement.content.commit, release.commit);
+});
+
+test("a change is approved with its deploy, and the page follows it until it is live", async () => {
+  const change = await propose(world, "Greet kindly", KINDER);
+  await world.go(page, `/changes/${change.id}`);
+  await page.getByText("As it should be: the new tests notice the change.").waitFor();
+  await verdict().getByRole("button", { name: "Approve" }).click();
+  await page.getByLabel("deploy it as well").check();
+  await page.getByRole("button", { name: "Approve with your passkey" }).click();
+  const way = page.getByRole("list", { name: "Steps into service" });
+  for (const words of [
+    "A person approved exactly this commit",
+    "It is part of trunk",
+    "files was built and sealed",
+    "new connections go to it",
+    "It stayed healthy for its whole watch: it is live.",
+  ]) {
+    await way.getByText(words).waitFor();
+  }
+  assert.match(await served(), /Good day, dear/);
+  assert.deepEqual(page.complaints, []);
+});
+
+test("with it a release is brought back", async () => {
+  await world.go(page, "/releases");
+  await page.getByRole("button", { name: "Roll back to this…" }).click();
+  await page.getByRole("button", { name: "Roll back with your passkey" }).click();
+  await eventually(async () => assert.match(await served(), /Good day, you/));
+  assert.ok((await signed("rollback_ordered")).client_data);
+});
+
+test("what fails in service is taken back by itself, and the page says why", async () => {
+  const change = await propose(world, "A faster health answer", TIRED);
+  await world.go(page, `/changes/${change.id}`);
+  await page.getByRole("heading", { name: "Tests" }).waitFor();
+  await world.astra("changes", "approve", change.id, "--deploy");
+  const way = page.getByRole("list", { name: "Steps into service" });
+  await way.getByText("It failed:").waitFor();
+  await way.getByText("serves again; nobody had to act.").waitFor();
+  await page.getByText("taken back", { exact: true }).waitFor();
+  await page.getByRole("link", { name: "Look at the releases" }).click();
+  await page.getByRole("heading", { name: "Live now" }).waitFor();
 });
 
 test("with it work starts again after a stop", async () => {

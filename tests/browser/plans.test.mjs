@@ -1,7 +1,7 @@
 // A plan is read, narrowed, approved and held; what it may touch is said in words.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { eventually, World } from "./world.mjs";
+import { eventually, PHONE, violations, World } from "./world.mjs";
 
 let world;
 let plan;
@@ -48,11 +48,35 @@ test("it is approved in the terminal and can be ended on the page", async () => 
   assert.equal((await world.astra("plans", "show", plan.id)).state, "aborted");
 });
 
-test("another one is rejected with a reason", async () => {
+test("another one is read on a phone, and rejected with a reason", async () => {
   const other = await world.plan();
-  const page = await world.page();
-  await world.go(page, `/plans/${other.id}`);
+  const page = await world.page({ viewport: PHONE, colorScheme: "dark" });
+  await page.getByRole("link", { name: /run the plan/ }).click();
+  await page.getByText("Its sandbox, in words").waitFor();
+  assert.deepEqual(await violations(page), []);
   await page.getByLabel("Reject, and say why").fill("not this week");
   await page.getByRole("button", { name: "Reject" }).click();
   await page.getByText("rejected").first().waitFor();
+  assert.equal((await world.astra("plans", "show", other.id)).state, "rejected");
+});
+
+test("and a third one goes by keyboard alone", async () => {
+  const third = await world.plan();
+  const page = await world.page();
+  await page.getByRole("link", { name: /run the plan/ }).waitFor();
+  await page.keyboard.press("j");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`**/plans/${third.id}`);
+  await page.getByRole("heading", { name: "Your decision" }).waitFor();
+  await page.keyboard.press("r");
+  await page.keyboard.type("by keyboard");
+  await page.keyboard.press("Enter");
+  await page.getByText("rejected").first().waitFor();
+  assert.equal((await world.astra("plans", "show", third.id)).reason, "by keyboard");
+});
+
+test("one request waits for a plan, however often it is asked for", async () => {
+  const fourth = await world.plan();
+  const { items } = await world.astra("approvals");
+  assert.equal(items.filter((each) => each.subject_id === fourth.id).length, 1);
 });

@@ -1,6 +1,7 @@
 // The whole review of a change: looked at, remarked on, sent back, revised, approved, merged.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { KINDER } from "./target.mjs";
 import { PHONE, propose, World } from "./world.mjs";
 
 let world;
@@ -28,7 +29,38 @@ test("by mouse: a remark on a line and a verdict go out together", async () => {
   await page.getByText("This change is changes requested").waitFor();
   const shown = await world.astra("changes", "show", change.id);
   assert.equal(shown.state, "changes_requested");
-  assert.equal(shown.comments.at(-1).text, "Nearly.\n\nagent.py:2: too casual");
+  const { text, remarks } = shown.comments.at(-1);
+  assert.equal(text, "Nearly.");
+  assert.deepEqual(remarks, [{ path: "agent.py", side: "new", line: 2, text: "too casual" }]);
+  await page.getByRole("row").filter({ hasText: "too casual" }).waitFor();
+  assert.deepEqual(page.complaints, []);
+});
+
+test("what the diff leaves out is shown on demand, with its numbers on both sides", async () => {
+  const change = await propose(world, "Greet kindly", KINDER);
+  const page = await world.page();
+  await world.go(page, `/changes/${change.id}`);
+  const file = page.getByRole("region", { name: "File agent.py" });
+  const hidden = file.getByText("def sorted_by_need");
+  assert.equal(await hidden.count(), 0);
+  await file.getByRole("button", { name: "Show 36 hidden lines" }).click();
+  await hidden.first().waitFor();
+  const row = file.getByRole("row").filter({ hasText: "def sorted_by_need" });
+  assert.match(await row.innerText(), /26[^]*27/);
+  assert.equal(await file.getByRole("button", { name: /^Show/ }).count(), 0);
+  await row.getByRole("button", { name: "Comment on line 27 after" }).click();
+  await page.getByLabel("Comment on line 27", { exact: true }).fill("and this?");
+  await page.getByRole("button", { name: "Add to the review" }).click();
+  await page.keyboard.press("c");
+  await page.keyboard.press("Control+Enter");
+  await page.getByText("1 remark beside lines").waitFor();
+  await page.reload();
+  await file.getByText("on line 27").waitFor();
+  const tests = page.getByRole("region", { name: "File tests/test_agent.py" });
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await page.keyboard.press("e");
+  await tests.getByText("from agent import Question").first().waitFor();
   assert.deepEqual(page.complaints, []);
 });
 
@@ -64,5 +96,6 @@ test("on a phone: read, then approve in the terminal, and watch it become part o
   await page.getByText(`astra approve ${change.approval_id}`).waitFor();
   await page.getByRole("button", { name: "Done" }).click();
   await world.astra("changes", "approve", change.id);
-  await page.getByText("This change is executed").waitFor();
+  await page.getByText("It is part of trunk").waitFor();
+  await page.getByText("It was approved without the deploy").waitFor();
 });

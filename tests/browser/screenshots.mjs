@@ -1,23 +1,49 @@
 // Pictures of every page at both sizes, for the documents: node screenshots.mjs FOLDER
-import { mkdir } from "node:fs/promises";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DESKTOP, furnish, PHONE, places, World } from "./world.mjs";
 
 const folder = process.argv[2];
+const IN_THE_DARK = ["inbox", "review", "live"];
+
+/** Take a picture as WebP, which the browser makes itself and which is a third of the size. */
+async function picture(page, path) {
+  const session = await page.context().newCDPSession(page);
+  const { data } = await session.send("Page.captureScreenshot", { format: "webp", quality: 85 });
+  await session.detach();
+  await writeFile(path, Buffer.from(data, "base64"));
+}
+
 await mkdir(folder, { recursive: true });
+for (const old of await readdir(folder)) {
+  if (/-(desk|phone)-(light|dark)\.(png|webp)$/.test(old)) await rm(join(folder, old));
+}
 const world = await World.make();
 try {
-  const pages = places(await furnish(world));
+  const pages = Object.entries(places(await furnish(world)));
   for (const [size, viewport] of Object.entries({ desk: DESKTOP, phone: PHONE })) {
     for (const colorScheme of ["light", "dark"]) {
       const page = await world.page({ viewport, colorScheme });
-      for (const [name, path] of Object.entries(pages)) {
+      const shown = pages.filter(([name]) => colorScheme === "light" || IN_THE_DARK.includes(name));
+      for (const [name, path] of shown) {
         await world.go(page, path);
-        await page.screenshot({ path: join(folder, `${name}-${size}-${colorScheme}.png`) });
+        if (name === "review") await lines(page);
+        await picture(page, join(folder, `${name}-${size}-${colorScheme}.webp`));
+        if (name === "review") {
+          await page.evaluate(() => scrollTo(0, 0));
+          await picture(page, join(folder, `evidence-${size}-${colorScheme}.webp`));
+        }
       }
       await page.context().close();
     }
   }
 } finally {
   await world.end();
+}
+
+/** Show the lines of a review with the finding and the remark beside them. */
+async function lines(page) {
+  await page.getByText("Why does it have to speak?").evaluate((node) => {
+    node.scrollIntoView({ block: "center" });
+  });
 }

@@ -5,14 +5,15 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { contract, KINDER, TARGET } from "./target.mjs";
 
 const require = createRequire(new URL("../../web/package.json", import.meta.url));
-const { chromium } = require("playwright-core");
+export const { chromium } = require("playwright-core");
 const AXE = require.resolve("axe-core/axe.min.js");
 const run = promisify(execFile);
 const PYTHON = process.env.ASTRA_PYTHON;
-const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
-const FLAGS = [
+export const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
+export const FLAGS = [
   "--no-sandbox",
   "--disable-gpu",
   "--disable-quic",
@@ -73,15 +74,10 @@ export class World {
 
   async repository() {
     const target = join(this.folder, "target");
-    await mkdir(target);
-    const greet = 'def greet(name: str) -> str:\n    return f"Hello, {name}"\n';
-    const long = Array.from({ length: 40 }, (_, i) => `SETTING_${i} = ${i}`).join("\n");
-    await writeFile(join(target, "agent.py"), greet);
-    await writeFile(join(target, "settings.py"), `${long}\n`);
-    await writeFile(
-      join(target, "test_agent.py"),
-      'from agent import greet\n\n\ndef test_it_greets():\n    assert greet("Ada").startswith("Hello")\n',
-    );
+    for (const [path, content] of Object.entries(TARGET)) {
+      await mkdir(dirname(join(target, path)), { recursive: true });
+      await writeFile(join(target, path), content);
+    }
     const identity = ["-c", "user.name=Someone", "-c", "user.email=someone@localhost"];
     await run("git", ["init", "-q", "-b", "trunk"], { cwd: target });
     await run("git", ["add", "."], { cwd: target });
@@ -104,6 +100,12 @@ export class World {
     } catch (error) {
       return { code: error.code, said: readable(error.stdout) ?? error.stderr };
     }
+  }
+
+  /** Sign how the target is tested and served, so that changes have evidence and can go live. */
+  async contract() {
+    await writeFile(join(this.folder, "data", "astra.toml"), contract(PYTHON));
+    await this.astra("config", "sign");
   }
 
   /** Serve the pages, on the port it had before or a free one. */
@@ -220,12 +222,17 @@ export async function furnish(world) {
   made.approval = (await world.attempt("tools", "call", "fetch_url", '{"url": "https://example.com/weather"}')).said.approval_id;
   made.promotion = (await world.attempt("desires", "promote", made.desire)).said.approval_id;
   await world.astra("flags", "set", "ASTRA_CODE_WRITE_ENABLED", "on");
+  await world.contract();
+  await world.astra("deploy");
+  const shipped = await propose(world, "Say goodbye as well as hello.", {
+    "agent.py": TARGET["agent.py"].replace("Bye, {name}", "Goodbye, {name}"),
+  });
+  await world.astra("changes", "approve", shipped.id, "--deploy");
+  made.shipped = shipped.id;
   made.change = (
-    await propose(world, "People said the greeting sounds abrupt. Greet by name, and politely.", {
-      "agent.py": 'import subprocess\n\n\ndef greet(name: str) -> str:\n    """Say hello, politely."""\n    return f"Good day, dear {name}"\n',
-      "docs/tone.md": "# Tone\n\nBe kind, be brief.\n",
-    })
+    await propose(world, "People said the greeting sounds abrupt. Greet kindly, and say goodbye aloud.", KINDER)
   ).id;
+  await world.astra("changes", "comment", made.change, "Nearly there; one question.", "--on", "agent.py:53", "Why does it have to speak?");
   made.plan = (await world.plan()).id;
   return made;
 }
@@ -237,7 +244,9 @@ export function places(made) {
     decisions: "/approvals",
     approval: `/approvals/${made.approval}`,
     changes: "/changes",
+    tasks: "/tasks",
     review: `/changes/${made.change}`,
+    live: `/changes/${made.shipped}`,
     plans: "/plans",
     plan: `/plans/${made.plan}`,
     releases: "/releases",

@@ -28,6 +28,7 @@ export const approvalRoute = at("/approvals/$id", () => import("./pages/Approval
 export const decidedRoute = at("/approvals", () => import("./pages/Decided"), "Decided");
 export const changesRoute = at("/changes", () => import("./pages/Changes"), "Changes");
 export const changeRoute = at("/changes/$id", () => import("./review/Review"), "ReviewPage");
+export const tasksRoute = at("/tasks", () => import("./pages/Tasks"), "Tasks");
 export const plansRoute = at("/plans", () => import("./plans/Plans"), "Plans");
 export const planRoute = at("/plans/$id", () => import("./plans/PlanPage"), "PlanPage");
 export const releasesRoute = at("/releases", () => import("./pages/Releases"), "Releases");
@@ -56,6 +57,7 @@ const tree = root.addChildren([
   decidedRoute,
   changesRoute,
   changeRoute,
+  tasksRoute,
   plansRoute,
   planRoute,
   releasesRoute,

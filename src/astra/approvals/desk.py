@@ -8,6 +8,7 @@ what it was for.
 The summary a person reads is written by the server from what it knows, never by the one who asks.
 """
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -122,24 +123,41 @@ class Desk:
         expires_at: datetime | None = None,
     ) -> str:
         """Ask for an approval; while one for the same content waits, that one is meant."""
-        for approval in self._where("digest = ? AND state = 'pending'", digest):
-            if approval.expires_at > self._now():
-                return approval.id
-        now = self.clock.now()
-        identifier = from_content("apr", digest, random_id("nonce"))
+        until = format_time(expires_at or self.clock.now() + LIFETIME)
         data = {
             "kind": kind,
             "subject_id": subject_id,
             "digest": digest,
             "summary": summary,
             "details": details,
-            "expires_at": format_time(expires_at or now + LIFETIME),
+            "expires_at": until,
         }
-        event = Event(
-            type=REQUESTED, actor=actor, data=data, correlation=correlation, subject=identifier
-        )
-        self.ledger.append([event], expect={identifier: 0})
-        return identifier
+        while True:
+            times = self._times_asked(digest)  # before the look: whoever comes between takes it
+            if waiting := self._waiting(digest):
+                return waiting
+            identifier = from_content("apr", digest, random_id("nonce"))
+            event = Event(
+                type=REQUESTED,
+                actor=actor,
+                data=data,
+                correlation=correlation,
+                subject=identifier,
+                key=f"asked:{digest}:{times}",
+            )
+            with contextlib.suppress(DuplicateKey):  # somebody asked for the same meanwhile
+                self.ledger.append([event], expect={identifier: 0})
+                return identifier
+
+    def _waiting(self, digest: str) -> str | None:
+        for approval in self._where("digest = ? AND state = 'pending'", digest):
+            if approval.expires_at > self._now():
+                return approval.id
+        return None
+
+    def _times_asked(self, digest: str) -> int:
+        rows = self.ledger.query("SELECT count(*) FROM approval WHERE digest = ?", [digest])
+        return int(rows[0][0])
 
     def stands(self, identifier: str) -> bool:
         """Tell whether an approval is granted, by the operator's own signature, and not over."""

@@ -5,6 +5,7 @@ from typing import Any
 
 from astra import __version__
 from astra.adapters.reserve import Reserve, free_space
+from astra.bootstrap.queues import queues
 from astra.bootstrap.runtime import Runtime
 from astra.kernel.clock import format_time
 from astra.kernel.errors import AstraError
@@ -36,6 +37,7 @@ def status(
         "stopped": runtime.stopped(),
         "notify": notify_state(runtime),
         "approvals": {"pending": len(runtime.desk.listed())},
+        "queues": queues(runtime.ledger, runtime.desk),
         "budgets": budgets.week(runtime.ledger, now=runtime.clock.now()),
         "read_scope": str(runtime.views.read_scope),
         "sandbox": runtime.sandbox.state(),

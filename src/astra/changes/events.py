@@ -34,6 +34,7 @@ TEST_EVENTS = frozenset({TESTS_STARTED, TESTS_PASSED, TESTS_FAILED, TESTS_COMPLE
 CODE_EVENTS = CODE_MODIFICATION_EVENTS | TEST_EVENTS
 STEP_FAILED = "change_step_failed"
 DAEMON = "daemon"
+Remarked = dict[str, Any]
 
 
 def scheduled(identifier: str, data: Mapping[str, Any], *, actor: str, story: str) -> Event:
@@ -82,12 +83,12 @@ def renewed(change: Change, *, actor: str) -> Event:
     return _of(change, RENEWED, {}, actor=actor)
 
 
-def commented(change: Change, text: str, *, actor: str) -> Event:
-    return _of(change, COMMENTED, {"text": text}, actor=actor)
+def commented(change: Change, text: str, remarks: list[Remarked], *, actor: str) -> Event:
+    return _of(change, COMMENTED, {"text": text, "remarks": remarks}, actor=actor)
 
 
-def revision_requested(change: Change, text: str, *, actor: str) -> Event:
-    return _of(change, REVISION_REQUESTED, {"text": text}, actor=actor)
+def revision_requested(change: Change, text: str, remarks: list[Remarked], *, actor: str) -> Event:
+    return _of(change, REVISION_REQUESTED, {"text": text, "remarks": remarks}, actor=actor)
 
 
 def superseded(change: Change, by: str) -> Event:

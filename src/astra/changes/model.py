@@ -118,7 +118,7 @@ class Change:
     terms: dict[str, Any] = field(default_factory=dict[str, Any])
     approved_by: str | None = None
     """The approval that was used up for it."""
-    comments: tuple[dict[str, str], ...] = ()
+    comments: tuple[dict[str, Any], ...] = ()
     reason: str = ""
     conflict: dict[str, Any] | None = None
     superseded_by: str | None = None
@@ -241,12 +241,19 @@ def _conflicted(change: Change, record: Record) -> Change:
 
 
 def _said(change: Change, record: Record) -> Change:
-    comment = {"time": record.time, "by": record.actor, "text": record.data["text"]}
+    comment = {
+        "time": record.time,
+        "by": record.actor,
+        "text": record.data["text"],
+        "commit": record.data["commit"],
+        "remarks": record.data.get("remarks", []),
+    }
     return replace(change, comments=(*change.comments, comment))
 
 
 def _revise(change: Change, record: Record) -> Change:
-    return replace(_said(change, record), approval=None, reason=record.data["text"])
+    reason = record.data["text"] or "see the remarks on its lines"
+    return replace(_said(change, record), approval=None, reason=reason)
 
 
 def _approved(change: Change, record: Record) -> Change:

@@ -7,13 +7,14 @@ and the record says what moved.
 
 import contextlib
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from astra.approvals.desk import Approval
 from astra.changes import admission, events, model
 from astra.changes.evidence import Severity
+from astra.changes.lines import Lines, Remark
 from astra.changes.model import Change, State
 from astra.changes.ports import Tree
 from astra.changes.workbench import Workbench
@@ -148,19 +149,33 @@ class Reviews:
         )
         self.bench.show_waiting()
 
-    def comment(self, identifier: str, text: str, *, actor: str) -> None:
+    def comment(
+        self, identifier: str, text: str, *, actor: str, remarks: Sequence[Remark] = ()
+    ) -> None:
+        """Say something about a change, or about lines of it; nothing is decided by that."""
         change = self.bench.book.get(identifier)
-        self.bench.ledger.append([events.commented(change, _text(text), actor=actor)])
+        said, kept = self._said(change, text, remarks)
+        self.bench.ledger.append([events.commented(change, said, kept, actor=actor)])
 
-    def request_changes(self, identifier: str, text: str, *, actor: str) -> None:
+    def request_changes(
+        self, identifier: str, text: str, *, actor: str, remarks: Sequence[Remark] = ()
+    ) -> None:
         """Send a change back: the agent reads why, and can propose a revision that supersedes."""
         change = self.bench.book.get(identifier)
         model.require(change, model.REVISION_REQUESTED)
         expect = {change.id: self.bench.book.version(change.id)}
-        event = events.revision_requested(change, _text(text), actor=actor)
+        said, kept = self._said(change, text, remarks)
+        event = events.revision_requested(change, said, kept, actor=actor)
         self.bench.ledger.append([event], expect=expect)
         if change.approval:
             self.bench.desk.go_stale(change.approval, "the reviewer asked for changes")
+
+    def _said(
+        self, change: Change, text: str, remarks: Sequence[Remark]
+    ) -> tuple[str, list[dict[str, Any]]]:
+        """Check what is to be said; remarks on lines can stand without words about the whole."""
+        kept = Lines(self.bench.repo).checked(change, remarks)
+        return (_text(text) if text.strip() or not kept else ""), kept
 
     def renew(self, identifier: str, *, actor: str) -> None:
         """Gather the evidence again, from scratch; an approval that waits is withdrawn."""
@@ -198,7 +213,7 @@ def summary(change: Change) -> str:
     ]
     dangers = sum(item["severity"] == Severity.DANGER for item in change.findings or ())
     if dangers:
-        words.append(f"{dangers} dangerous findings")
+        words.append(f"{dangers} dangerous finding{'s' if dangers > 1 else ''}")
     words += [
         f"touches {name}: {one_line(', '.join(change.facts[name]), 120)}"
         for name in ("protected", "tests", "dependencies")

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from astra.changes.gathering import Gathering, planned
+from astra.changes.lines import Lines, Side
 from astra.changes.merging import Merges
 from astra.changes.model import Change, State
 from astra.changes.proposing import Proposals
@@ -49,6 +50,13 @@ class Changes:
         """Give the diff of a change's newest round, every byte of it, as text."""
         change = self.book.get(identifier)
         return self.bench.repo.diff(change.base, change.commit)
+
+    def lines(
+        self, identifier: str, *, path: str, side: Side, start: int, end: int
+    ) -> dict[str, Any]:
+        """Give lines of a file of a change that its diff leaves out."""
+        change = self.book.get(identifier)
+        return Lines(self.bench.repo).shown(change, path=path, side=side, start=start, end=end)
 
     def shown(self, identifier: str) -> dict[str, Any]:
         """Give everything there is to know about a change, in one document."""

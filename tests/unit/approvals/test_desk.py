@@ -21,7 +21,11 @@ def gate() -> GateInMemory:
 
 
 def ask(gate: GateInMemory, digest: str = "d" * 64, **fields: Any) -> str:
-    return gate.desk.ask(
+    return asked(gate.desk, digest, **fields)
+
+
+def asked(desk: Desk, digest: str = "d" * 64, **fields: Any) -> str:
+    return desk.ask(
         **{
             "kind": "test",
             "subject_id": "thing",
@@ -151,9 +155,12 @@ def test_what_went_stale_cannot_be_used_and_says_what_moved(gate: GateInMemory) 
 
 
 class Overtaken:
-    """A ledger on which somebody else decides between a look at a version and the append."""
+    """A ledger on which somebody else acts between a look at it and the append."""
 
-    def __init__(self, gate: GateInMemory, first: Callable[[], object]) -> None:
+    def __init__(
+        self, gate: GateInMemory, first: Callable[[], object], *, look: str = "version"
+    ) -> None:
+        self._look = look
         self._ledger = gate.root.ledger
         self._first: list[Callable[[], object]] = [first]
         self.head, self.append = self._ledger.head, self._ledger.append
@@ -161,9 +168,15 @@ class Overtaken:
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         rows = self._ledger.query(sql, parameters)
-        if "version" in sql and self._first:
+        if self._look in sql and self._first:
             self._first.pop()()
         return rows
+
+
+def test_two_who_ask_for_the_same_at_once_get_one_request(gate: GateInMemory) -> None:
+    slower = Overtaken(gate, lambda: ask(gate), look="state = 'pending'")
+    mine = asked(Desk(slower, gate.root.clock))
+    assert [approval.id for approval in gate.desk.listed()] == [mine]
 
 
 def test_whoever_decides_second_at_the_same_moment_hears_who_was_first(gate: GateInMemory) -> None:

@@ -19,6 +19,14 @@ export type Report = {
   failures?: { name: string; message: string }[];
   output_tail?: string;
 };
+export type PlacedRemark = { path: string; side: "old" | "new"; line: number; text: string };
+export type Comment = {
+  time: string;
+  by: string;
+  text: string;
+  commit: string;
+  remarks: PlacedRemark[];
+};
 export type TestRun = { label: string; attempts: number; report: Report | null };
 export type Change = {
   id: string;
@@ -42,8 +50,8 @@ export type Change = {
   correlation: string;
   findings: Finding[] | null;
   evidence: { verdict: string | null; words: string; complete: boolean; runs: TestRun[] };
-  comments: { time: string; by: string; text: string }[];
-  decision: { reason: string };
+  comments: Comment[];
+  decision: { reason: string; terms?: { deploy?: boolean } };
   goal_text: string | null;
   blocked: string | null;
   next: string;

@@ -13,6 +13,7 @@ export type Flag = Schemas["FlagShown"];
 export type LedgerRecord = Schemas["RecordShown"];
 export type Session = Schemas["Session"];
 export type Status = Schemas["Status"];
+export type Task = Schemas["TaskShown"];
 export type Tool = Schemas["ToolShown"];
 
 /** What a call would touch; it travels inside an approval's open details. */

@@ -119,6 +119,19 @@ export const diffQuery = (identifier: string, commit: string) =>
     queryFn: () => answer(api.GET("/api/changes/{identifier}/diff", one(identifier))),
     staleTime: Number.POSITIVE_INFINITY,
   });
+export const linesQuery = (
+  identifier: string,
+  commit: string,
+  query: { path: string; start: number; end: number },
+) =>
+  queryOptions({
+    queryKey: ["lines", identifier, commit, query],
+    queryFn: () =>
+      answer(
+        api.GET("/api/changes/{identifier}/lines", { params: { path: { identifier }, query } }),
+      ),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
 export const passkeysQuery = queryOptions({
   queryKey: ["passkeys"],
   queryFn: () => answer(api.GET("/api/passkeys")),
@@ -161,6 +174,28 @@ export const ledgerPages = infiniteQueryOptions({
   },
 });
 
+/** The newest records of one kind: what a number on another page counts. */
+export const kindQuery = (type: string) =>
+  queryOptions({
+    queryKey: ["ledger", "kind", type],
+    queryFn: async () => {
+      const query = { last: PAGE, type };
+      const page = await answer(api.GET("/api/ledger", { params: { query } }));
+      return { items: page.items.toReversed() };
+    },
+  });
+export const taskPages = infiniteQueryOptions({
+  queryKey: ["tasks"],
+  initialPageParam: null as string | null,
+  queryFn: ({ pageParam }) =>
+    answer(
+      api.GET("/api/tasks", {
+        params: { query: { limit: 50, ...(pageParam ? { cursor: pageParam } : {}) } },
+      }),
+    ),
+  getNextPageParam: (page) => (page.next === null ? null : String(page.next ?? "") || null),
+});
+
 const TOUCHED: [prefix: string, keys: string[]][] = [
   ["approval_", ["approvals", "status"]],
   ["schedule_", ["schedules", "status"]],
@@ -173,7 +208,8 @@ const TOUCHED: [prefix: string, keys: string[]][] = [
   ["agent_global_grant", ["grants"]],
   ["change_", ["changes", "status"]],
   ["code_modification_", ["changes", "status"]],
-  ["tests_", ["changes"]],
+  ["tests_", ["changes", "status"]],
+  ["task_", ["tasks"]],
   ["approval_", ["changes"]],
   ["release_", ["releases", "status"]],
   ["deploy", ["releases", "status"]],

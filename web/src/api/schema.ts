@@ -1062,6 +1062,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/changes/{identifier}/lines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Lines
+         * @description Give lines of a file of the change that the diff leaves out, at most 500 at once.
+         */
+        get: operations["show_lines_api_changes__identifier__lines_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/changes/{identifier}/output": {
         parameters: {
             query?: never;
@@ -1867,13 +1887,21 @@ export interface components {
         };
         /** Body_comment_on_change_api_changes__identifier__comments_post */
         Body_comment_on_change_api_changes__identifier__comments_post: {
-            /** Text */
+            /**
+             * Text
+             * @default
+             */
             text: string;
             /**
              * Request Changes
              * @default false
              */
             request_changes: boolean;
+            /**
+             * Remarks
+             * @default []
+             */
+            remarks: components["schemas"]["RemarkGiven"][];
         };
         /** Body_create_token_api_tokens_post */
         Body_create_token_api_tokens_post: {
@@ -2775,6 +2803,32 @@ export interface components {
             /** Trouble */
             trouble: string;
         };
+        /**
+         * LinesShown
+         * @description Lines of a file of a change; very long ones are cut.
+         */
+        LinesShown: {
+            /** Id */
+            id: string;
+            /** Commit */
+            commit: string;
+            /** Path */
+            path: string;
+            /**
+             * Side
+             * @enum {string}
+             */
+            side: "old" | "new";
+            /** Start */
+            start: number;
+            /** Lines */
+            lines: string[];
+            /**
+             * Total
+             * @description how many lines the file has
+             */
+            total: number;
+        };
         /** LoginLink */
         LoginLink: {
             /**
@@ -3194,6 +3248,25 @@ export interface components {
             /** Pruned */
             pruned: number;
         };
+        /**
+         * QueueShown
+         * @description What waits somewhere, and what has waited longest.
+         */
+        QueueShown: {
+            /** Name */
+            name: string;
+            /** About */
+            about: string;
+            /** Count */
+            count: number;
+            /**
+             * Oldest
+             * @description the id of what has waited longest
+             */
+            oldest: string | null;
+            /** Since */
+            since: string | null;
+        };
         /** Readiness */
         Readiness: {
             /** Sha256 */
@@ -3298,6 +3371,24 @@ export interface components {
             id: string;
             /** Name */
             name: string;
+        };
+        /**
+         * RemarkGiven
+         * @description What a reviewer says about one line, before (`old`) or after (`new`) the change.
+         */
+        RemarkGiven: {
+            /** Path */
+            path: string;
+            /**
+             * Side
+             * @default new
+             * @enum {string}
+             */
+            side: "old" | "new";
+            /** Line */
+            line: number;
+            /** Text */
+            text: string;
         };
         /**
          * RequestOptions
@@ -3522,6 +3613,8 @@ export interface components {
             /** Stopped */
             stopped: boolean;
             approvals: components["schemas"]["ApprovalCount"];
+            /** Queues */
+            queues: components["schemas"]["QueueShown"][];
             /** Budgets */
             budgets: components["schemas"]["BudgetWeek"][];
             /** Read Scope */
@@ -6801,6 +6894,51 @@ export interface operations {
             };
         };
     };
+    show_lines_api_changes__identifier__lines_get: {
+        parameters: {
+            query: {
+                path: string;
+                start: number;
+                end: number;
+                side?: "old" | "new";
+            };
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LinesShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     show_output_api_changes__identifier__output_get: {
         parameters: {
             query?: {
@@ -6932,7 +7070,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": components["schemas"]["Body_comment_on_change_api_changes__identifier__comments_post"];
             };

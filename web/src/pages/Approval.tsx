@@ -91,7 +91,7 @@ function Meaning({
   return (
     <ul className="space-y-1.5">
       {said.map(({ tone, text }) => (
-        <li key={text} className="flex gap-2">
+        <li key={text} className="flex items-baseline gap-2">
           <Badge tone={tone}>{tone === "warn" ? "look" : "note"}</Badge>
           <Untrusted text={text} />
         </li>
@@ -158,6 +158,7 @@ export function Approve({ found }: { found: ApprovalDetails }) {
       action="approval_granted"
       content={{ approval: found.id, digest: found.digest }}
       command={`astra approve ${found.id}`}
+      hint="a"
       send={async (authority) => {
         const path = { params: { path: { identifier: found.id } } };
         await answer(

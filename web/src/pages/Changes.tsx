@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import type { ChangeBrief } from "../api/changes";
 import { changesQuery } from "../api/queries";
 import { Badge, StateBadge, toneOf } from "../parts/Badge";
+import { buttonClass } from "../parts/Button";
 import { PageHeader } from "../parts/PageHeader";
 import { Answer, Empty } from "../parts/states";
 import { Time } from "../parts/Time";
@@ -15,6 +16,11 @@ export function Changes() {
       <PageHeader
         title="Changes"
         about="What the agent wants to change in its own source. Nothing of it is live before you approve."
+        actions={
+          <Link to="/tasks" className={buttonClass("quiet")}>
+            Their tasks
+          </Link>
+        }
       />
       <section className="overflow-hidden rounded-card border border-line bg-surface">
         <Answer query={changes}>

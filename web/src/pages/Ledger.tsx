@@ -3,7 +3,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { answer, api } from "../api/client";
 import type { LedgerRecord } from "../api/model";
-import { ledgerPages, statusQuery } from "../api/queries";
+import { kindQuery, ledgerPages, statusQuery } from "../api/queries";
 import { Badge } from "../parts/Badge";
 import { Button } from "../parts/Button";
 import { Choice, Field } from "../parts/Field";
@@ -18,10 +18,14 @@ export function LedgerPage() {
   const { type: chosen = "" } = useSearch({ from: "/ledger" });
   const navigate = useNavigate();
   const [routine, setRoutine] = useState(false);
-  const pages = useInfiniteQuery(ledgerPages);
-  const shown = (pages.data?.pages ?? [])
-    .flatMap((page) => page.items)
-    .filter((record) => wanted(record, chosen, routine));
+  const exact = chosen !== "" && !FAMILIES.some(([name]) => name === chosen);
+  const pages = useInfiniteQuery({ ...ledgerPages, enabled: !exact });
+  const kind = useQuery({ ...kindQuery(chosen), enabled: exact });
+  const shown = exact
+    ? (kind.data?.items ?? [])
+    : (pages.data?.pages ?? [])
+        .flatMap((page) => page.items)
+        .filter((record) => wanted(record, chosen, routine));
   return (
     <>
       <PageHeader
@@ -38,6 +42,7 @@ export function LedgerPage() {
             options={[
               { value: "", name: "Everything" },
               ...FAMILIES.map(([name]) => ({ value: name, name })),
+              ...(exact ? [{ value: chosen, name: chosen.replaceAll("_", " ") }] : []),
             ]}
           />
         </div>
@@ -53,13 +58,13 @@ export function LedgerPage() {
         </label>
       </div>
       <div className="overflow-hidden rounded-card border border-line bg-surface">
-        <Answer query={pages}>
+        <Answer<unknown> query={exact ? kind : pages}>
           {() =>
             shown.length ? <Records records={shown} /> : <Empty title="No such records here yet" />
           }
         </Answer>
       </div>
-      {pages.hasNextPage && (
+      {!exact && pages.hasNextPage && (
         <div className="mt-3 text-center">
           <Button busy={pages.isFetchingNextPage} onClick={() => pages.fetchNextPage()}>
             Older records
@@ -72,7 +77,7 @@ export function LedgerPage() {
 
 function wanted(record: LedgerRecord, chosen: string, routine: boolean): boolean {
   if (!routine && ROUTINE.has(record.type)) return false;
-  return !chosen || family(record.type) === chosen || record.type === chosen;
+  return !chosen || family(record.type) === chosen;
 }
 
 function StoryBox() {

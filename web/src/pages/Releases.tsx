@@ -15,12 +15,13 @@ import { Button } from "../parts/Button";
 import { Card, Fact, Facts } from "../parts/Card";
 import { Dialog } from "../parts/Dialog";
 import { Digest, StoryLink } from "../parts/Id";
-import { Json } from "../parts/Json";
 import { PageHeader } from "../parts/PageHeader";
 import { Sign } from "../parts/Sign";
 import { Answer, Empty } from "../parts/states";
 import { Time } from "../parts/Time";
 import { Untrusted } from "../parts/Untrusted";
+import { AppFacts, appOf } from "./AppFacts";
+import { bytes } from "./bytes";
 
 export function Releases() {
   const releases = useQuery(releasesQuery);
@@ -48,6 +49,7 @@ export function Releases() {
 
 function Live({ release }: { release: Release | undefined }) {
   const { data: status } = useQuery(statusQuery);
+  const app = appOf(status);
   return (
     <Card title="Live now" actions={release && <Badge tone="good">live</Badge>}>
       {release ? (
@@ -64,11 +66,7 @@ function Live({ release }: { release: Release | undefined }) {
           <Fact name="Proven">
             {release.good ? "it stayed healthy for its whole watch" : "not yet"}
           </Fact>
-          {status?.app && (
-            <Fact name="App">
-              <Json value={status.app} />
-            </Fact>
-          )}
+          {app && <AppFacts app={app} />}
         </Facts>
       ) : (
         <p className="text-sm text-soft">Nothing of the target is deployed yet.</p>
@@ -91,8 +89,8 @@ function Kept({ releases }: { releases: Release[] }) {
             <span className="min-w-0 flex-1 basis-56">
               <StoryLink id={release.id} />
               <span className="block text-sm text-soft">
-                commit {release.commit.slice(0, 12)}, {release.files} files,{" "}
-                {Math.ceil(release.size / 1024)} KiB, built <Time at={release.built_at} />
+                commit {release.commit.slice(0, 12)}, {release.files} files, {bytes(release.size)},
+                built <Time at={release.built_at} />
               </span>
             </span>
             {release.good && !release.live && <Badge tone="good">proven</Badge>}

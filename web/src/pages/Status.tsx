@@ -1,18 +1,17 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
 import type { Status } from "../api/model";
-import { approvalsQuery, statusQuery } from "../api/queries";
-import { Badge, type Tone } from "../parts/Badge";
+import { statusQuery } from "../api/queries";
 import { Card, Fact, Facts } from "../parts/Card";
-import { StoryLink } from "../parts/Id";
-import { Json } from "../parts/Json";
 import { Meter } from "../parts/Meter";
 import { PageHeader } from "../parts/PageHeader";
 import { Answer } from "../parts/states";
 import { Time } from "../parts/Time";
 import { Untrusted } from "../parts/Untrusted";
+import { AppFacts, appOf } from "./AppFacts";
 import { Push } from "./Push";
+import { Queues } from "./Queues";
+import { Tiles } from "./Tiles";
 
 export function StatusPage() {
   const status = useQuery(statusQuery);
@@ -31,123 +30,87 @@ function Shown({ status }: { status: Status }) {
   return (
     <div className="space-y-4">
       {status.throwaway && (
-        <p className="rounded-lg bg-bad-wash px-4 py-2 text-sm text-bad">
+        <p className="rounded-lg bg-warn-wash px-4 py-2 text-sm text-warn">
           A throwaway data root: its passphrase comes from the environment. For trying out only.
         </p>
       )}
-      <div className="grid gap-3 sm:grid-cols-2 lg:grid-cols-4">
-        <Tile
-          name="Agent"
-          tone={status.stopped ? "bad" : "good"}
-          word={status.stopped ? "stopped" : "may work"}
-        >
-          code access: {status.code_access}
-        </Tile>
-        <Tile
-          name="Sandbox"
-          tone={status.sandbox.state === "ok" ? "good" : "bad"}
-          word={status.sandbox.state}
-        >
-          {status.sandbox.problems[0]?.what ?? status.sandbox.kind}
-        </Tile>
-        <Tile
-          name="Ledger"
-          tone={status.ledger.trouble ? "bad" : "good"}
-          word={status.ledger.trouble ? "trouble" : "writing"}
-        >
-          <Link to="/ledger" className="underline">
-            {status.ledger.records.toLocaleString("en")} records
-          </Link>
-          , last <Time at={status.ledger.time} />
-        </Tile>
-        <Tile
-          name="Schedules"
-          tone={status.executor.trouble || status.executor.closed ? "warn" : "good"}
-          word={status.executor.closed ? status.executor.closed.replaceAll("_", " ") : "running"}
-        >
-          <Link to="/schedules" className="underline">
-            {status.executor.active} active
-          </Link>
-          , {status.executor.open} open firings
-        </Tile>
+      <Tiles status={status} />
+      <div className="grid gap-4 lg:grid-cols-2">
+        <Queues status={status} />
+        <Card title="Code so far" padded={false}>
+          <Counters counters={status.changes as Record<string, unknown>} />
+        </Card>
       </div>
-      <Queues status={status} />
       <Push />
       <Card title="Budgets today">
         <Budgets status={status} />
       </Card>
-      <Card title="The daemon">
-        <Facts>
-          <Fact name="Version">{status.version}</Fact>
-          <Fact name="Running since">
-            <Time at={status.daemon.started_at} /> (pid {status.daemon.pid})
-          </Fact>
-          <Fact name="Data root">
-            <Untrusted text={status.data_root} className="font-mono text-sm" />
-          </Fact>
-          <Fact name="Configuration">{status.configuration}</Fact>
-          <Fact name="The agent reads">{status.read_scope}</Fact>
-          <Fact name="Model">
-            {status.model ? <Json value={status.model} /> : "none configured"}
-          </Fact>
-          <Fact name="App">{status.app ? <Json value={status.app} /> : "none deployed"}</Fact>
-          <Fact name="Head of the chain">
-            <code className="font-mono text-[0.85em]">{status.ledger.head}</code>
-          </Fact>
-        </Facts>
-      </Card>
+      <Daemon status={status} />
     </div>
   );
 }
 
-function Tile({
-  name,
-  tone,
-  word,
-  children,
-}: {
-  name: string;
-  tone: Tone;
-  word: string;
-  children: ReactNode;
-}) {
+function Daemon({ status }: { status: Status }) {
+  const app = appOf(status);
   return (
-    <Card>
-      <p className="flex items-center justify-between gap-2 text-sm font-semibold">
-        {name} <Badge tone={tone}>{word}</Badge>
-      </p>
-      <p className="mt-1 text-sm text-soft [overflow-wrap:anywhere]">{children}</p>
+    <Card title="The daemon">
+      <Facts>
+        <Fact name="Version">{status.version}</Fact>
+        <Fact name="Running since">
+          <Time at={status.daemon.started_at} /> (pid {status.daemon.pid})
+        </Fact>
+        <Fact name="Data root">
+          <Untrusted text={status.data_root} className="font-mono" />
+        </Fact>
+        <Fact name="Configuration">
+          <Link
+            to="/ledger"
+            search={{ type: "config_signed" }}
+            className={status.configuration === "signed" ? "text-accent underline" : "text-bad"}
+          >
+            {status.configuration}
+          </Link>
+        </Fact>
+        <Fact name="The agent reads">{status.read_scope}</Fact>
+        {app ? <AppFacts app={app} /> : <Fact name="App">none deployed</Fact>}
+        <Fact name="Head of the chain">
+          <code className="font-mono text-[0.85em]">{status.ledger.head}</code>
+        </Fact>
+      </Facts>
     </Card>
   );
 }
 
-function Queues({ status }: { status: Status }) {
-  const { data } = useQuery(approvalsQuery("pending"));
-  const oldest = data?.items.toSorted((a, b) => a.requested_at.localeCompare(b.requested_at))[0];
+/** Each counter with the kind of record that it counts. */
+const COUNTED: [name: string, words: string, type: string][] = [
+  ["scheduled_modifications", "proposed", "code_modification_scheduled"],
+  ["approvals", "approved", "code_modification_approved"],
+  ["rejections", "rejected", "code_modification_rejected"],
+  ["executed_modifications", "merged", "code_modification_executed"],
+  ["rollbacks", "taken back", "code_modification_rolled_back"],
+  ["passed_tests", "test runs passed", "tests_passed"],
+  ["failed_tests", "test runs did not pass", "tests_failed"],
+];
+
+function Counters({ counters }: { counters: Record<string, unknown> }) {
   return (
-    <Card title="What waits">
-      <Facts>
-        <Fact name="For you">
-          <Link to="/" className="text-accent underline">
-            {status.approvals.pending} requests
+    <ul>
+      {COUNTED.map(([name, words, type]) => (
+        <li
+          key={name}
+          className="flex items-baseline gap-3 border-b border-line px-4 py-2 text-sm last:border-b-0"
+        >
+          <Link
+            to="/ledger"
+            search={{ type }}
+            className={`w-8 text-right font-semibold tabular-nums ${counters[name] ? "text-accent underline" : "text-soft"}`}
+          >
+            {String(counters[name] ?? 0)}
           </Link>
-          {oldest && (
-            <>
-              , the oldest from <Time at={oldest.requested_at} /> <StoryLink id={oldest.id} />
-            </>
-          )}
-        </Fact>
-        <Fact name="For the clock">
-          {status.executor.next_due ? (
-            <>
-              next firing <Time at={status.executor.next_due} />
-            </>
-          ) : (
-            "nothing is planned"
-          )}
-        </Fact>
-      </Facts>
-    </Card>
+          <span className={counters[name] ? "" : "text-soft"}>{words}</span>
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -163,9 +126,13 @@ function Budgets({ status }: { status: Status }) {
             <span className="min-w-0 truncate">
               {budget.scope} <Untrusted text={budget.name} max={60} />
             </span>
-            <span className="text-soft tabular-nums">
+            <Link
+              to="/ledger"
+              search={{ type: "budget_spent" }}
+              className="text-soft tabular-nums underline-offset-2 hover:underline"
+            >
               {budget.used} of {budget.limit}
-            </span>
+            </Link>
           </p>
           <Meter
             value={budget.used}

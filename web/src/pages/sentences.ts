@@ -17,7 +17,7 @@ const SAYINGS: Record<string, Say> = {
   data_root_created: () => "This data root was made, with its keys.",
   operator_key_rotated: () => "A new operator key came into force.",
   config_signed: () => "The operator signed the configuration.",
-  flag_set: (data) => `${text(data.name)} was turned ${data.on ? "on, by signature" : "off"}.`,
+  flag_set: (data) => `${text(data.flag)} was turned ${data.on ? "on, by signature" : "off"}.`,
   budget_spent: (data) => `A start counted against the budget of ${text(data.name)}.`,
   tool_called: (data) => `Read with ${text(data.tool)}.`,
   tool_started: (data) => `${text(data.tool)} was allowed and began.`,
@@ -79,8 +79,8 @@ const SAYINGS: Record<string, Say> = {
     `The scan is done; ${Array.isArray(data.findings) ? data.findings.length : "some"} findings.`,
   change_rebased: () => "The branch moved; the change was put on top of it.",
   change_conflicted: (data) => `The change does not fit the branch any more: ${text(data.why)}.`,
-  change_commented: (data) => `Somebody said: ${text(data.text)}`,
-  change_revision_requested: (data) => `Sent back to the agent: ${text(data.text)}`,
+  change_commented: (data) => `Somebody said: ${said(data)}`,
+  change_revision_requested: (data) => `Sent back to the agent: ${said(data)}`,
   change_superseded: () => "A revision took its place.",
   agent_plan_requested: (data) => `A plan was asked for: ${text(data.description)}`,
   agent_plan_questioned: () => "The description was not clear; it asked back.",
@@ -119,6 +119,13 @@ const SAYINGS: Record<string, Say> = {
 export function sentence(record: LedgerRecord): string {
   const say = SAYINGS[record.type];
   return say ? say(record.data, record) : `${record.type.replaceAll("_", " ")}.`;
+}
+
+/** What a reviewer said: about the whole, or about lines. */
+function said(data: Data): string {
+  const count = Array.isArray(data.remarks) ? data.remarks.length : 0;
+  const lines = count ? `${count} ${count === 1 ? "remark" : "remarks"} on lines` : "";
+  return [text(data.text, ""), lines].filter(Boolean).join("; ") || "nothing";
 }
 
 function ended(tool: string, outcome: Data): string {

@@ -1,4 +1,4 @@
-import type { ButtonHTMLAttributes, ReactNode } from "react";
+import type { ButtonHTMLAttributes, ReactNode, Ref } from "react";
 
 type Look = "plain" | "main" | "danger" | "quiet";
 
@@ -23,6 +23,7 @@ export function Button({
   look?: Look;
   hint?: string;
   busy?: boolean;
+  ref?: Ref<HTMLButtonElement>;
   children: ReactNode;
 }) {
   return (

@@ -39,7 +39,7 @@ export function Fact({ name, children }: { name: string; children: ReactNode }) 
   return (
     <>
       <dt className="text-sm text-soft [overflow-wrap:anywhere]">{name}</dt>
-      <dd className="min-w-0 [overflow-wrap:anywhere]">{children}</dd>
+      <dd className="min-w-0 text-sm [overflow-wrap:anywhere]">{children}</dd>
     </>
   );
 }

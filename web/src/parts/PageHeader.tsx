@@ -22,7 +22,7 @@ export function PageHeader({
         </h1>
         {about && <div className="mt-0.5 max-w-[70ch] text-sm text-soft">{about}</div>}
       </div>
-      {actions && <div className="flex flex-wrap gap-2">{actions}</div>}
+      {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
     </div>
   );
 }

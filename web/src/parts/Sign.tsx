@@ -1,7 +1,8 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import { type ReactNode, useRef } from "react";
 import { type Authority, passkeysWork, sign } from "../api/passkey";
 import { passkeysQuery } from "../api/queries";
+import { useKeys } from "../shell/keys";
 import { Button } from "./Button";
 import { Command } from "./Command";
 import { Trouble } from "./states";
@@ -16,6 +17,7 @@ export function Sign({
   send,
   command,
   disabled = false,
+  hint,
   children,
 }: {
   action: string;
@@ -23,8 +25,12 @@ export function Sign({
   send: (authority: Authority) => Promise<unknown>;
   command: string;
   disabled?: boolean;
+  hint?: string;
   children: ReactNode;
 }) {
+  const button = useRef<HTMLButtonElement>(null);
+  const found = hint ? [{ keys: hint, does: "approve", run: () => button.current?.focus() }] : [];
+  useKeys(found);
   const { data } = useQuery(passkeysQuery);
   const enrolled = data?.items.some((each) => !each.revoked_at && each.origin === location.origin);
   const decide = useMutation({ mutationFn: async () => send(await sign(action, content)) });
@@ -32,8 +38,10 @@ export function Sign({
   return (
     <div className="space-y-2">
       <Button
+        ref={button}
         look="main"
         className="w-full"
+        {...(hint ? { hint } : {})}
         disabled={disabled}
         busy={decide.isPending}
         onClick={() => decide.mutate()}

@@ -2,16 +2,15 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { answer, api } from "../api/client";
 import { decisionQuery, type Plan } from "../api/plans";
-import { approvalQuery } from "../api/queries";
 import { Button } from "../parts/Button";
 import { Card } from "../parts/Card";
 import { Field } from "../parts/Field";
-import { Digest } from "../parts/Id";
 import { Json } from "../parts/Json";
 import { Sign } from "../parts/Sign";
 import { Answer, Trouble } from "../parts/states";
 import { Untrusted } from "../parts/Untrusted";
 import { useKeys } from "../shell/keys";
+import { Approve, Reject } from "./Decide";
 import { blockInWords } from "./words";
 
 const UNDER_CONTRACT = /^(approved|running|checkpoint_completed|paused|blocked_)/;
@@ -23,7 +22,7 @@ export function Control({ plan }: { plan: Plan }) {
     <Card title={plan.state === "awaiting_approval" ? "Your decision" : "Control"}>
       <div className="space-y-4">
         {why && <p className="font-medium text-warn">{why}</p>}
-        {plan.block && <Json value={plan.block} max={800} />}
+        {plan.block && <Block block={plan.block} />}
         {plan.state === "awaiting_approval" && <Approve plan={plan} />}
         {plan.state.startsWith("blocked_") && <Unblock plan={plan} />}
         {plan.state === "paused" && (
@@ -41,97 +40,17 @@ export function Control({ plan }: { plan: Plan }) {
   );
 }
 
-function Approve({ plan }: { plan: Plan }) {
-  const client = useQueryClient();
-  const found = useQuery({
-    ...approvalQuery(plan.approval_id ?? ""),
-    enabled: plan.approval_id !== null,
-  });
-  if (!plan.approval_id) return <Ask plan={plan} />;
+/** What it stands before, in words; the rest of the record is there for whoever wants it. */
+function Block({ block }: { block: Record<string, unknown> }) {
+  const { in_words: words, ...rest } = block;
   return (
-    <Answer query={found} rows={1}>
-      {(approval) => (
-        <>
-          <p className="text-sm text-soft">
-            You approve exactly this plan and exactly these grants:{" "}
-            <Digest value={approval.digest} />
-          </p>
-          <Sign
-            action="approval_granted"
-            content={{ approval: approval.id, digest: approval.digest }}
-            command={`astra plans approve ${plan.id}`}
-            send={async (authority) => {
-              await answer(
-                api.POST("/api/agents/{identifier}/approve", {
-                  params: { path: { identifier: plan.id } },
-                  body: { approval: approval.id, authority },
-                }),
-              );
-              await client.invalidateQueries({ queryKey: ["agents"] });
-            }}
-          >
-            Approve with your passkey
-          </Sign>
-        </>
-      )}
-    </Answer>
-  );
-}
-
-/** After an edit, or when a request expired, nothing waits yet: ask for what is there now. */
-function Ask({ plan }: { plan: Plan }) {
-  const client = useQueryClient();
-  const ask = useMutation({
-    mutationFn: (): Promise<unknown> =>
-      answer(
-        api.POST("/api/agents/{identifier}/approval", {
-          params: { path: { identifier: plan.id } },
-        }),
-      ),
-    onSettled: () => client.invalidateQueries({ queryKey: ["agents"] }),
-  });
-  return (
-    <>
-      {ask.error && <Trouble error={ask.error} />}
-      <Button look="main" busy={ask.isPending} onClick={() => ask.mutate()}>
-        Decide on it as it is now
-      </Button>
-    </>
-  );
-}
-
-function Reject({ plan }: { plan: Plan }) {
-  const client = useQueryClient();
-  const [reason, setReason] = useState("");
-  const reject = useMutation({
-    mutationFn: (): Promise<unknown> =>
-      answer(
-        api.POST("/api/agents/{identifier}/reject", {
-          params: { path: { identifier: plan.id } },
-          body: { reason },
-        }),
-      ),
-    onSettled: () => client.invalidateQueries({ queryKey: ["agents"] }),
-  });
-  return (
-    <form
-      className="space-y-2 border-t border-line pt-3"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (reason.trim()) reject.mutate();
-      }}
-    >
-      <Field
-        label="Reject, and say why"
-        value={reason}
-        maxLength={2_000}
-        onChange={(event) => setReason(event.target.value)}
-      />
-      {reject.error && <Trouble error={reject.error} />}
-      <Button type="submit" look="danger" busy={reject.isPending} disabled={!reason.trim()}>
-        Reject
-      </Button>
-    </form>
+    <div className="text-sm">
+      {typeof words === "string" && <Untrusted text={words} block max={600} />}
+      <details className="mt-1">
+        <summary className="text-soft">exactly</summary>
+        <Json value={rest} max={800} />
+      </details>
+    </div>
   );
 }
 

@@ -1,11 +1,15 @@
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { Change, TestRun } from "../api/changes";
+import type { Change, Comment, TestRun } from "../api/changes";
+import { releasesQuery } from "../api/plans";
 import { Badge, StateBadge, toneOf } from "../parts/Badge";
 import { Card, Fact, Facts } from "../parts/Card";
 import { StoryLink } from "../parts/Id";
 import { Time } from "../parts/Time";
 import { Untrusted } from "../parts/Untrusted";
-import { FindingNote } from "./FileCard";
+import { placeInWords } from "./drafts";
+import { goTo } from "./FileCard";
+import { FindingNote } from "./Notes";
 
 /** Why it was proposed, what it would do to what is live, and what is known about it. */
 export function About({ change }: { change: Change }) {
@@ -22,16 +26,17 @@ export function About({ change }: { change: Change }) {
       </Card>
       <Card title="Live, against proposed">
         <Facts>
-          <Fact name="Live code">
-            <code className="font-mono text-sm">{change.base.slice(0, 12)}</code> on{" "}
+          <LiveNow />
+          <Fact name="Built on">
+            <code className="font-mono">{change.base.slice(0, 12)}</code> of{" "}
             <Untrusted text={change.target_branch} />
           </Fact>
           <Fact name="Proposed">
-            <code className="font-mono text-sm">{change.commit.slice(0, 12)}</code>, round{" "}
-            {change.round}
+            <code className="font-mono">{change.commit.slice(0, 12)}</code>, round {change.round}
           </Fact>
           <Fact name="Difference">
-            {change.diff.files} files, <span className="text-good">+{change.diff.added}</span>{" "}
+            {change.diff.files} {change.diff.files === 1 ? "file" : "files"},{" "}
+            <span className="text-good">+{change.diff.added}</span>{" "}
             <span className="text-bad">−{change.diff.removed}</span>
           </Fact>
           <Touches name="Protected" paths={change.protected} />
@@ -48,6 +53,21 @@ export function About({ change }: { change: Change }) {
   );
 }
 
+/** What serves at this moment; a merged change is not live before it is deployed. */
+function LiveNow() {
+  const { data } = useQuery(releasesQuery);
+  const live = data?.items.find((each) => each.live);
+  return (
+    <Fact name="Live now">
+      {live ? (
+        <StoryLink id={live.id}>{live.commit.slice(0, 12)}</StoryLink>
+      ) : (
+        "nothing is deployed"
+      )}
+    </Fact>
+  );
+}
+
 function Touches({ name, paths }: { name: string; paths: string[] }) {
   if (paths.length === 0) return null;
   return (
@@ -57,11 +77,20 @@ function Touches({ name, paths }: { name: string; paths: string[] }) {
   );
 }
 
+const OLD_CODE = "new tests, base code";
 const LABELS: Record<string, string> = {
   change: "the new code with its tests",
-  base_tests: "the new code with the tests as they were",
-  old_code: "the old code with the new tests",
+  "base tests, new code": "the new code with the tests as they were",
+  [OLD_CODE]: "the old code with the new tests",
 };
+
+/** The new tests should fail on the old code: only then do they notice the change. */
+function meaning(run: TestRun): string {
+  if (run.label !== OLD_CODE || !run.report) return "";
+  return run.report.verdict === "passed"
+    ? "They pass there too, so they prove nothing new."
+    : "As it should be: the new tests notice the change.";
+}
 
 function Evidence({ change }: { change: Change }) {
   const { evidence } = change;
@@ -87,10 +116,11 @@ function Evidence({ change }: { change: Change }) {
 
 function Run({ run }: { run: TestRun }) {
   const { report } = run;
+  const said = meaning(run);
   return (
     <li className="rounded-lg border border-line px-3 py-2 text-sm">
       <p className="flex flex-wrap items-center gap-2">
-        <Badge tone={toneOf(report?.verdict ?? "")}>
+        <Badge tone={run.label === OLD_CODE ? "plain" : toneOf(report?.verdict ?? "")}>
           {(report?.verdict ?? "waiting").replaceAll("_", " ")}
         </Badge>
         <span>{LABELS[run.label] ?? run.label.replaceAll("_", " ")}</span>
@@ -101,8 +131,12 @@ function Run({ run }: { run: TestRun }) {
           </span>
         )}
       </p>
+      {said && <p className="mt-1 text-soft">{said}</p>}
       {report?.failures?.slice(0, 20).map((failure) => (
-        <p key={failure.name} className="mt-1 text-bad">
+        <p
+          key={failure.name}
+          className={`mt-1 ${run.label === OLD_CODE ? "text-soft" : "text-bad"}`}
+        >
           <Untrusted text={`${failure.name}: ${failure.message}`} max={300} />
         </p>
       ))}
@@ -130,13 +164,39 @@ function Findings({ change }: { change: Change }) {
         {found?.map((finding) => (
           <li key={`${finding.path}:${finding.line}:${finding.rule}:${finding.message}`}>
             <FindingNote finding={finding} />
-            <p className="text-soft">
+            <button
+              type="button"
+              className="text-left text-accent hover:underline"
+              onClick={() => goTo(finding.path, finding.line)}
+            >
               <Untrusted text={`${finding.path}:${finding.line}`} max={160} />
-            </p>
+            </button>
           </li>
         ))}
       </ul>
     </Card>
+  );
+}
+
+/** Remarks on lines stand beside them; those of an earlier round are told here, with their place. */
+function Remarks({ comment, change }: { comment: Comment; change: Change }) {
+  if (comment.remarks.length === 0) return null;
+  if (comment.commit === change.commit) {
+    const count = comment.remarks.length;
+    return (
+      <p className="text-soft">{`${count} ${count === 1 ? "remark" : "remarks"} beside lines`}</p>
+    );
+  }
+  return (
+    <ul className="mt-1 space-y-1">
+      {comment.remarks.map((each) => (
+        <li key={placeInWords(each)}>
+          <Untrusted text={placeInWords(each)} max={160} className="font-mono text-soft" /> at{" "}
+          <code className="font-mono text-soft">{comment.commit.slice(0, 12)}</code>:{" "}
+          <Untrusted text={each.text} max={400} />
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -173,7 +233,8 @@ function Comments({ change }: { change: Change }) {
           <p className="text-soft">
             <Untrusted text={comment.by} max={60} /> <Time at={comment.time} />
           </p>
-          <Untrusted text={comment.text} block max={1_000} />
+          {comment.text && <Untrusted text={comment.text} block max={1_000} />}
+          <Remarks comment={comment} change={change} />
         </div>
       ))}
     </div>

@@ -10,7 +10,8 @@ import { quoted } from "../parts/shell";
 import { Answer, Trouble } from "../parts/states";
 import { Untrusted } from "../parts/Untrusted";
 import { useKeys } from "../shell/keys";
-import { asText, useDrafts } from "./drafts";
+import { inOrder, placeInWords, useDrafts } from "./drafts";
+import { isOnItsWay } from "./journey";
 
 type Verdict = "approve" | "revise" | "reject" | "comment";
 
@@ -190,21 +191,27 @@ function Say({
   const [drafts, draft] = useDrafts(change.commit);
   const [general, setGeneral] = useState("");
   const field = useRef<HTMLTextAreaElement>(null);
-  const text = asText(drafts, general);
+  const text = general.trim();
+  const remarks = inOrder(drafts.remarks);
+  const anything = verdict === "reject" ? text !== "" : text !== "" || remarks.length > 0;
   const send = useMutation({
-    mutationFn: (): Promise<unknown> => {
+    mutationFn: async () => {
       const path = { params: { path: { identifier: change.id } } };
-      return verdict === "reject"
-        ? answer(api.POST("/api/changes/{identifier}/reject", { ...path, body: { reason: text } }))
-        : answer(
-            api.POST("/api/changes/{identifier}/comments", {
-              ...path,
-              body: { text, request_changes: verdict === "revise" },
-            }),
-          );
+      if (verdict !== "reject" || remarks.length > 0) {
+        const body = {
+          text: verdict === "reject" ? "" : text,
+          remarks,
+          request_changes: verdict === "revise",
+        };
+        await answer(api.POST("/api/changes/{identifier}/comments", { ...path, body }));
+        draft((now) => ({ ...now, remarks: [] }));
+      }
+      if (verdict === "reject") {
+        const body = { reason: text };
+        await answer(api.POST("/api/changes/{identifier}/reject", { ...path, body }));
+      }
     },
     onSuccess: async () => {
-      draft((now) => ({ ...now, remarks: [] }));
       await client.invalidateQueries({ queryKey: ["changes"] });
       onClose();
     },
@@ -215,7 +222,7 @@ function Say({
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (text) send.mutate();
+          if (anything) send.mutate();
         }}
       >
         <label htmlFor="verdict-text" className="mb-1 block text-sm text-soft">
@@ -230,14 +237,22 @@ function Say({
           value={general}
           onChange={(event) => setGeneral(event.target.value)}
           onKeyDown={(event) => {
-            if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && text) send.mutate();
+            if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && anything)
+              send.mutate();
           }}
           className="block w-full rounded-lg border border-line-strong bg-surface px-3 py-2 text-sm"
         />
-        {drafts.remarks.length > 0 && (
+        {remarks.length > 0 && (
           <div className="mt-3 max-h-40 overflow-y-auto rounded-lg bg-raised px-3 py-2 text-sm">
-            <p className="mb-1 text-soft">Sent with it:</p>
-            <Untrusted text={asText(drafts, "")} block max={4_000} />
+            <p className="mb-1 text-soft">Sent with it, each beside its line:</p>
+            <ul className="space-y-1">
+              {remarks.map((each) => (
+                <li key={placeInWords(each)}>
+                  <Untrusted text={placeInWords(each)} max={160} className="font-mono text-soft" />{" "}
+                  <Untrusted text={each.text} max={400} />
+                </li>
+              ))}
+            </ul>
           </div>
         )}
         {send.error && (
@@ -253,7 +268,7 @@ function Say({
             type="submit"
             look={verdict === "reject" ? "danger" : "main"}
             busy={send.isPending}
-            disabled={!text}
+            disabled={!anything}
           >
             {act}
           </Button>
@@ -264,6 +279,7 @@ function Say({
 }
 
 function Over({ change }: { change: Change }) {
+  if (isOnItsWay(change)) return null;
   return (
     <p className="mt-4 rounded-card border border-line bg-surface px-4 py-3 text-sm">
       This change is {change.state.replaceAll("_", " ")}

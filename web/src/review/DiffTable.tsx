@@ -1,7 +1,8 @@
 import { memo, type ReactNode, useEffect, useMemo, useState } from "react";
 import { Pieces } from "../parts/Untrusted";
+import { type Expanded, type Gap, offers, type Range } from "./context";
 import type { Highlighter, Run } from "./highlight";
-import { type FileDiff, type Hunk, type Line, paired, type Side } from "./parse";
+import { type FileDiff, type Line, paired, type Side } from "./parse";
 
 export type Mode = "split" | "unified";
 export type Place = { side: Side; line: number };
@@ -16,19 +17,25 @@ const PER_FRAME = 400;
  */
 export const DiffTable = memo(function DiffTable({
   file,
+  hunks,
+  gaps,
   mode,
   highlight,
   onLine,
+  onMore,
   beneath,
 }: {
   file: FileDiff;
+  hunks: Expanded["hunks"];
+  gaps: Expanded["gaps"];
   mode: Mode;
   highlight: Highlighter | null;
   onLine: (place: Place) => void;
+  onMore: (range: Range) => void;
   beneath: (place: Place) => ReactNode;
 }) {
-  const rows = useMemo(() => layOut(file, mode), [file, mode]);
-  const colours = useMemo(() => coloured(file, highlight), [file, highlight]);
+  const rows = useMemo(() => layOut({ hunks, gaps }, mode), [hunks, gaps, mode]);
+  const colours = useMemo(() => coloured(file.path, hunks, highlight), [file, hunks, highlight]);
   const shown = useGrowing(rows.length);
   const chunks: Row[][] = [];
   for (let start = 0; start < shown; start += CHUNK) {
@@ -62,6 +69,7 @@ export const DiffTable = memo(function DiffTable({
                 mode={mode}
                 colours={colours}
                 onLine={onLine}
+                onMore={onMore}
                 beneath={beneath}
               />
             ))}
@@ -77,20 +85,44 @@ export const DiffTable = memo(function DiffTable({
   );
 });
 
-type Row = { key: number; header?: string; left: Line | null; right: Line | null };
+type Between = { header: string; gap: Gap | null; above: boolean; below: boolean };
+type Row = { key: string; between?: Between; left: Line | null; right: Line | null };
 
-function layOut(file: FileDiff, mode: Mode): Row[] {
-  let key = 0;
-  return file.hunks.flatMap((hunk: Hunk) => [
-    { key: key++, header: hunk.header, left: null, right: null },
-    ...(mode === "split"
-      ? paired(hunk.lines).map((pair) => ({ key: key++, ...pair }))
-      : hunk.lines.map((line) => ({
-          key: key++,
-          left: line.kind === "+" ? null : line,
-          right: line.kind === "-" ? null : line,
-        }))),
-  ]);
+/** Lay hunks and gaps out as rows; the key of a row stays when lines appear around it. */
+function layOut({ hunks, gaps }: Expanded, mode: Mode): Row[] {
+  const rows = hunks.flatMap((hunk, at) => {
+    const gap = gaps[at] ?? null;
+    const pairs =
+      mode === "split"
+        ? paired(hunk.lines)
+        : hunk.lines.map((line) => ({
+            left: line.kind === "+" ? null : line,
+            right: line.kind === "-" ? null : line,
+          }));
+    const lines = pairs.map((pair, index) => ({ key: keyOf(pair, at, index), ...pair }));
+    if (at > 0 && gap === null) return lines;
+    return [
+      between(`hunk ${at}`, { header: hunk.header, gap, above: at > 0, below: true }),
+      ...lines,
+    ];
+  });
+  const last = gaps[hunks.length] ?? null;
+  if (last && hunks.length) {
+    rows.push(between("end", { header: "", gap: last, above: true, below: false }));
+  }
+  return rows;
+}
+
+const between = (key: string, found: Between): Row => ({
+  key,
+  between: found,
+  left: null,
+  right: null,
+});
+
+function keyOf({ left, right }: Omit<Row, "key">, at: number, index: number): string {
+  const [before, after] = [left?.old ?? null, right?.new ?? null];
+  return before === null && after === null ? `${at}/${index}` : `${before ?? ""}:${after ?? ""}`;
 }
 
 /** Show more and more rows, a frame at a time. */
@@ -105,13 +137,13 @@ function useGrowing(total: number): number {
 }
 
 /** Colour each side of each hunk as a text of its own. */
-function coloured(file: FileDiff, highlight: Highlighter | null): Colours {
+function coloured(path: string, hunks: Expanded["hunks"], highlight: Highlighter | null): Colours {
   const colours: Colours = new Map();
   if (!highlight) return colours;
-  for (const hunk of file.hunks) {
+  for (const hunk of hunks) {
     for (const skipped of ["+", "-"]) {
       const side = hunk.lines.filter((line) => line.kind !== skipped && line.kind !== "\\");
-      const runs = highlight(file.path, side.map((line) => line.text).join("\n"));
+      const runs = highlight(path, side.map((line) => line.text).join("\n"));
       for (const [index, line] of side.entries()) if (runs?.[index]) colours.set(line, runs[index]);
     }
   }
@@ -123,26 +155,21 @@ const RowView = memo(function RowView({
   mode,
   colours,
   onLine,
+  onMore,
   beneath,
 }: {
   row: Row;
   mode: Mode;
   colours: Colours;
   onLine: (place: Place) => void;
+  onMore: (range: Range) => void;
   beneath: (place: Place) => ReactNode;
 }) {
-  if (row.header !== undefined) {
-    return (
-      <tr className="hunk">
-        <td colSpan={4}>
-          <Pieces text={row.header} />
-        </td>
-      </tr>
-    );
-  }
+  const columns = mode === "split" ? 4 : 3;
+  if (row.between) return <BetweenRow {...row.between} columns={columns} onMore={onMore} />;
   const { left, right } = row;
   const under = [
-    left?.old != null && left.kind === "-" ? beneath({ side: "old", line: left.old }) : null,
+    left?.old != null ? beneath({ side: "old", line: left.old }) : null,
     right?.new != null ? beneath({ side: "new", line: right.new }) : null,
   ].filter(Boolean);
   return (
@@ -164,12 +191,36 @@ const RowView = memo(function RowView({
       {under.map((node, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: at most one a side
         <tr key={index} className="under">
-          <td colSpan={4}>{node}</td>
+          <td colSpan={columns}>{node}</td>
         </tr>
       ))}
     </>
   );
 });
+
+/** What stands between two hunks: where the next begins, and a way to see what is hidden. */
+function BetweenRow({
+  header,
+  gap,
+  above,
+  below,
+  columns,
+  onMore,
+}: Between & { columns: number; onMore: (range: Range) => void }) {
+  return (
+    <tr className="hunk">
+      <td colSpan={columns}>
+        {gap &&
+          offers(gap, { above, below }).map(([words, range]) => (
+            <button key={words} type="button" onClick={() => onMore(range)}>
+              {words}
+            </button>
+          ))}
+        <Pieces text={header} />
+      </td>
+    </tr>
+  );
+}
 
 function LineNumber({
   line,

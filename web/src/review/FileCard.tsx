@@ -1,11 +1,14 @@
 import { type ReactNode, useCallback, useMemo, useState } from "react";
 import type { Change, Finding } from "../api/changes";
 import { Badge } from "../parts/Badge";
-import { Button } from "../parts/Button";
+import { Trouble } from "../parts/states";
 import { Untrusted } from "../parts/Untrusted";
+import { useKeys } from "../shell/keys";
 import { DiffTable, type Mode, type Place } from "./DiffTable";
-import { type Remark, sameLine, useDrafts, withRemark } from "./drafts";
+import { type Remark, sameLine, useDrafts } from "./drafts";
+import { useHidden } from "./hidden";
 import type { Highlighter } from "./highlight";
+import { Elsewhere, FindingNote, RemarkBox, type Sent, SentNote } from "./Notes";
 import type { FileDiff } from "./parse";
 
 /** One file of a change: its findings, its lines, and what the reviewer says about them. */
@@ -40,14 +43,34 @@ export function FileCard({
     () => drafts.remarks.filter((each) => each.path === path),
     [drafts.remarks, path],
   );
+  const sent = useMemo(() => sentFor(change, path), [change, path]);
+  const hidden = useHidden(change, file);
+  const { hunks, gaps, show, showAll } = hidden;
+  useKeys(
+    chosen && !viewed
+      ? [
+          {
+            keys: "e",
+            does: "show what the diff of this file leaves out",
+            run: () => void showAll(),
+          },
+        ]
+      : [],
+  );
   const onLine = useCallback((place: Place) => setWriting(place), []);
-  const beneath = useBeneath({ path, commit, findings, remarks, writing, setWriting });
-  const whole = findings.filter((each) => each.line === 0);
+  const onMore = useCallback((range: Parameters<typeof show>[0]) => void show(range), [show]);
+  const beneath = useBeneath({ path, commit, findings, remarks, sent, writing, setWriting });
+  const visible = useMemo(() => linesOf(hunks), [hunks]);
+  const elsewhere = {
+    findings: findings.filter((each) => !visible.has(`new:${each.line}`)),
+    sent: sent.filter((each) => !visible.has(`${each.side}:${each.line}`)),
+  };
   return (
     <section
       id={id}
       aria-label={`File ${file.path.slice(0, 200)}`}
       data-chosen={chosen || undefined}
+      data-path={path}
       className="scroll-mt-16 overflow-hidden rounded-card border border-line bg-surface data-chosen:border-accent"
     >
       <header className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line bg-raised/60 px-3 py-2">
@@ -72,24 +95,44 @@ export function FileCard({
           viewed
         </label>
       </header>
-      {whole.length > 0 && (
-        <div className="space-y-2 border-b border-line px-3 py-2">
-          {whole.map((finding) => (
-            <FindingNote key={finding.rule + finding.message} finding={finding} />
-          ))}
-        </div>
-      )}
+      <Elsewhere {...elsewhere} />
+      {hidden.error !== null && <Trouble error={hidden.error} />}
       {!viewed && (
         <DiffTable
           file={file}
+          hunks={hunks}
+          gaps={gaps}
           mode={mode}
           highlight={highlight}
           onLine={onLine}
+          onMore={onMore}
           beneath={beneath}
         />
       )}
     </section>
   );
+}
+
+/** Bring a line of the diff into sight, or else the file it is in. */
+export function goTo(path: string, line: number): void {
+  const file = [...document.querySelectorAll<HTMLElement>("section[data-path]")].find(
+    (each) => each.dataset.path === path,
+  );
+  const number = file?.querySelector<HTMLElement>(`[data-line="new:${line}"]`);
+  (number ?? file)?.scrollIntoView({ block: "center" });
+  number?.focus({ preventScroll: true });
+}
+
+function sentFor(change: Change, path: string): Sent[] {
+  return change.comments
+    .filter((comment) => comment.commit === change.commit)
+    .flatMap(({ remarks, by, time }) => remarks.map((each) => ({ ...each, by, time })))
+    .filter((each) => each.path === path);
+}
+
+function linesOf(hunks: FileDiff["hunks"]): Set<string> {
+  const lines = hunks.flatMap((hunk) => hunk.lines);
+  return new Set(lines.flatMap((line) => [`old:${line.old}`, `new:${line.new}`]));
 }
 
 /** Give what belongs under a line; the same function as long as nothing of it changes. */
@@ -98,6 +141,7 @@ function useBeneath({
   commit,
   findings,
   remarks,
+  sent,
   writing,
   setWriting,
 }: {
@@ -105,6 +149,7 @@ function useBeneath({
   commit: string;
   findings: Finding[];
   remarks: Remark[];
+  sent: Sent[];
   writing: Place | null;
   setWriting: (place: Place | null) => void;
 }): (place: Place) => ReactNode {
@@ -113,11 +158,15 @@ function useBeneath({
       const here = findings.filter((each) => place.side === "new" && each.line === place.line);
       const remark = remarks.find((each) => sameLine(each, { path: path, ...place }));
       const open = writing?.side === place.side && writing.line === place.line;
-      if (here.length === 0 && !remark && !open) return null;
+      const said = sent.filter((each) => sameLine(each, { path, ...place }));
+      if (here.length + said.length === 0 && !remark && !open) return null;
       return (
         <div className="max-w-3xl space-y-2">
           {here.map((finding) => (
             <FindingNote key={finding.rule + finding.message} finding={finding} />
+          ))}
+          {said.map((each) => (
+            <SentNote key={each.time + each.text} remark={each} />
           ))}
           {(remark || open) && (
             <RemarkBox
@@ -132,87 +181,6 @@ function useBeneath({
         </div>
       );
     },
-    [path, commit, findings, remarks, writing, setWriting],
-  );
-}
-
-export function FindingNote({ finding }: { finding: Finding }) {
-  const tone = { danger: "bad", warning: "warn" }[finding.severity] ?? "plain";
-  return (
-    <p className="flex flex-wrap items-baseline gap-2">
-      <Badge tone={tone as "bad" | "warn" | "plain"}>{finding.severity}</Badge>
-      <Untrusted text={finding.message} max={400} />
-      <code className="font-mono text-xs text-soft">{finding.rule}</code>
-    </p>
-  );
-}
-
-function RemarkBox({
-  commit,
-  place,
-  remark,
-  open,
-  onOpen,
-  onDone,
-}: {
-  commit: string;
-  place: Omit<Remark, "text">;
-  remark: Remark | undefined;
-  open: boolean;
-  onOpen: () => void;
-  onDone: () => void;
-}) {
-  const [, draft] = useDrafts(commit);
-  const [text, setText] = useState(remark?.text ?? "");
-  const save = (said: string) => {
-    draft((now) => withRemark(now, { ...place, text: said }));
-    onDone();
-  };
-  if (remark && !open) {
-    return (
-      <div className="rounded-lg border border-accent/40 bg-accent-wash px-3 py-2">
-        <p className="whitespace-pre-wrap">{remark.text}</p>
-        <p className="mt-1 flex gap-2 text-sm text-soft">
-          <span>yours, not sent yet</span>
-          <button type="button" className="text-accent underline" onClick={onOpen}>
-            edit
-          </button>
-          <button type="button" className="text-accent underline" onClick={() => save("")}>
-            remove
-          </button>
-        </p>
-      </div>
-    );
-  }
-  return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        save(text);
-      }}
-    >
-      <textarea
-        aria-label={`Comment on line ${place.line}`}
-        // biome-ignore lint/a11y/noAutofocus: it appears because somebody asked to write
-        autoFocus
-        rows={2}
-        maxLength={2_000}
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-        onKeyDown={(event) => {
-          if (event.key === "Escape") onDone();
-          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save(text);
-        }}
-        className="block w-full rounded-lg border border-line-strong bg-surface px-3 py-2 text-sm"
-      />
-      <div className="mt-1.5 flex gap-2">
-        <Button type="submit" look="main">
-          Add to the review
-        </Button>
-        <Button look="quiet" onClick={onDone}>
-          Cancel
-        </Button>
-      </div>
-    </form>
+    [path, commit, findings, remarks, sent, writing, setWriting],
   );
 }

@@ -18,7 +18,9 @@ import { useDrafts, withViewed } from "./drafts";
 import { FileCard } from "./FileCard";
 import { FileTree } from "./FileTree";
 import { type Highlighter, loadHighlighter } from "./highlight";
+import { isOnItsWay } from "./journey";
 import { type FileDiff, parseDiff } from "./parse";
+import { Way } from "./Way";
 
 export function ReviewPage() {
   const { id } = useParams({ from: "/changes/$id" });
@@ -38,13 +40,15 @@ function Review({ change }: { change: Change }) {
         title={titled(change)}
         about={
           <>
-            Would become part of <Untrusted text={change.target_branch} /> and, once deployed, of
-            what runs. Proposed by <Untrusted text={change.proposed_by} max={60} />{" "}
-            <Time at={change.created_at} />.
+            {change.state === "executed" ? "Is" : "Would become"} part of{" "}
+            <Untrusted text={change.target_branch} />
+            {change.state !== "executed" && " and, once deployed, of what runs"}. Proposed by{" "}
+            <Untrusted text={change.proposed_by} max={60} /> <Time at={change.created_at} />.
           </>
         }
         actions={<StateBadge state={change.state} />}
       />
+      {isOnItsWay(change) && <Way change={change} />}
       <About change={change} />
       <Answer query={diff}>{() => <Files change={change} files={files} />}</Answer>
       <Decide change={change} />

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { asText, withRemark, withViewed } from "./drafts";
+import { inOrder, placeInWords, withRemark, withViewed } from "./drafts";
 
 const NONE = { remarks: [], viewed: [] };
 const remark = { path: "a.py", side: "new" as const, line: 3, text: "why?" };
@@ -15,10 +15,10 @@ it("marks a file as viewed, and takes it back", () => {
   expect(withViewed(withViewed(NONE, "a.py", true), "a.py", false).viewed).toEqual([]);
 });
 
-it("words everything as one text, in the order of the diff", () => {
+it("gives remarks in the order of the diff, each with its place", () => {
   const both = withRemark(
     withRemark(NONE, { ...remark, line: 9, text: "late", side: "old" }),
     remark,
   );
-  expect(asText(both, " Thanks. ")).toBe("Thanks.\n\na.py:3: why?\n\na.py:9 (before): late");
+  expect(inOrder(both.remarks).map(placeInWords)).toEqual(["a.py:3", "a.py:9 (before)"]);
 });

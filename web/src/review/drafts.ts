@@ -28,14 +28,13 @@ export function withViewed(drafts: Drafts, path: string, viewed: boolean): Draft
   return { ...drafts, viewed: viewed ? [...others, path] : others };
 }
 
-/** Word all remarks as one text: what the agent gets to read. */
-export function asText(drafts: Drafts, general: string): string {
-  const remarks = drafts.remarks
-    .toSorted((a, b) => a.path.localeCompare(b.path) || a.line - b.line)
-    .map(
-      (each) => `${each.path}:${each.line}${each.side === "old" ? " (before)" : ""}: ${each.text}`,
-    );
-  return [general.trim(), ...remarks].filter(Boolean).join("\n\n");
+/** Give the remarks in the order of the diff. */
+export function inOrder<T extends Omit<Remark, "text">>(remarks: readonly T[]): T[] {
+  return remarks.toSorted((a, b) => a.path.localeCompare(b.path) || a.line - b.line);
+}
+
+export function placeInWords(remark: Omit<Remark, "text">): string {
+  return `${remark.path}:${remark.line}${remark.side === "old" ? " (before)" : ""}`;
 }
 
 export function sameLine(a: Omit<Remark, "text">, b: Omit<Remark, "text">): boolean {

@@ -10,7 +10,7 @@ export type Line = {
   new: number | null;
   text: string;
 };
-export type Hunk = { header: string; lines: Line[] };
+export type Hunk = { header: string; start: { old: number; new: number }; lines: Line[] };
 export type FileDiff = {
   path: string;
   how: "added" | "deleted" | "modified";
@@ -34,9 +34,9 @@ export function parseDiff(text: string): FileDiff[] {
       files.push(file);
       hunk = null;
     } else if (start && file) {
-      hunk = { header: line, lines: [] };
-      file.hunks.push(hunk);
       at = { old: Number(start[1]), new: Number(start[2]) };
+      hunk = { header: line, start: { ...at }, lines: [] };
+      file.hunks.push(hunk);
     } else if (hunk && file) {
       hunk.lines.push(contentLine(line, at, file));
     } else if (file) {

@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser, _command: str) -> None:
     actions.choices["reject"].add_argument("--reason", required=True)
     actions.choices["test"].add_argument("--no-wait", action="store_true")
     for name in ("comment", "request-changes"):
-        actions.choices[name].add_argument("text", metavar="TEXT")
+        _add_saying(actions.choices[name])
 
     rehearsing = actions.add_parser("dry-run", help="rehearse the whole path on a throwaway copy")
     _add_edits(rehearsing)
@@ -56,6 +56,18 @@ def _add_edits(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--delete", action="append", default=[], metavar="REPO_PATH")
     parser.add_argument("--patch", metavar="FILE", help="a unified diff")
+
+
+def _add_saying(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("text", metavar="TEXT", nargs="?", default="")
+    parser.add_argument(
+        "--on",
+        nargs=2,
+        action="append",
+        default=[],
+        metavar=("REPO_PATH:LINE", "REMARK"),
+        help="about a line as it would be; REPO_PATH:-LINE is a line as it was",
+    )
 
 
 def _proposing(parser: argparse.ArgumentParser) -> None:
@@ -119,14 +131,31 @@ def reject(context: Context) -> None:
 
 
 def comment(context: Context) -> None:
-    done = context.client().post(f"{_path(context)}/comments", {"text": context.arguments.text})
+    done = context.client().post(f"{_path(context)}/comments", _saying(context))
     context.console.result(done, f"noted on {done['id']}")
 
 
 def request_changes(context: Context) -> None:
-    body = {"text": context.arguments.text, "request_changes": True}
+    body = {**_saying(context), "request_changes": True}
     done = context.client().post(f"{_path(context)}/comments", body)
     context.console.result(done, f"sent {done['id']} back; the agent can propose a revision")
+
+
+def _saying(context: Context) -> dict[str, Any]:
+    remarks = [{**_place(where), "text": text} for where, text in context.arguments.on]
+    return {"text": context.arguments.text, "remarks": remarks}
+
+
+def _place(text: str) -> dict[str, Any]:
+    path, _, number = text.rpartition(":")
+    line = number.removeprefix("-")
+    if not path or not (line.isascii() and line.isdigit()):
+        raise BadInput(
+            f"--on {one_line(text)!r} is not REPO_PATH:LINE",
+            code="bad_usage",
+            next_step="write it like --on src/app.py:12 'why this?'",
+        )
+    return {"path": path, "line": int(line), "side": "old" if number != line else "new"}
 
 
 def dry_run(context: Context) -> int:

@@ -101,10 +101,24 @@ def _counts(report: dict[str, Any]) -> str:
 
 def _talk(found: dict[str, Any]) -> Iterator[str]:
     for comment in found["comments"]:
-        yield f"  comment      {printable(comment['by'])}: {one_line(comment['text'], 300)}"
+        yield f"  comment      {printable(comment['by'])}: {_said(comment)}"
+        for remark in comment["remarks"]:
+            yield f"    {_place(remark, comment, found)}  {one_line(remark['text'], 300)}"
     if found["conflict"]:
         paths = ", ".join(found["conflict"]["paths"])
         yield f"  conflict     {one_line(found['conflict']['why'], 200)}: {one_line(paths, 200)}"
+
+
+def _said(comment: dict[str, Any]) -> str:
+    count = len(comment["remarks"])
+    return one_line(comment["text"], 300) or f"{count} remark{'s' if count > 1 else ''} on lines"
+
+
+def _place(remark: dict[str, Any], comment: dict[str, Any], found: dict[str, Any]) -> str:
+    """Name a line, and the commit as well where the change has moved on since."""
+    before = " (before)" if remark["side"] == "old" else ""
+    then = f" at {comment['commit'][:12]}" if comment["commit"] != found["commit"] else ""
+    return f"{one_line(remark['path'], 160)}:{remark['line']}{before}{then}"
 
 
 def _decision(found: dict[str, Any], paint: Paint) -> Iterator[str]:

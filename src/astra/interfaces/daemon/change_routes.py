@@ -6,6 +6,7 @@ from fastapi import Body, FastAPI, Query, Request
 
 from astra.bootstrap.runtime import Runtime
 from astra.changes import reviewing
+from astra.changes.lines import MOST_REMARKS, Remark, Side
 from astra.changes.model import State
 from astra.changes.service import brief
 from astra.changes.views import LARGEST_PAGE
@@ -19,7 +20,9 @@ from astra.interfaces.daemon.work_models import (
     DiffShown,
     DryRunShown,
     FindingsAndEvidence,
+    LinesShown,
     OutputShown,
+    RemarkGiven,
     TaskShown,
 )
 from astra.policy.authority import Signed
@@ -61,6 +64,17 @@ def _reading(app: FastAPI, runtime: Runtime) -> None:
         where = {"id": change.id, "commit": change.commit, "base": change.base}
         return {**where, **change.facts["diff"], "diff": text}
 
+    @app.get("/api/changes/{identifier}/lines", response_model=LinesShown)
+    def show_lines(
+        identifier: str,
+        path: Annotated[str, Query(max_length=4096)],
+        start: Annotated[int, Query(ge=1)],
+        end: Annotated[int, Query(ge=1)],
+        side: Annotated[Side, Query()] = "new",
+    ) -> Document:
+        """Give lines of a file of the change that the diff leaves out, at most 500 at once."""
+        return runtime.changes.lines(identifier, path=path, side=side, start=start, end=end)
+
     @app.get("/api/changes/{identifier}/output", response_model=OutputShown)
     def show_output(identifier: str, after: Annotated[int, Query(ge=0)] = 0) -> Document:
         """Give what the tests of a change printed behind a position, while they run."""
@@ -89,12 +103,14 @@ def _proposing(app: FastAPI, runtime: Runtime) -> None:
     def comment_on_change(
         request: Request,
         identifier: str,
-        text: Annotated[str, Body()],
+        text: Annotated[str, Body()] = "",
         request_changes: Annotated[bool, Body()] = False,  # noqa: FBT002 - a member of the body
+        remarks: Annotated[list[RemarkGiven], Body(max_length=MOST_REMARKS)] = [],  # noqa: B006 - never changed
     ) -> Document:
         reviews = runtime.changes.reviews
         say = reviews.request_changes if request_changes else reviews.comment
-        say(identifier, text, actor=caller(request))
+        on_lines = [Remark(**each.model_dump()) for each in remarks]
+        say(identifier, text, actor=caller(request), remarks=on_lines)
         return runtime.changes.shown(identifier)
 
 

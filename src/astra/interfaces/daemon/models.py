@@ -96,6 +96,16 @@ class ApprovalCount(Shape):
     pending: int
 
 
+class QueueShown(Shape):
+    """What waits somewhere, and what has waited longest."""
+
+    name: str
+    about: str
+    count: int
+    oldest: str | None = Field(description="the id of what has waited longest")
+    since: str | None
+
+
 class BudgetShown(Shape):
     day: str
     scope: str
@@ -157,6 +167,7 @@ class Status(Growing):
     configuration: str
     stopped: bool
     approvals: ApprovalCount
+    queues: list[QueueShown]
     budgets: list[BudgetWeek]
     read_scope: str
     sandbox: SandboxShown

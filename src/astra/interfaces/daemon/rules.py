@@ -103,6 +103,7 @@ RULES: dict[str, Rule] = {
     "GET /api/changes": LOOK,
     "GET /api/changes/{identifier}": LOOK,
     "GET /api/changes/{identifier}/diff": LOOK,
+    "GET /api/changes/{identifier}/lines": LOOK,
     "GET /api/changes/{identifier}/output": LOOK,
     "GET /api/changes/{identifier}/evidence": LOOK,
     "POST /api/changes": ACT_AS_AGENT,

@@ -4,6 +4,7 @@ from typing import Any
 
 from pydantic import Field
 
+from astra.changes.lines import LONGEST_REMARK, Side
 from astra.interfaces.daemon.models import Accepted, Growing, Shape
 from astra.tools import changes, desires, plans, schedules
 
@@ -131,6 +132,27 @@ class DryRunShown(Growing):
     id: str
     state: str
     transcript: list[str]
+
+
+class LinesShown(Shape):
+    """Lines of a file of a change; very long ones are cut."""
+
+    id: str
+    commit: str
+    path: str
+    side: Side
+    start: int
+    lines: list[str]
+    total: int = Field(description="how many lines the file has")
+
+
+class RemarkGiven(Shape):
+    """What a reviewer says about one line, before (`old`) or after (`new`) the change."""
+
+    path: str = Field(max_length=4096)
+    side: Side = "new"
+    line: int = Field(ge=1)
+    text: str = Field(min_length=1, max_length=LONGEST_REMARK)
 
 
 class TaskShown(Shape):

@@ -1,0 +1,77 @@
+"""What waits, for how long, and for whom: the queues that a person looks at first.
+
+Each names its oldest entry, so that an age on a page leads to the records behind it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from astra.approvals.desk import Desk
+from astra.deployments import views as deployments
+from astra.ledger.ports import Ledger
+from astra.schedules.views import IS_OPEN
+
+Rows = list[tuple[str, str]]
+"""Ids with the times since which they wait."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Queue:
+    name: str
+    about: str
+    waiting: Callable[[Ledger, Desk], Rows]
+
+
+def queues(ledger: Ledger, desk: Desk) -> list[dict[str, Any]]:
+    """Count each queue and name what has waited longest in it; empty ones are told as well."""
+    found: list[dict[str, Any]] = []
+    for queue in _QUEUES:
+        rows = sorted(queue.waiting(ledger, desk), key=lambda row: row[1])
+        oldest, since = rows[0] if rows else (None, None)
+        row = {"name": queue.name, "about": queue.about, "count": len(rows)}
+        found.append({**row, "oldest": oldest, "since": since})
+    return found
+
+
+def _decisions(_ledger: Ledger, desk: Desk) -> Rows:
+    return [(approval.id, approval.requested_at) for approval in desk.listed()]
+
+
+def _blocked_plans(ledger: Ledger, _desk: Desk) -> Rows:
+    return _rows(
+        ledger,
+        "SELECT id, coalesce(updated_at, created_at) FROM plan WHERE state LIKE 'blocked%'",
+    )
+
+
+def _changes(ledger: Ledger, _desk: Desk) -> Rows:
+    """Give the open changes that do not wait for a decision: Astra itself is at work on them."""
+    return _rows(
+        ledger,
+        "SELECT change.id, record.time FROM change JOIN record USING (sequence) WHERE is_open = 1"
+        " AND NOT EXISTS (SELECT 1 FROM change_approval JOIN approval ON approval = approval.id"
+        " WHERE change_approval.change = change.id AND approval.state = 'pending')",
+    )
+
+
+def _firings(ledger: Ledger, _desk: Desk) -> Rows:
+    return _rows(ledger, f"SELECT id, fire_time FROM firing WHERE {IS_OPEN}")  # noqa: S608 - fixed
+
+
+def _deployments(ledger: Ledger, _desk: Desk) -> Rows:
+    found = deployments.open_deployment(ledger)
+    return [(found.id, found.requested_at)] if found else []
+
+
+def _rows(ledger: Ledger, query: str) -> Rows:
+    return [(str(row[0]), str(row[1])) for row in ledger.query(query)]
+
+
+_QUEUES = (
+    Queue(name="decisions", about="requests that wait for you", waiting=_decisions),
+    Queue(name="blocked_plans", about="plans that wait for you", waiting=_blocked_plans),
+    Queue(name="changes", about="changes being scanned, tested or merged", waiting=_changes),
+    Queue(name="firings", about="scheduled runs that are not over", waiting=_firings),
+    Queue(name="deployments", about="deployments under way", waiting=_deployments),
+)

@@ -1,0 +1,123 @@
+r"""The lines of a file that a change touches, before it and after it, as git keeps them.
+
+A reviewer asks for what a diff leaves out, and says something about a line. Both name a file and a
+line of one commit, so both are checked here against what is there. Only files of the change can be
+read; lines end where git ends them, at a newline, whatever else the agent wrote into them.
+
+>>> split(b"one\ntwo\x0c\nthree")
+['one', 'two\x0c', 'three']
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from astra.changes.files import EXECUTABLE, REGULAR
+from astra.changes.model import Change
+from astra.changes.ports import ChangeRepo
+from astra.kernel.errors import BadInput, NotFound
+from astra.kernel.text import printable
+from astra.policy.paths import quote
+
+Side = Literal["old", "new"]
+MOST_LINES = 500
+LONGEST_LINE = 4_000
+MOST_REMARKS = 200
+LONGEST_REMARK = 2_000
+_LONGEST_ALTOGETHER = 40_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remark:
+    """What a reviewer says about one line of one side of a diff."""
+
+    path: str
+    side: Side
+    line: int
+    text: str
+
+    def as_dict(self) -> dict[str, Any]:
+        return dict(self.__dict__)
+
+
+@dataclass(frozen=True)
+class Lines:
+    repo: ChangeRepo
+
+    def shown(
+        self, change: Change, *, path: str, side: Side, start: int, end: int
+    ) -> dict[str, Any]:
+        """Give some lines of a file, numbered from one, and how many it has."""
+        if not 1 <= start <= end < start + MOST_LINES:
+            raise BadInput(
+                f"ask for 1 to {MOST_LINES} lines, the first before the last",
+                next_step="ask for a page at a time",
+            )
+        found = self._read(change, path, side)
+        lines = [line[:LONGEST_LINE] for line in found[start - 1 : end]]
+        return {
+            "id": change.id,
+            "commit": _commit(change, side),
+            "path": path,
+            "side": side,
+            "start": start,
+            "lines": lines,
+            "total": len(found),
+        }
+
+    def checked(self, change: Change, remarks: Sequence[Remark]) -> list[dict[str, Any]]:
+        """Give remarks as a record keeps them; one on a line that is not there is refused."""
+        if len(remarks) > MOST_REMARKS or sum(len(each.text) for each in remarks) > (
+            _LONGEST_ALTOGETHER
+        ):
+            raise BadInput(
+                f"at most {MOST_REMARKS} remarks at once, {_LONGEST_ALTOGETHER} characters",
+                next_step="send some of them now and the others after that",
+            )
+        counts: dict[tuple[str, Side], int] = {}
+        for each in remarks:
+            where = (each.path, each.side)
+            if where not in counts:
+                counts[where] = len(self._read(change, *where))
+            if not 1 <= each.line <= counts[where]:
+                raise _no_line(change, each, counts[where])
+        return [_said(each) for each in remarks]
+
+    def _read(self, change: Change, path: str, side: Side) -> list[str]:
+        named = any(path == each["path"] for each in change.facts["files"])
+        found = self.repo.files(_commit(change, side), [path] if named else [])
+        if path not in found:
+            raise NotFound(
+                f"{change.id} has no {quote(path)} {'before' if side == 'old' else 'after'} it",
+                code="no_such_file",
+                next_step=f"name a file of it: astra changes show {change.id}",
+            )
+        state = found[path]
+        return split(state.content) if state.mode in {REGULAR, EXECUTABLE} else []
+
+
+def split(content: bytes) -> list[str]:
+    lines = content.decode(errors="backslashreplace").split("\n")
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+def _commit(change: Change, side: Side) -> str:
+    return change.base if side == "old" else change.commit
+
+
+def _said(remark: Remark) -> dict[str, Any]:
+    text = printable(remark.text).strip()
+    if not text or len(text) > LONGEST_REMARK:
+        raise BadInput(
+            f"a remark on a line has 1 to {LONGEST_REMARK} characters",
+            next_step="the agent gets to read it beside the line",
+        )
+    return {**remark.as_dict(), "text": text}
+
+
+def _no_line(change: Change, remark: Remark, count: int) -> NotFound:
+    return NotFound(
+        f"{quote(remark.path)} has {count} lines, none of them {remark.line}",
+        code="no_such_line",
+        next_step=f"look at it: astra changes diff {change.id}",
+    )

@@ -1,0 +1,132 @@
+/**
+ * The way of an approved change into service, told from its records: approved, merged, built,
+ * switched to, watched, live; or where it ended instead, and why.
+ */
+
+import type { Change } from "../api/changes";
+import type { LedgerRecord } from "../api/model";
+
+export type Progress = "done" | "now" | "todo" | "failed";
+export type Step = { name: string; progress: Progress; words: string; record?: LedgerRecord };
+export type Ending = "under way" | "live" | "merged" | "not deployed" | "failed" | "taken back";
+export type Journey = { steps: Step[]; ending: Ending };
+
+const ON_ITS_WAY = new Set(["granted", "approved", "executed", "rolled_back"]);
+
+export const isOnItsWay = (change: Change): boolean => ON_ITS_WAY.has(change.state);
+
+export function journey(change: Change, records: LedgerRecord[]): Journey {
+  const last = (type: string) => records.findLast((record) => record.type === type);
+  const merged = upToNow(merging(change, last));
+  if (!last("code_modification_executed")) return { steps: merged, ending: "under way" };
+  const request = records.findLast(
+    ({ type, data }) =>
+      type === "deployment_requested" && data.commit === change.commit && data.kind === "deploy",
+  );
+  const found = request
+    ? deploying(records.filter(({ data }) => data.deployment === request.data.deployment))
+    : undeployed(change, last("deployment_declined"));
+  return { ...found, steps: [...merged, ...found.steps] };
+}
+
+type Find = (type: string) => LedgerRecord | undefined;
+
+function merging(change: Change, last: Find): Step[] {
+  const approved = last("code_modification_approved");
+  const executed = last("code_modification_executed");
+  const where = `${change.target_branch} at ${change.commit.slice(0, 12)}`;
+  return [
+    step("Approved", approved ?? last("approval_granted"), {
+      done: "A person approved exactly this commit with this evidence.",
+      now: "The approval is being checked.",
+    }),
+    step("Merged", executed, {
+      done: `It is part of ${where}.`,
+      now: "Signature, evidence and base are checked once more, then the branch moves.",
+    }),
+  ];
+}
+
+function undeployed(change: Change, declined: LedgerRecord | undefined): Journey {
+  if (declined) {
+    const words = `It was not deployed: ${String(declined.data.reason)}`;
+    return {
+      steps: [{ name: "Deployed", progress: "failed", words, record: declined }],
+      ending: "not deployed",
+    };
+  }
+  if (change.decision.terms?.deploy) {
+    const words = "A deployment is about to begin.";
+    return { steps: [{ name: "Deployed", progress: "now", words }], ending: "under way" };
+  }
+  const words = "It was approved without the deploy; what runs is what ran before.";
+  return { steps: [{ name: "Not live", progress: "todo", words }], ending: "merged" };
+}
+
+/** Tell one deployment; the first step without a record is where it is now. */
+function deploying(own: LedgerRecord[]): Journey {
+  const last = (type: string) => own.findLast((record) => record.type === type);
+  const built = last("release_built");
+  const switched = last("release_switched");
+  const settled = last("deployment_settled");
+  const failed = last("deployment_failed");
+  const steps = [
+    step("Built", built, {
+      done: `A release of ${String(built?.data.files ?? "its")} files was built and sealed.`,
+      now: "A release is being built from it.",
+    }),
+    step("In service", switched, {
+      done: "It got healthy beside the one before; new connections go to it.",
+      now: "It is started beside what serves, and asked for its health.",
+    }),
+    step("Watched", settled, {
+      done: "It stayed healthy for its whole watch: it is live.",
+      now: "It serves, and its health is watched.",
+    }),
+  ];
+  if (failed) return failing(steps, failed, last);
+  return { steps: upToNow(steps), ending: settled ? "live" : "under way" };
+}
+
+function failing(steps: Step[], failed: LedgerRecord, last: Find): Journey {
+  const done = steps.filter((each) => each.progress === "done");
+  const what: Step = {
+    name: "Failed",
+    progress: "failed",
+    words: `It failed: ${String(failed.data.reason)}`,
+    record: failed,
+  };
+  if (!failed.data.rolls_back) return { steps: [...done, what], ending: "failed" };
+  const back = last("deployment_rolled_back");
+  const lost = last("rollback_failed");
+  const taken = step("Taken back", back, {
+    done: `${String(back?.data.release ?? "The release before")} serves again; nobody had to act.`,
+    now: "The last good release is being brought back.",
+  });
+  const stuck: Step = {
+    name: "Taken back",
+    progress: "failed",
+    words: "No good release could be brought back. Look at the releases now.",
+    ...(lost ? { record: lost } : {}),
+  };
+  const ending = back ? "taken back" : lost ? "failed" : "under way";
+  return { steps: [...done, what, lost ? stuck : taken], ending };
+}
+
+function step(
+  name: string,
+  record: LedgerRecord | undefined,
+  words: { done: string; now: string },
+): Step {
+  return record
+    ? { name, progress: "done", words: words.done, record }
+    : { name, progress: "now", words: words.now };
+}
+
+/** Only the first of the steps to come is under way; the ones behind it have not begun. */
+function upToNow(steps: Step[]): Step[] {
+  const at = steps.findIndex((each) => each.progress === "now");
+  return steps.map((each, index) =>
+    at !== -1 && index > at ? { ...each, progress: "todo", words: "" } : each,
+  );
+}
