@@ -96,7 +96,7 @@ def examine(ledger: Any, expected: int) -> Counter[str]:
 
 
 @pytest.mark.serial
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 def test_killed_again_and_again_no_firing_happens_twice_or_is_lost_without_a_record(
     astra: Astra,
 ) -> None:
@@ -113,7 +113,7 @@ def test_killed_again_and_again_no_firing_happens_twice_or_is_lost_without_a_rec
 
 
 @pytest.mark.serial
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 def test_ten_thousand_due_at_once_run_once_each(astra: Astra) -> None:
     with past(astra, minutes=20) as runtime:
         fill(runtime, 10_000, 0)
