@@ -1,3 +1,4 @@
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,9 +8,18 @@ from driver import Astra, make_repository
 from model_server import ModelServer
 
 
+@pytest.fixture(scope="session")
+def initialised(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make what `astra init` makes, once: tests copy it, as anybody may move a data root."""
+    made = Astra(tmp_path_factory.mktemp("initialised"))
+    made.json("init", make_repository(made.folder / "target"), "--throwaway")
+    return made.folder
+
+
 @pytest.fixture
-def target(tmp_path: Path) -> Path:
-    return make_repository(tmp_path / "target")
+def target(tmp_path: Path, initialised: Path) -> Path:
+    copy(initialised / "target", tmp_path)
+    return tmp_path / "target"
 
 
 @pytest.fixture
@@ -22,8 +32,9 @@ def empty(tmp_path: Path) -> Iterator[Astra]:
 
 
 @pytest.fixture
-def astra(empty: Astra, target: Path) -> Astra:
-    empty.json("init", target, "--throwaway")
+def astra(empty: Astra, target: Path, initialised: Path) -> Astra:
+    copy(initialised / "data", target.parent)
+    copy(initialised / "config", target.parent)
     return empty
 
 
@@ -41,3 +52,8 @@ def night(astra: Astra, server: ModelServer) -> Iterator[Astra]:
     astra.extra |= {"ASTRA_MODEL": "scripted", "ASTRA_MODEL_BASE_URL": server.url}
     yield astra
     astra.run("down")
+
+
+def copy(folder: Path, into: Path) -> None:
+    """Copy a folder with its owners and modes."""
+    subprocess.run(["cp", "--archive", str(folder), str(into)], check=True)
