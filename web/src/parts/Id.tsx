@@ -6,7 +6,7 @@ export function StoryLink({ id, children }: { id: string; children?: string }) {
     <Link
       to="/ledger/story/$id"
       params={{ id }}
-      className="font-mono text-[0.85em] text-accent underline-offset-2 hover:underline"
+      className="font-mono text-[0.85em] text-accent underline underline-offset-2"
     >
       {children ?? id}
     </Link>

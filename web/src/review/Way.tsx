@@ -69,7 +69,7 @@ function StepLine({ step }: { step: Step }) {
           <Link
             to="/ledger/story/$id"
             params={{ id: step.record.correlation }}
-            className="text-accent underline-offset-2 hover:underline"
+            className="text-accent underline underline-offset-2"
           >
             record {step.record.sequence}, <Time at={step.record.time} />
           </Link>
