@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from astra.approvals.desk import Desk
+from astra.changes.model import State
 from astra.deployments import views as deployments
 from astra.ledger.ports import Ledger
 from astra.schedules.views import IS_OPEN
@@ -47,12 +48,12 @@ def _blocked_plans(ledger: Ledger, _desk: Desk) -> Rows:
 
 def _changes(ledger: Ledger, _desk: Desk) -> Rows:
     """Give the open changes that do not wait for a decision: Astra itself is at work on them."""
-    return _rows(
-        ledger,
-        "SELECT change.id, record.time FROM change JOIN record USING (sequence) WHERE is_open = 1"
-        " AND NOT EXISTS (SELECT 1 FROM change_approval JOIN approval ON approval = approval.id"
-        " WHERE change_approval.change = change.id AND approval.state = 'pending')",
+    rows = ledger.query(
+        "SELECT change.id, record.time FROM change JOIN record USING (sequence)"
+        " WHERE state IN (?, ?, ?)",
+        [State.GATHERING.value, State.GRANTED.value, State.APPROVED.value],
     )
+    return [(str(identifier), str(since)) for identifier, since in rows]
 
 
 def _firings(ledger: Ledger, _desk: Desk) -> Rows:

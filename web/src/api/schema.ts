@@ -2791,6 +2791,11 @@ export interface components {
         Leaving: {
             /** Leaving */
             leaving: boolean;
+            /**
+             * Pid
+             * @description the process that is about to end
+             */
+            pid: number;
         };
         /** LedgerShown */
         LedgerShown: {

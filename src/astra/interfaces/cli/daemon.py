@@ -66,8 +66,7 @@ def down(context: Context) -> None:
         words = "no daemon was running" + ("; the app was, and is ended" if ended else "")
         context.console.result({"ended": False, **({"app_ended": True} if ended else {})}, words)
         return
-    pid = client.get("/api/status")["daemon"]["pid"]
-    client.post("/api/down", {"keep_app": context.arguments.keep_app})
+    pid = client.post("/api/down", {"keep_app": context.arguments.keep_app})["pid"]
     _wait_for(pid)
     context.console.result({"ended": True, "pid": pid}, f"ended daemon {pid}")
 

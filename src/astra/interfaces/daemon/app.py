@@ -1,5 +1,6 @@
 """The daemon's HTTP API. It parses, calls, and renders; the rules are elsewhere."""
 
+import os
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -121,7 +122,7 @@ def _status_routes(app: FastAPI, runtime: Runtime, leave: Callable[[], None]) ->
     ) -> Leaving:
         runtime.deployer.ends_app = not keep_app
         leave()
-        return Leaving(leaving=True)
+        return Leaving(leaving=True, pid=os.getpid())
 
 
 def _flag_routes(app: FastAPI, runtime: Runtime) -> None:

@@ -181,6 +181,7 @@ class Status(Growing):
 
 class Leaving(Shape):
     leaving: bool
+    pid: int = Field(description="the process that is about to end")
 
 
 # Stop, configuration, keys
