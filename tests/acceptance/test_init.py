@@ -58,7 +58,9 @@ def test_the_secrets_are_nowhere_in_the_data_root_nor_in_the_key_file(
         assert found.returncode == 1
 
 
-def test_running_it_again_changes_nothing_and_says_so(astra: Astra, target: Path) -> None:
+def test_running_it_again_changes_nothing_and_says_so(empty: Astra, target: Path) -> None:
+    astra = empty
+    astra.json("init", target, "--throwaway")
     astra.run("down")
     before = {p: p.read_bytes() for p in astra.root.rglob("*") if p.is_file()}
     again = astra.json("init", target, "--throwaway")

@@ -100,7 +100,7 @@ def test_stop_ends_everything_and_proves_it(astra: Astra) -> None:
     assert done["recorded"] is True
     running.join()
     assert sleepers() == []
-    refused = run_in_sandbox(astra, "true", code=2)
+    refused = run_in_sandbox(astra, "true", code=1)
     assert refused["code"] == "stopped"
     assert astra.json("status")["stopped"] is True
 

@@ -103,6 +103,7 @@ def test_logging_out_ends_what_the_session_brought(site: Served, viewer: httpx2.
 def test_what_waits_is_tried_on_a_device_and_its_address_is_in_no_record(
     site: Served, operator: httpx2.Client
 ) -> None:
+    assert operator.get("/api/devices").json()["key"]
     made = operator.post("/api/devices", json=wanted("a-secret-path")).json()
     site.astra.json("tools", "call", "fetch_url", '{"url": "https://example.org/"}', code=3)
     site.astra.follow("notification_failed")
