@@ -68,7 +68,9 @@ class McpEntrance:
             async with opened(self._runtime) as doors:
                 self._doors.set_result(doors)
                 await self._leaving.wait()
-        except Exception as error:
+        except Exception as error:  # whatever keeps them shut is for whoever knocks to hear
             if self._doors.done():
                 raise
-            self._doors.set_exception(error)
+            failed, self._doors = self._doors, asyncio.get_running_loop().create_future()
+            self._holding = None  # the next one who knocks has them tried again
+            failed.set_exception(error)
