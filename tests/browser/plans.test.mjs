@@ -13,7 +13,7 @@ after(() => world.end());
 
 test("the inbox leads to the plan, which says in words what it could do", async () => {
   const page = await world.page();
-  await page.getByRole("link", { name: /plan/i }).first().waitFor();
+  await page.getByRole("main").getByRole("link", { name: /run the plan/ }).waitFor();
   await page.keyboard.press("Enter");
   await page.waitForURL(`**/plans/${plan.id}`);
   await page.getByText("can send anything it reads to anyone at example.com").first().waitFor();

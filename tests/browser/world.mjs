@@ -28,6 +28,8 @@ export const HOSTILE = {
   escapes: "\u001b[2J\u001b[31mred\u0007",
   bidi: "safe\u202etxt.exe\u2066",
 };
+/** How many times slower the browser's processor shall seem; shows what leans on speed. */
+const SLOWDOWN = Number(process.env.BROWSER_SLOWDOWN ?? 1);
 export const PHONE = { width: 390, height: 844 };
 export const DESKTOP = { width: 1280, height: 800 };
 
@@ -136,6 +138,10 @@ export class World {
   async page({ viewport = DESKTOP, colorScheme = "light", ...options } = {}) {
     const context = await this.browser.newContext({ viewport, colorScheme, ...options });
     const page = await context.newPage();
+    if (SLOWDOWN > 1) {
+      const session = await context.newCDPSession(page);
+      await session.send("Emulation.setCPUThrottlingRate", { rate: SLOWDOWN });
+    }
     page.complaints = [];
     page.on("pageerror", (error) => page.complaints.push(error.message));
     page.on("console", (message) => {

@@ -1,5 +1,5 @@
 import { Link, Outlet, useNavigate } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
+import { useLayoutEffect, useState } from "react";
 import { answer, api } from "../api/client";
 import { leave } from "../api/session";
 import { Button } from "../parts/Button";
@@ -16,7 +16,7 @@ import { StopButton, StoppedBand } from "./Stop";
 export function Shell() {
   const navigate = useNavigate();
   const [open, setOpen] = useState<"help" | "more" | null>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.addEventListener("keydown", press);
     return () => document.removeEventListener("keydown", press);
   }, []);

@@ -3,7 +3,7 @@
  * A binding is one key ("a") or two in a row ("g i"). Typing in a field triggers nothing.
  */
 
-import { useEffect, useRef, useSyncExternalStore } from "react";
+import { useLayoutEffect, useRef, useSyncExternalStore } from "react";
 
 export type Binding = { keys: string; does: string; run: () => void; group?: string };
 type Entry = { current: Binding[] };
@@ -14,11 +14,11 @@ const watchers = new Set<() => void>();
 let first = "";
 let firstAt = 0;
 
-/** Have these keys while the component is there. */
+/** Have these keys while the component is there: from the moment it is seen, not some time later. */
 export function useKeys(bindings: Binding[]): void {
   const entry = useRef(bindings);
   entry.current = bindings;
-  useEffect(() => {
+  useLayoutEffect(() => {
     entries = [...entries, entry];
     tell();
     return () => {
