@@ -20,7 +20,7 @@ export function Inbox() {
     <>
       <PageHeader
         title="Inbox"
-        about={count ? "Each of these waits for you; nothing happens until you decide." : undefined}
+        about="What waits for you is listed here; nothing of it happens until you decide."
       />
       <section className="overflow-hidden rounded-card border border-line bg-surface">
         <Answer query={waiting}>{() => (count ? <Waiting items={items} /> : <AllDone />)}</Answer>
