@@ -51,8 +51,9 @@ CONFIGURATION_IN_USE = frozenset(
         "notify.push_services",
         *("app.command", "app.port", "app.health_path", "app.health_command", "app.client_build"),
         *("app.permissions.network", "app.permissions.state_path", "app.permissions.secrets"),
-        *("app.reload", "app.watch_seconds", "deploy.keep", "deploy.require_tests"),
-        *("deploy.push_remote", "deploy.commit_checks", "deploy.staging"),
+        *("app.reload", "app.start_seconds", "app.watch_seconds"),
+        *("deploy.keep", "deploy.require_tests", "deploy.push_remote"),
+        *("deploy.commit_checks", "deploy.staging"),
     }
 )
 """Keys of astra.toml that some code acts on; name yours here when you read it."""

@@ -235,13 +235,14 @@ assert os.getuid() != 0
 pathlib.Path(os.environ["ASTRA_STATE"], "checked").write_text(os.environ["ASTRA_RELEASE"])
 """
     site.commit("check.py", checks)
-    text = CONFIGURATION.replace("[app]", f'[app]\nhealth_command = "{PYTHON} check.py"')
-    site.configure(text)
+    command = f'[app]\nstart_seconds = 5\nhealth_command = "{PYTHON} check.py"'
+    site.configure(CONFIGURATION.replace("[app]", command))
     done = site.deploy()
     checked = site.astra.root / "app-state" / "checked"
     assert checked.read_text() == done["deployment"]["release"]
     site.commit("check.py", "raise SystemExit('not today')\n")
     failed = site.deploy(code=1)
+    assert "not healthy after 5 s" in failed["deployment"]["reason"]
     assert "not today" in failed["deployment"]["reason"]
     assert site.serving() == done["deployment"]["release"]
 

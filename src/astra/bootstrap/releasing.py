@@ -161,6 +161,7 @@ def plan_of(configuration: Configuration, root: Path) -> Plan:
         secrets=app.permissions.secrets,
         health_path=app.health_path,
         health_command=tuple(shlex.split(app.health_command)),
+        start_seconds=app.start_seconds,
         watch_seconds=app.watch_seconds,
         keep=configuration.deploy.keep,
         reload=app.reload,

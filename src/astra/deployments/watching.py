@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from astra.deployments.ports import AppHolder, AppSpec, Checked, Pace, Running
 
-START_SECONDS = 30.0
 CHECK_SECONDS = 5.0
 MOST_IN_A_ROW = 3
 MOST_CRASHES = 2
@@ -26,6 +25,7 @@ class Plan:
     secrets: tuple[str, ...] = ()
     health_path: str = "/healthz"
     health_command: tuple[str, ...] = ()
+    start_seconds: float = 30.0
     watch_seconds: float = 60.0
     keep: int = 5
     reload: bool = False
@@ -77,8 +77,9 @@ class Watch:
 
     def until_healthy(self, instance: str) -> Trouble | None:
         """Wait for the first good answer; gives what went wrong instead."""
-        began, pause, detail = self.pace.monotonic(), _FIRST_PAUSE, "it never answered"
-        while self.pace.monotonic() - began < START_SECONDS:
+        limit, detail = self.plan.start_seconds, "it never answered"
+        began, pause = self.pace.monotonic(), _FIRST_PAUSE
+        while self.pace.monotonic() - began < limit:
             if trouble := self._gone(instance, most_crashes=1):
                 return trouble
             checked = self._look(instance)
@@ -87,7 +88,7 @@ class Watch:
             detail = checked.detail
             self._wait(pause)
             pause = min(pause * 2, _LONGEST_PAUSE / 2)
-        return Trouble(reason=f"not healthy after {START_SECONDS:g} s: {detail}")
+        return Trouble(reason=f"not healthy after {limit:g} s: {detail}")
 
     def for_window(self, instance: str) -> Trouble | None:
         """Look until the window is over, and a moment longer while the last look was bad."""

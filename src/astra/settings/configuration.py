@@ -18,6 +18,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from astra.kernel.errors import BadSetting
 
 Texts = tuple[str, ...]
+_LONGEST_START = 3600
 _NAME = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
 _HOST = re.compile(r"(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?")
 
@@ -55,8 +56,18 @@ class App:
     health_command: str = ""
     client_build: str = ""
     reload: bool = False
+    start_seconds: int = 30
+    """How long a new release may take to its first good answer."""
     watch_seconds: int = 60
     permissions: AppPermissions = field(default_factory=AppPermissions)
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.start_seconds <= _LONGEST_START:
+            raise BadSetting(
+                f"a release cannot have {self.start_seconds} seconds to start",
+                next_step=f"set app.start_seconds to 1 to {_LONGEST_START}",
+                key="app.start_seconds",
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

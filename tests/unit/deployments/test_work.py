@@ -53,6 +53,13 @@ def test_a_release_that_does_not_come_up_is_blamed_and_the_old_one_serves(
     assert list(world.holder.instances) == [world.holder.live]
 
 
+def test_a_release_has_as_long_to_start_as_the_operator_signed(world: World) -> None:
+    world.plan = replace(world.plan, start_seconds=300)
+    slow = world.finish(world.misbehave(SILENT, "b").id)
+    assert world.pace.now >= 300
+    assert "not healthy after 300 s" in str(slow.reason)
+
+
 def test_a_release_that_dies_in_its_watch_is_taken_back(world: World) -> None:
     good = world.deploy("a")
     bad = world.finish(world.misbehave(3, "b").id)

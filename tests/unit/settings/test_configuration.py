@@ -42,6 +42,8 @@ def test_every_section_is_read() -> None:
         ("[target]\nmax_file_kb = true", "target.max_file_kb", "a whole number"),
         ("[target]\ntest_paths = 'tests'", "target.test_paths", "a list of texts"),
         ("[app.permissions]\nnetwork = 1", "app.permissions.network", "a text or a list of texts"),
+        ("[app]\nstart_seconds = 0", "app.start_seconds", "0 seconds to start"),
+        ("[app]\nstart_seconds = 3601", "app.start_seconds", "3601 seconds to start"),
         ("app = 3", "app", "a table"),
         ("[target", "astra.toml", "not TOML"),
     ],
