@@ -1,7 +1,8 @@
 """P12, the pages: what Lighthouse says of the inbox and of a review, as on a middling phone.
 
 Lighthouse comes from npm at the version below, into the virtual environment, at the first run that
-is not `--quick`; it drives the system's Chromium. Where either is missing, the row says so.
+is not `--quick`, which leaves this row out; it drives the system's Chromium. Where either is
+missing, the row says so.
 """
 
 import json
@@ -27,12 +28,11 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 def main() -> None:
-    quick = is_quick()
-    if why := _missing(quick=quick):
+    if why := "it takes minutes" if is_quick() else _missing():
         not_measured("P12 Lighthouse", why)
         return
     web.build()
-    found = _scores(1 if quick else RUNS)
+    found = _scores()
     for page in PAGES:
         for kind, bar in BARS.items():
             score = median(each[kind] for each in found if each["page"] == page)
@@ -40,15 +40,13 @@ def main() -> None:
             report(f"P12 Lighthouse {kind}, {page} (of 100)", score, target=target)
 
 
-def _missing(*, quick: bool) -> str:
+def _missing() -> str:
     """Bring what is needed, or say what is not there."""
     if CHROMIUM is None:
         return "there is no Chromium"
     stamp = INSTALLED / "version.txt"
     if stamp.exists() and stamp.read_text() == LIGHTHOUSE:
         return ""
-    if quick:
-        return "Lighthouse is not installed; a run that is not quick installs it"
     try:
         _install()
     except subprocess.CalledProcessError:
@@ -64,8 +62,8 @@ def _install() -> None:
     subprocess.run(command, env=_environment(), stdout=sys.stderr, check=True)
 
 
-def _scores(runs: int) -> list[dict[str, float]]:
-    command = [web.NODE, HERE / "lighthouse.mjs", INSTALLED, str(runs), *PAGES]
+def _scores() -> list[dict[str, float]]:
+    command = [web.NODE, HERE / "lighthouse.mjs", INSTALLED, str(RUNS), *PAGES]
     said = subprocess.run(command, env=_environment(), stdout=subprocess.PIPE, check=True)
     return [json.loads(line) for line in said.stdout.splitlines()]
 

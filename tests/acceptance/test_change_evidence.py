@@ -44,7 +44,7 @@ def project(empty: Astra, target: Path) -> Astra:
 
 
 def configure(astra: Astra, *lines: str) -> None:
-    command = f"{sys.executable} -m pytest -q -p no:cacheprovider"
+    command = f"{sys.executable} -m pytest -q --disable-plugin-autoload -p no:cacheprovider"
     with (astra.root / "astra.toml").open("a") as file:
         file.write("\n".join([f"test_command = {json.dumps(command)}", *lines, ""]))
     astra.json("config", "sign")

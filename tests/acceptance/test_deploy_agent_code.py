@@ -32,7 +32,7 @@ Server(Told).serve_forever()
 CONFIGURATION = f"""
 [target]
 branch = "trunk"
-test_command = "{sys.executable} -m pytest -q -p no:cacheprovider"
+test_command = "{sys.executable} -m pytest -q --disable-plugin-autoload -p no:cacheprovider"
 
 [app]
 command = "{PYTHON} app.py"

@@ -132,7 +132,7 @@ export const TIRED = {
 /** What the operator signs for it: how it is tested, how it runs, how long it is watched. */
 export const contract = (python) => `[target]
 branch = "trunk"
-test_command = "${python} -m pytest -q -p no:cacheprovider tests"
+test_command = "${python} -m pytest -q --disable-plugin-autoload -p no:cacheprovider tests"
 
 [app]
 command = "${python} serve.py"

@@ -18,7 +18,11 @@ PLACEHOLDER = "{junit}"
 _PYTEST = re.compile(r"(?:.*/)?(?:pytest|py\.test)(?:-?3(?:\.\d+)?)?")
 _SHELL = re.compile(r"[|&;<>$`]")
 # Options of pytest that stand alone; the word after any other option may belong to it.
-_ALONE = re.compile(r"-[qvxslh]+|-r\w+|--(?:[\w-]+)=.*|--(?:strict|no|showlocals|ff|lf|sw|co)\b.*")
+_ALONE = re.compile(
+    r"-[qvxslh]+|-r\w+|--[\w-]+=.*"
+    r"|--(?:strict|no|disable|failed|new|full|ff|lf|nf|sw|co)\b.*"
+    r"|--(?:quiet|verbose|exitfirst|showlocals|last-failed|stepwise|runxfail|doctest-modules)"
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -114,6 +114,9 @@ def test_names_and_messages_are_bounded_and_printable() -> None:
         ("pytest tests/unit -x -k fast", ("-x", "-k", "fast", "a.py::b")),
         ("pytest -c tests/pytest.ini tests/", ("-c", "tests/pytest.ini", "a.py::b")),
         ("pytest tests/a.py::old", ("a.py::b",)),
+        ("pytest --disable-warnings tests", ("--disable-warnings", "a.py::b")),
+        ("pytest --last-failed tests", ("--last-failed", "a.py::b")),
+        ("pytest --confcutdir tests tests", ("--confcutdir", "tests", "a.py::b")),
     ],
 )
 def test_only_the_failed_tests_are_asked_for_again(text: str, rerun: tuple[str, ...]) -> None:

@@ -72,7 +72,7 @@ def configuration() -> str:
     lines = (
         "[target]",
         'branch = "main"',
-        f"test_command = {json.dumps(f'{python} -m pytest -q tests')}",
+        f"test_command = {json.dumps(f'{python} -m pytest -q --disable-plugin-autoload tests')}",
         "[app]",
         f"command = {json.dumps(f'{python} -m agent_server')}",
         f"client_build = {json.dumps(f'{python} build_client.py')}",
