@@ -60,7 +60,7 @@ matrix: setup  ## the test matrix of `astra readiness`, into matrix.json
 	$(BIN)/python scripts/matrix.py
 
 soak: setup  ## the long version of the torture: make soak MINUTES=60
-	TORTURE_SECONDS=$$(( $(MINUTES) * 60 )) $(BIN)/pytest -q -m serial tests/acceptance/test_torture.py
+	TORTURE_SECONDS=$$(( $(MINUTES) * 60 )) $(BIN)/pytest -q tests/acceptance/test_torture.py
 	DEPLOYMENTS=20 $(BIN)/pytest -q -m serial tests/integration/supervisor
 
 cgroups: setup  ## the tests of control groups on a kernel of their own: user-mode Linux

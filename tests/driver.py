@@ -74,6 +74,12 @@ class Astra:
                     break
             following.terminate()
 
+    def copied_to(self, other: "Astra") -> "Astra":
+        """Copy the data root, the keys and the target to another folder, owners and modes too."""
+        for name in ("target", "data", "config"):
+            copy(self.folder / name, other.folder)
+        return other
+
     def daemon_pid(self) -> int:
         return self.json("status")["daemon"]["pid"]
 
@@ -97,6 +103,10 @@ def past(astra: Astra, **ago: float) -> Iterator[Runtime]:
         yield runtime
     finally:
         runtime.close()
+
+
+def copy(folder: Path, into: Path) -> None:
+    subprocess.run(["cp", "--archive", str(folder), str(into)], check=True)
 
 
 def make_repository(path: Path) -> Path:

@@ -35,7 +35,7 @@ class _Handler(BaseHTTPRequestHandler):
 @contextmanager
 def listening() -> Iterator[Hook]:
     with Hook() as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=[0.02])
         thread.start()
         yield server
         server.ended.set()

@@ -1,24 +1,23 @@
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from driver import Astra, make_repository
+from driver import Astra, copy, make_repository
 from model_server import ModelServer
 
 
 @pytest.fixture(scope="session")
-def initialised(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def initialised(tmp_path_factory: pytest.TempPathFactory) -> Astra:
     """Make what `astra init` makes, once: tests copy it, as anybody may move a data root."""
     made = Astra(tmp_path_factory.mktemp("initialised"))
     made.json("init", make_repository(made.folder / "target"), "--throwaway")
-    return made.folder
+    return made
 
 
 @pytest.fixture
-def target(tmp_path: Path, initialised: Path) -> Path:
-    copy(initialised / "target", tmp_path)
+def target(tmp_path: Path, initialised: Astra) -> Path:
+    copy(initialised.folder / "target", tmp_path)
     return tmp_path / "target"
 
 
@@ -32,10 +31,16 @@ def empty(tmp_path: Path) -> Iterator[Astra]:
 
 
 @pytest.fixture
-def astra(empty: Astra, target: Path, initialised: Path) -> Astra:
-    copy(initialised / "data", target.parent)
-    copy(initialised / "config", target.parent)
-    return empty
+def astra(empty: Astra, initialised: Astra) -> Astra:
+    return initialised.copied_to(empty)
+
+
+@pytest.fixture(scope="module")
+def shared(initialised: Astra, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Astra]:
+    """One data root for the tests of a module that leave nothing behind but records."""
+    made = initialised.copied_to(Astra(tmp_path_factory.mktemp("shared")))
+    yield made
+    made.run("down")
 
 
 @pytest.fixture
@@ -46,14 +51,7 @@ def server() -> Iterator[ModelServer]:
 
 
 @pytest.fixture
-def night(astra: Astra, server: ModelServer) -> Iterator[Astra]:
+def night(astra: Astra, server: ModelServer) -> Astra:
     """Astra with a model on loopback."""
-    astra.run("down")
     astra.extra |= {"ASTRA_MODEL": "scripted", "ASTRA_MODEL_BASE_URL": server.url}
-    yield astra
-    astra.run("down")
-
-
-def copy(folder: Path, into: Path) -> None:
-    """Copy a folder with its owners and modes."""
-    subprocess.run(["cp", "--archive", str(folder), str(into)], check=True)
+    return astra

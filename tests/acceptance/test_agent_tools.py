@@ -14,40 +14,40 @@ def call(astra: Astra, name: str, /, code: int = 0, **arguments: Any) -> Any:
     return astra.json("tools", "call", name, json.dumps(arguments), code=code)
 
 
-def test_an_agent_lists_reads_and_searches_its_own_source(astra: Astra) -> None:
-    listed = call(astra, "list_source_files")
+def test_an_agent_lists_reads_and_searches_its_own_source(shared: Astra) -> None:
+    listed = call(shared, "list_source_files")
     assert [item["path"] for item in listed["items"]] == ["agent.py"]
-    read = call(astra, "read_source_code", path="src/agent.py")
+    read = call(shared, "read_source_code", path="src/agent.py")
     assert read["path"] == "agent.py"
     assert "return 42" in read["text"]
-    found = call(astra, "search_source", pattern="return 4")
+    found = call(shared, "search_source", pattern="return 4")
     assert [(match["path"], match["line"]) for match in found["items"]] == [("agent.py", 2)]
 
 
-def test_a_near_miss_names_what_is_there(astra: Astra) -> None:
-    refused = call(astra, "read_source_code", code=1, path="src/agnet.py")
+def test_a_near_miss_names_what_is_there(shared: Astra) -> None:
+    refused = call(shared, "read_source_code", code=1, path="src/agnet.py")
     assert "agent.py" in json.dumps(refused)
 
 
 @pytest.mark.parametrize(
     "path", ["../var/keys/ledger.key", "/etc/passwd", ".env", "src/../../astra.toml", "a\x00b"]
 )
-def test_nothing_outside_the_boundary_is_read_or_written(astra: Astra, path: str) -> None:
+def test_nothing_outside_the_boundary_is_read_or_written(shared: Astra, path: str) -> None:
     for name in ("read_source_code", "read_file"):
-        refused = call(astra, name, code=1, path=path)
+        refused = call(shared, name, code=1, path=path)
         assert refused["next_step"]
-    before = astra.json("status")["ledger"]["records"]
-    call(astra, "write_file", code=1, path=path, content="x")
-    types = [r["type"] for r in astra.json("ledger", "tail")["items"] if r["sequence"] > before]
+    before = shared.json("status")["ledger"]["records"]
+    call(shared, "write_file", code=1, path=path, content="x")
+    types = [r["type"] for r in shared.json("ledger", "tail")["items"] if r["sequence"] > before]
     assert "tool_started" not in types, "a refusal costs no budget"
 
 
-def test_the_agent_keeps_notes_in_its_own_space(astra: Astra) -> None:
-    assert call(astra, "write_file", path="notes/today.md", content="sail")["created"] is True
-    assert call(astra, "read_file", path="notes/today.md")["text"] == "sail"
-    assert (astra.root / "persona_space" / "notes" / "today.md").read_text() == "sail"
-    assert call(astra, "delete_file", path="notes/today.md")["deleted"] is True
-    refused = call(astra, "write_file", code=1, path="src/agent.py", content="evil")
+def test_the_agent_keeps_notes_in_its_own_space(shared: Astra) -> None:
+    assert call(shared, "write_file", path="notes/today.md", content="sail")["created"] is True
+    assert call(shared, "read_file", path="notes/today.md")["text"] == "sail"
+    assert (shared.root / "persona_space" / "notes" / "today.md").read_text() == "sail"
+    assert call(shared, "delete_file", path="notes/today.md")["deleted"] is True
+    refused = call(shared, "write_file", code=1, path="src/agent.py", content="evil")
     assert "schedule_code_modification" in refused["next_step"]
 
 
@@ -74,9 +74,9 @@ def test_with_persona_mode_off_the_source_view_is_gone(astra: Astra) -> None:
     assert call(astra, "astra.health")["code_access"] == "off"
 
 
-def test_operator_tools_are_not_for_agents(astra: Astra) -> None:
-    assert call(astra, "astra.approvals.approve", code=1, id="apr_1")["code"] == "operator_only"
-    assert call(astra, "astra.flags.set", code=1, name=WRITE, on=True)["code"] == "operator_only"
+def test_operator_tools_are_not_for_agents(shared: Astra) -> None:
+    assert call(shared, "astra.approvals.approve", code=1, id="apr_1")["code"] == "operator_only"
+    assert call(shared, "astra.flags.set", code=1, name=WRITE, on=True)["code"] == "operator_only"
 
 
 def test_the_story_of_a_call_shows_its_decision(astra: Astra) -> None:
@@ -96,17 +96,17 @@ def test_the_story_of_a_call_shows_its_decision(astra: Astra) -> None:
     assert story[0]["data"]["decision"]["verdict"] == "allow"
 
 
-def test_the_source_commands_show_the_target(astra: Astra) -> None:
-    assert "agent.py" in astra.run("source", "list").stdout
-    assert "return 42" in astra.run("source", "read", "agent.py").stdout
-    assert "agent.py:2:" in astra.run("source", "search", "return").stdout
-    assert astra.run("source", "search", "nowhere to be found").stdout == "no match\n"
+def test_the_source_commands_show_the_target(shared: Astra) -> None:
+    assert "agent.py" in shared.run("source", "list").stdout
+    assert "return 42" in shared.run("source", "read", "agent.py").stdout
+    assert "agent.py:2:" in shared.run("source", "search", "return").stdout
+    assert shared.run("source", "search", "nowhere to be found").stdout == "no match\n"
 
 
-def test_nothing_waits_and_an_unknown_approval_is_not_found(astra: Astra) -> None:
-    assert astra.json("approvals") == {"items": [], "next": None}
-    assert astra.json("approve", "apr_00000000", code=1)["code"] == "not_found"
-    assert astra.json("reject", "apr_00000000", "--reason", "x", code=1)["code"] == "not_found"
+def test_nothing_waits_and_an_unknown_approval_is_not_found(shared: Astra) -> None:
+    assert shared.json("approvals") == {"items": [], "next": None}
+    assert shared.json("approve", "apr_00000000", code=1)["code"] == "not_found"
+    assert shared.json("reject", "apr_00000000", "--reason", "x", code=1)["code"] == "not_found"
 
 
 def configure(astra: Astra, text: str) -> None:
@@ -115,13 +115,13 @@ def configure(astra: Astra, text: str) -> None:
     astra.json("config", "sign")
 
 
-def test_the_servers_own_folders_are_readable_and_no_more(astra: Astra) -> None:
-    log = astra.root / "logs" / "daemon.log"
-    assert "serving" in call(astra, "read_file", path=str(log))["text"]
-    listed = call(astra, "list_files", folder=str(astra.root / "logs"))
+def test_the_servers_own_folders_are_readable_and_no_more(shared: Astra) -> None:
+    log = shared.root / "logs" / "daemon.log"
+    assert "serving" in call(shared, "read_file", path=str(log))["text"]
+    listed = call(shared, "list_files", folder=str(shared.root / "logs"))
     assert str(log) in [item["path"] for item in listed["items"]]
     for path in ("var/ledger", "astra.toml", "var/keys/ledger.key"):
-        refused = call(astra, "read_file", code=1, path=str(astra.root / path))
+        refused = call(shared, "read_file", code=1, path=str(shared.root / path))
         assert refused["code"] in {"read_protected", "read_secret", "read_outside_scope"}
 
 

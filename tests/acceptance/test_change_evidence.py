@@ -12,7 +12,7 @@ import pytest
 
 from changing import IDENTITY, git
 from deploying import until
-from driver import Astra
+from driver import Astra, make_repository
 from mcp_driver import raw
 
 FLAG = "ASTRA_CODE_WRITE_ENABLED"
@@ -29,18 +29,26 @@ def test_it_is_a_number():
 """
 
 
-@pytest.fixture
-def project(empty: Astra, target: Path) -> Astra:
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Astra:
     """A project with tests of its own, and a data root that knows how to run them."""
+    made = Astra(tmp_path_factory.mktemp("project"))
+    target = make_repository(made.folder / "target")
     (target / "tests").mkdir()
     (target / "tests/test_agent.py").write_text(TESTS)
     (target / "conftest.py").write_text("")
     git(target, "add", "-A")
     git(target, *IDENTITY, "commit", "-qm", "tests")
-    empty.json("init", target, "--throwaway")
-    configure(empty)
-    empty.json("flags", "set", FLAG, "on")
-    return empty
+    made.json("init", target, "--throwaway")
+    configure(made)
+    made.json("flags", "set", FLAG, "on")
+    made.run("down")
+    return made
+
+
+@pytest.fixture
+def project(empty: Astra, prepared: Astra) -> Astra:
+    return prepared.copied_to(empty)
 
 
 def configure(astra: Astra, *lines: str) -> None:

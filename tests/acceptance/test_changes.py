@@ -13,10 +13,18 @@ from driver import Astra
 FLAG = "ASTRA_CODE_WRITE_ENABLED"
 
 
+@pytest.fixture(scope="module")
+def prepared(initialised: Astra, tmp_path_factory: pytest.TempPathFactory) -> Astra:
+    """A data root where code may be written."""
+    made = initialised.copied_to(Astra(tmp_path_factory.mktemp("writing")))
+    made.json("flags", "set", FLAG, "on")
+    made.run("down")
+    return made
+
+
 @pytest.fixture
-def writing(astra: Astra) -> Astra:
-    astra.json("flags", "set", FLAG, "on")
-    return astra
+def writing(empty: Astra, prepared: Astra) -> Astra:
+    return prepared.copied_to(empty)
 
 
 def head(astra: Astra, ref: str = "trunk") -> str:

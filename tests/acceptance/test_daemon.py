@@ -109,12 +109,12 @@ def test_the_socket_is_its_owners_alone(astra: Astra) -> None:
     assert socket.stat().st_mode & 0o077 == 0
 
 
-def test_a_very_deep_data_root_has_a_socket_too(astra: Astra, target: Path) -> None:
-    deep = astra.folder.joinpath(*["deeper"] * 20)
-    astra.extra["AGENT_DATA_ROOT"] = str(deep)
-    astra.json("init", target, "--throwaway")
-    assert astra.json("status")["data_root"] == str(deep)
-    astra.run("down")
+def test_a_very_deep_data_root_has_a_socket_too(empty: Astra, target: Path) -> None:
+    deep = empty.folder.joinpath(*["deeper"] * 20)
+    empty.extra["AGENT_DATA_ROOT"] = str(deep)
+    empty.json("init", target, "--throwaway")
+    assert empty.json("status")["data_root"] == str(deep)
+    empty.run("down")
 
 
 def test_a_missing_data_root_is_named_with_the_next_step(empty: Astra) -> None:

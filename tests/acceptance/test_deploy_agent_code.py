@@ -10,7 +10,7 @@ import pytest
 
 from changing import IDENTITY, git
 from deploying import PYTHON, SERVER, fetch, until
-from driver import Astra
+from driver import Astra, make_repository
 from mcp_driver import RawClient, raw
 
 pytestmark = pytest.mark.timeout(300)
@@ -91,13 +91,17 @@ class Site:
     def commit_served(self) -> str:
         return self.astra.json("status")["app"]["commit"]
 
-    def configure(self, text: str) -> None:
-        (self.astra.root / "astra.toml").write_text(text)
-        self.astra.json("config", "sign")
+
+def configure(astra: Astra, text: str) -> None:
+    (astra.root / "astra.toml").write_text(text)
+    astra.json("config", "sign")
 
 
-@pytest.fixture
-def site(empty: Astra, target: Path) -> Iterator[Site]:
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Astra:
+    """An app with tests, and a data root that knows how to run both."""
+    made = Astra(tmp_path_factory.mktemp("site"))
+    target = make_repository(made.folder / "target")
     (target / "agent.py").write_text(AGENT)
     (target / "app.py").write_text(APP)
     (target / "conftest.py").write_text("")
@@ -105,13 +109,18 @@ def site(empty: Astra, target: Path) -> Iterator[Site]:
     (target / "tests/test_agent.py").write_text(TESTS)
     git(target, "add", "-A")
     git(target, *IDENTITY, "commit", "-qm", "an app with tests")
-    empty.json("init", target, "--throwaway")
-    empty.json("flags", "set", "ASTRA_CODE_WRITE_ENABLED", "on")
-    with raw(empty) as agent:
+    made.json("init", target, "--throwaway")
+    configure(made, CONFIGURATION)
+    made.json("flags", "set", "ASTRA_CODE_WRITE_ENABLED", "on")
+    made.run("down")
+    return made
+
+
+@pytest.fixture
+def site(empty: Astra, prepared: Astra) -> Iterator[Site]:
+    with raw(prepared.copied_to(empty)) as agent:
         agent.introduce()
-        made = Site(empty, agent)
-        made.configure(CONFIGURATION)
-        yield made
+        yield Site(empty, agent)
 
 
 def test_from_a_proposal_to_a_live_release(site: Site) -> None:
@@ -154,7 +163,7 @@ def test_what_was_taken_back_is_not_deployed_again(site: Site) -> None:
 
 def test_an_approval_of_what_moved_since_needs_the_operators_fresh_word(site: Site) -> None:
     commit = site.merge(agent=AGENT.replace("42", "44"))
-    site.configure(CONFIGURATION + "\n[deploy]\nkeep = 4\n")
+    configure(site.astra, CONFIGURATION + "\n[deploy]\nkeep = 4\n")
     refused = site.ask()
     assert (refused["code"], refused["human_approval_required"]) == ("stale_approval", True)
     assert "the signed configuration changed" in refused["reason"]
@@ -175,10 +184,11 @@ def test_while_a_change_to_tests_waits_an_agent_deploys_nothing(site: Site) -> N
     refused = site.ask()
     assert (refused["code"], refused["change_id"]) == ("human_approval_required", made["id"])
     assert (refused["human_approval_required"], refused["deployed"]) == (True, False)
-    site.configure(
+    configure(
+        site.astra,
         CONFIGURATION.replace(
             "[target]", "[target]\nrequire_human_approval_for_test_changes = false"
-        )
+        ),
     )
     until(lambda: site.change(made["id"])["state"] == "awaiting_approval", seconds=90)
     assert site.ask(commit_message="it does not wait for that")["deployed"]

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -79,17 +78,24 @@ class Site:
         return json.loads((self.astra.root / "deployments" / "status.json").read_text())
 
 
-@pytest.fixture
-def site(empty: Astra, tmp_path: Path) -> Iterator[Site]:
-    target = make_repository(tmp_path / "target")
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Astra:
+    """A repository with a server in it, and a data root that knows how to run it."""
+    made = Astra(tmp_path_factory.mktemp("site"))
+    target = make_repository(made.folder / "target")
     subprocess.run(["cp", "-r", f"{EXAMPLE}/.", target], check=True)
     identity = ["-c", "user.name=Someone", "-c", "user.email=someone@localhost"]
     for words in (["add", "-A"], ["commit", "-qm", "two"]):
         subprocess.run(["git", *identity, *words], cwd=target, check=True)
-    empty.json("init", target, "--throwaway")
-    made = Site(empty)
-    made.configure()
+    made.json("init", target, "--throwaway")
+    Site(made).configure()
+    made.run("down")
     return made
+
+
+@pytest.fixture
+def site(empty: Astra, prepared: Astra) -> Site:
+    return Site(prepared.copied_to(empty))
 
 
 def test_a_commit_is_deployed_served_replaced_and_brought_back(site: Site) -> None:

@@ -162,10 +162,10 @@ def test_people_get_sentences(astra: Astra) -> None:
 
 
 @pytest.mark.parametrize("strength", ["1.5", "-0.1", "nan", "inf", "much"])
-def test_a_strength_that_is_none_is_bad_usage(astra: Astra, strength: str) -> None:
-    refused = astra.json("desires", "record", "x", f"--strength={strength}", code=2)
+def test_a_strength_that_is_none_is_bad_usage(shared: Astra, strength: str) -> None:
+    refused = shared.json("desires", "record", "x", f"--strength={strength}", code=2)
     assert refused["next_step"]
-    assert astra.json("desires", "list")["items"] == []
+    assert shared.json("desires", "list")["items"] == []
 
 
 def test_terminal_escapes_reach_no_terminal(astra: Astra) -> None:

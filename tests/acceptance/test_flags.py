@@ -22,10 +22,10 @@ def test_on_is_a_signed_record_and_off_is_free(astra: Astra) -> None:
     assert astra.json("status")["code_access"] == "read"
 
 
-def test_a_wrong_passphrase_turns_nothing_on(astra: Astra) -> None:
-    refused = astra.json("flags", "set", WRITE, "on", code=1, ASTRA_OPERATOR_PASSPHRASE="guess")
+def test_a_wrong_passphrase_turns_nothing_on(shared: Astra) -> None:
+    refused = shared.json("flags", "set", WRITE, "on", code=1, ASTRA_OPERATOR_PASSPHRASE="guess")
     assert refused["code"] == "wrong_passphrase"
-    assert astra.json("ledger", "tail")["items"][-1]["type"] == "config_signed"
+    assert shared.json("ledger", "tail")["items"][-1]["type"] == "config_signed"
 
 
 def test_the_environment_only_narrows(astra: Astra) -> None:
@@ -54,8 +54,8 @@ def test_with_persona_mode_off_there_is_no_code_access(astra: Astra) -> None:
 @pytest.mark.parametrize(
     "words", [["flags", "set", "NOPE", "on"], ["flags", "set", WRITE, "maybe"]]
 )
-def test_bad_usage_is_exit_code_2(astra: Astra, words: list[str]) -> None:
-    assert astra.json(*words, code=2)["code"] == "bad_usage"
+def test_bad_usage_is_exit_code_2(shared: Astra, words: list[str]) -> None:
+    assert shared.json(*words, code=2)["code"] == "bad_usage"
 
 
 def on_a_terminal(astra: Astra, *words: str, answers: list[str]) -> str:

@@ -5,7 +5,6 @@ import json
 import os
 import select
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from mcp_types import ElicitResult
 
 from astra.bootstrap import runtime as running
 from astra.settings import environment
-from driver import Astra, make_repository
+from driver import Astra
 from mcp_driver import ERAS, Heard, answer, connected, names, parameters, raw, refusal
 
 WRITE = "ASTRA_CODE_WRITE_ENABLED"
@@ -34,15 +33,6 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
-
-
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Astra]:
-    """One data root for the tests that leave nothing behind but records."""
-    made = Astra(tmp_path_factory.mktemp("mcp"))
-    made.json("init", make_repository(made.folder / "target"), "--throwaway")
-    yield made
-    made.run("down")
 
 
 async def in_thread(astra: Astra, *words: str, **environ: str) -> Any:

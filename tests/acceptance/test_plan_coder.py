@@ -2,7 +2,6 @@
 
 import json
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,18 +11,9 @@ from model_server import ModelServer
 
 
 @pytest.fixture
-def server() -> Iterator[ModelServer]:
-    made = ModelServer(lambda _request: {"kind": "done", "output": "done"})
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def writing(astra: Astra, server: ModelServer) -> Astra:
-    astra.run("down")
-    astra.extra |= {"ASTRA_MODEL": "scripted", "ASTRA_MODEL_BASE_URL": server.url}
-    astra.json("flags", "set", "ASTRA_CODE_WRITE_ENABLED", "on")
-    return astra
+def writing(night: Astra) -> Astra:
+    night.json("flags", "set", "ASTRA_CODE_WRITE_ENABLED", "on")
+    return night
 
 
 PLAN = {

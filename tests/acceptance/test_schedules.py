@@ -22,16 +22,16 @@ def history(astra: Astra, identifier: str) -> list[tuple[str, str]]:
     return [(item["outcome"], item["reason"]) for item in items]
 
 
-def test_creating_shows_the_next_five_firings_and_twice_is_once(astra: Astra) -> None:
+def test_creating_shows_the_next_five_firings_and_twice_is_once(shared: Astra) -> None:
     words = ("--timezone", "Europe/Berlin", "--payload", '{"path": "agent.py"}', "--tier", "0")
-    made = create(astra, "read_source_code", *words, "--budget", "2", cron="30 2 * * *")
+    made = create(shared, "read_source_code", *words, "--budget", "2", cron="30 2 * * *")
     assert made["created"] is True
     assert made["id"].startswith("sch_")
     assert len(made["next_runs"]) == 5
     assert all(run[-6:] in {"+01:00", "+02:00"} for run in made["next_runs"])
-    again = create(astra, "read_source_code", *words, "--budget", "3", cron="30 2 * * *")
+    again = create(shared, "read_source_code", *words, "--budget", "3", cron="30 2 * * *")
     assert (again["created"], again["id"], again["per_day_budget"]) == (False, made["id"], 2)
-    shown = astra.json("schedules", "show", made["id"], "--from", "2026-03-28T12:00:00+01:00")
+    shown = shared.json("schedules", "show", made["id"], "--from", "2026-03-28T12:00:00+01:00")
     assert shown["next_runs"][0] == "2026-03-29T03:00:00+02:00"
 
 
@@ -70,15 +70,15 @@ def test_the_whole_life_of_a_schedule(astra: Astra) -> None:
     ],
 )
 def test_lies_and_mistakes_are_refused(
-    astra: Astra, tool: str, options: tuple[str, ...], code: int, reason: str
+    shared: Astra, tool: str, options: tuple[str, ...], code: int, reason: str
 ) -> None:
-    assert create(astra, tool, *options, code=code)["code"] == reason
+    assert create(shared, tool, *options, code=code)["code"] == reason
 
 
-def test_a_bad_expression_names_the_field(astra: Astra) -> None:
-    refused = create(astra, "astra.health", cron="0 25 * * *", code=2)
+def test_a_bad_expression_names_the_field(shared: Astra) -> None:
+    refused = create(shared, "astra.health", cron="0 25 * * *", code=2)
     assert (refused["code"], refused["field"]) == ("bad_cron", "hour")
-    assert astra.json("schedules", "show", "sch_00000000", code=1)["code"] == "not_found"
+    assert shared.json("schedules", "show", "sch_00000000", code=1)["code"] == "not_found"
 
 
 def test_a_person_reads_in_one_command_why_each_firing_did_or_did_not_happen(astra: Astra) -> None:
@@ -104,11 +104,11 @@ def test_a_person_reads_in_one_command_why_each_firing_did_or_did_not_happen(ast
     assert nothing == "nothing to run: all of them succeeded before\n"
 
 
-def test_what_makes_no_sense_is_refused_with_what_would(astra: Astra) -> None:
-    identifier = create(astra, "astra.health")["id"]
-    assert "nothing to change" in astra.json("schedules", "modify", identifier, code=2)["detail"]
+def test_what_makes_no_sense_is_refused_with_what_would(shared: Astra) -> None:
+    identifier = create(shared, "astra.health")["id"]
+    assert "nothing to change" in shared.json("schedules", "modify", identifier, code=2)["detail"]
     for time in ("yesterday", "2026-03-01T00:00:00", "0001-01-01T00:00:00Z"):
-        refused = astra.json("schedules", "show", identifier, "--from", time, code=2)
+        refused = shared.json("schedules", "show", identifier, "--from", time, code=2)
         assert refused["code"] == "bad_input"
 
 

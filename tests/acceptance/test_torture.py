@@ -86,7 +86,6 @@ class Killer:
         self.kills += 1
 
 
-@pytest.mark.serial
 @pytest.mark.timeout(SECONDS + 600)
 def test_no_acknowledged_record_is_lost_however_often_the_daemon_is_killed(
     astra: Astra, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -34,7 +34,7 @@ class Page(http.server.BaseHTTPRequestHandler):
 @contextmanager
 def server() -> Iterator[int]:
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page) as found:
-        thread = threading.Thread(target=found.serve_forever, daemon=True)
+        thread = threading.Thread(target=found.serve_forever, args=[0.02], daemon=True)
         thread.start()
         yield found.server_address[1]
         found.shutdown()

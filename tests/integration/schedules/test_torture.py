@@ -95,7 +95,6 @@ def examine(ledger: Any, expected: int) -> Counter[str]:
     return states
 
 
-@pytest.mark.serial
 @pytest.mark.timeout(1800)
 def test_killed_again_and_again_no_firing_happens_twice_or_is_lost_without_a_record(
     astra: Astra,
@@ -112,7 +111,6 @@ def test_killed_again_and_again_no_firing_happens_twice_or_is_lost_without_a_rec
     assert astra.json("ledger", "verify")["ok"]
 
 
-@pytest.mark.serial
 @pytest.mark.timeout(1800)
 def test_ten_thousand_due_at_once_run_once_each(astra: Astra) -> None:
     with past(astra, minutes=20) as runtime:
