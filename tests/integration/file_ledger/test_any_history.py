@@ -75,9 +75,9 @@ class LedgerThroughItsLife(RuleBasedStateMachine):
     def die_and_come_back(self, torn: bytes) -> None:
         """The process dies without a word; the page cache keeps what was written."""
         self.ledger._keeper.stop()
-        if self.ledger._descriptor >= 0:
-            os.write(self.ledger._descriptor, torn)
-            os.close(self.ledger._descriptor)
+        if self.ledger._tail.is_open:
+            os.write(self.ledger._tail._descriptor, torn)
+            self.ledger._tail.close()
         self.ledger._index.close()
         self.ledger._lock.release()
         self.ledger = self._open()

@@ -5,17 +5,15 @@ checks what each expects, chains the records, writes them in one call, syncs onc
 the index, and only then does anybody get an answer. So what was acknowledged is on disk, and the
 index is never ahead of the disk.
 
-What failed leaves no trace: a write that did not fit is cut off again. Where even that is not
-possible (the disk fails, or a sync fails and nobody knows what was kept), the ledger refuses
-everything until it is opened anew, and the callers hear that the outcome is uncertain.
+What failed leaves no trace. Where that is not possible (the disk fails, or a sync fails and nobody
+knows what was kept), the ledger refuses everything until it is opened anew, and the callers hear
+that the outcome is uncertain.
 """
 
-import errno
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +22,9 @@ from astra.adapters.file_ledger import checkpoints, opening, segments
 from astra.adapters.file_ledger.keeper import Keeper
 from astra.adapters.file_ledger.owner_lock import OwnerLock
 from astra.adapters.file_ledger.places import LedgerPlaces
+from astra.adapters.file_ledger.tail import Tail
+from astra.adapters.file_ledger.trouble import kept_for_decisions, unavailable
+from astra.adapters.file_ledger.turns import Pending, Turns
 from astra.adapters.reserve import Reserve
 from astra.adapters.sqlite_index import IndexBehind, IndexCorrupt, SqliteIndex
 from astra.kernel.clock import Clock, SystemClock, format_time
@@ -33,37 +34,6 @@ from astra.ledger import chain, checkpoint
 from astra.ledger.expectations import Expectations
 from astra.ledger.projection import CORE, Projection
 from astra.ledger.record import Event, Head, Record
-from astra.ledger.segments import segment_name
-
-
-@dataclass
-class _Pending:
-    """One caller's append while it waits."""
-
-    events: Sequence[Event]
-    expect: Mapping[str, int]
-    lazy: bool
-    records: list[Record] = field(default_factory=list[Record])
-    error: AstraError | None = None
-    _leads: bool = False
-    _turn: threading.Lock = field(default_factory=threading.Lock)
-
-    def __post_init__(self) -> None:
-        self._turn.acquire()
-
-    def wait_for_turn(self) -> bool:
-        """Block until this append is settled (False) or is to commit for all who wait (True)."""
-        self._turn.acquire()
-        return self._leads
-
-    def wake(self, *, leads: bool) -> None:
-        self._leads = leads
-        self._turn.release()
-
-    def result(self) -> list[Record]:
-        if self.error:
-            raise self.error
-        return self.records
 
 
 class FileLedger:
@@ -83,28 +53,24 @@ class FileLedger:
         self._projections = projections
         self._key = key
         self._clock = clock or SystemClock()
-        self._queue: list[_Pending] = []
-        self._queue_lock = threading.Lock()
-        self._committing = False
-        self._commit_lock = threading.RLock()
+        self._turns = Turns(self._commit)
         self._compress_lock = threading.Lock()
         self._applied = threading.Condition()
         self._wakes = 0
         self._applied_sequence = 0
         self._unapplied: list[Record] = []
-        self._broken: LedgerUnavailable | None = None
-        self._segment, self._size, self._descriptor = "", 0, -1
         self._keeper = Keeper(self)
+        self._tail = Tail(self.places.chain, entered=self._keeper.compress_soon)
         try:
             self.places.make()
             self._lock = OwnerLock(self.places.lock)
         except OSError as error:
-            raise _unavailable(error) from error
+            raise unavailable(error) from error
         try:
             self._open()
         except OSError as error:
             self._lock.release()
-            raise _unavailable(error) from error
+            raise unavailable(error) from error
         except BaseException:
             self._lock.release()
             raise
@@ -121,42 +87,11 @@ class FileLedger:
     ) -> list[Record]:
         if not events:
             return []
-        pending = _Pending(events, expect or {}, lazy)
-        if self._enqueue(pending) or pending.wait_for_turn():
-            self._commit_queue()
-        return pending.result()
+        return self._turns.take(Pending(events, expect or {}, lazy))
 
-    def _enqueue(self, pending: _Pending) -> bool:
-        """Queue up; tell whether nobody is committing, so that this caller does."""
-        with self._queue_lock:
-            self._queue.append(pending)
-            leads, self._committing = not self._committing, True
-        return leads
-
-    def _commit_queue(self) -> None:
-        """Commit for all who wait, wake them, and let the next in line commit what came since."""
-        with self._commit_lock:
-            with self._queue_lock:
-                group, self._queue = self._queue, []
-            try:
-                self._commit(group)
-            except AstraError as error:
-                _fail(group, error)
-            except BaseException as error:  # whatever it is, nobody may take it for success
-                _fail(group, _unavailable(OSError(0, repr(error)), uncertain=True))
-                raise
-            finally:
-                with self._queue_lock:
-                    self._committing = bool(self._queue)
-                    successor = self._queue[0] if self._queue else None
-                for pending in group:
-                    pending.wake(leads=False)
-                if successor:
-                    successor.wake(leads=True)
-
-    def _commit(self, group: list[_Pending]) -> None:
-        if self._broken:
-            raise self._broken
+    def _commit(self, group: list[Pending]) -> None:
+        if self._tail.broken:
+            raise self._tail.broken
         if self._reserve and any(self._is_urgent(pending) for pending in group):
             self._reserve.make_room()
         self._catch_up()
@@ -164,7 +99,7 @@ class FileLedger:
         staged = [record for pending in group for record in pending.records]
         if not staged:
             return
-        self._write(staged)
+        self._tail.write(staged)
         self._head = head
         self._unapplied += staged
         if all(pending.lazy for pending in group if pending.records):
@@ -173,7 +108,7 @@ class FileLedger:
             self._sync_and_apply()
             self._keeper.checkpoint_soon()
 
-    def _stage(self, group: list[_Pending]) -> Head:
+    def _stage(self, group: list[Pending]) -> Head:
         """Chain what may be appended; a caller whose expectations fail gets its error alone."""
         head = self._head
         now = max(format_time(self._clock.now()), head.time)
@@ -182,7 +117,7 @@ class FileLedger:
         for pending in group:
             try:
                 if used_up and not self._is_urgent(pending):
-                    raise _kept_for_decisions()
+                    raise kept_for_decisions()
                 expectations.check(pending.events, pending.expect, lazy=pending.lazy)
                 pending.records = chain.link(pending.events, after=head, time=now)
             except AstraError as error:
@@ -193,45 +128,8 @@ class FileLedger:
             head = Head(last.sequence, last.hash, last.time)
         return head
 
-    def _is_urgent(self, pending: _Pending) -> bool:
+    def _is_urgent(self, pending: Pending) -> bool:
         return all(event.type in self._urgent for event in pending.events)
-
-    def _write(self, records: list[Record]) -> None:
-        data = "".join(f"{record.line}\n" for record in records).encode()
-        try:
-            self._enter_segment(segment_name(records[0].time))
-            self._write_all(data)
-        except OSError as error:
-            self._cut_back(error)
-            raise _unavailable(error) from error
-        self._size += len(data)
-
-    def _write_all(self, data: bytes) -> None:
-        view = memoryview(data)
-        while view:
-            view = view[os.write(self._descriptor, view) :]
-
-    def _cut_back(self, cause: OSError) -> None:
-        """Remove what a failed write left behind, or refuse everything from here on."""
-        try:
-            if self._descriptor >= 0:
-                os.ftruncate(self._descriptor, self._size)
-        except OSError:
-            self._broken = _unavailable(cause, uncertain=True)
-
-    def _enter_segment(self, name: str) -> None:
-        if name == self._segment:
-            return
-        if self._descriptor >= 0:
-            os.fdatasync(self._descriptor)
-            os.close(self._descriptor)
-            self._descriptor, self._segment = -1, ""
-        path = self.places.chain / name
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-        self._descriptor = os.open(path, flags, 0o600)
-        self._segment, self._size = name, os.fstat(self._descriptor).st_size
-        segments.sync_folder(self.places.chain)
-        self._keeper.compress_soon()
 
     def _sync_and_apply(self) -> None:
         records = self._sync()
@@ -244,11 +142,7 @@ class FileLedger:
     def _sync(self) -> list[Record]:
         """Make everything written so far durable; returns what the index has not seen of it."""
         if self._unapplied:
-            try:
-                os.fdatasync(self._descriptor)
-            except OSError as error:
-                self._broken = _unavailable(error, uncertain=True)
-                raise self._broken from error
+            self._tail.sync()
         records, self._unapplied = self._unapplied, []
         return records
 
@@ -287,7 +181,7 @@ class FileLedger:
         except IndexCorrupt:
             self.rebuild()
         except IndexBehind:
-            with self._commit_lock:
+            with self._turns.busy:
                 self._catch_up()
         return self._index.query(sql, parameters)
 
@@ -307,13 +201,14 @@ class FileLedger:
     @property
     def trouble(self) -> str:
         """Say what currently fails beside the appends (a checkpoint, a compression), or nothing."""
-        return self._broken.detail if self._broken else self._keeper.trouble
+        broken = self._tail.broken
+        return broken.detail if broken else self._keeper.trouble
 
     # Keeping
 
     def rebuild(self) -> int:
         """Build the index anew in a file of its own, then use it. Returns the number of records."""
-        with self._commit_lock:
+        with self._turns.busy:
             self._sync()
             old = self._index
             _, generation = sqlite_index.newest(self.places.index, self._projections)
@@ -326,7 +221,7 @@ class FileLedger:
 
     def compare_rebuilt(self) -> list[str]:
         """Build an index beside the one in use and name what differs."""
-        with self._commit_lock:
+        with self._turns.busy:
             self.sync()
             path = self.places.index / f"check-{os.getpid()}.sqlite3"
             sqlite_index.remove(path)
@@ -338,14 +233,14 @@ class FileLedger:
                 sqlite_index.remove(path)
 
     def sync(self) -> None:
-        with self._commit_lock:
-            if self._unapplied and not self._broken:
+        with self._turns.busy:
+            if self._unapplied and not self._tail.broken:
                 self._sync_and_apply()
                 self._keep_index(self._index.commit)
 
     def write_checkpoint(self) -> None:
         """Settle what was appended lately: commit the index, and sign where the chain is."""
-        with self._commit_lock:
+        with self._turns.busy:
             self._keep_index(self._index.commit)
         head = self._head
         if self._key and not head.empty:
@@ -360,12 +255,11 @@ class FileLedger:
 
     def close(self) -> None:
         self._keeper.stop()
-        with self._commit_lock:
-            if self._descriptor >= 0:
+        with self._turns.busy:
+            if self._tail.is_open:
                 self.sync()
                 self.write_checkpoint()
-                os.close(self._descriptor)
-                self._descriptor = -1
+                self._tail.close()
             self._index.close()
             self._lock.release()
 
@@ -389,32 +283,3 @@ class FileLedger:
     def _build_index(self, path: Path) -> SqliteIndex:
         sqlite_index.build(path, self._projections, segments.records(self.places.chain))
         return SqliteIndex(path, self._projections)
-
-
-def _fail(group: list[_Pending], error: AstraError) -> None:
-    for pending in group:
-        pending.error = pending.error or error
-
-
-def _kept_for_decisions() -> LedgerUnavailable:
-    return LedgerUnavailable(
-        "the disk is full; what is left is kept for stop, rollback and decisions",
-        next_step="make room, then try again",
-    )
-
-
-def _unavailable(cause: OSError, *, uncertain: bool = False) -> LedgerUnavailable:
-    reason = {
-        errno.ENOSPC: "the disk is full",
-        errno.EDQUOT: "the disk quota is used up",
-        errno.EROFS: "the disk is read-only",
-    }.get(cause.errno or 0, f"the disk fails: {cause.strerror}")
-    if uncertain:
-        return LedgerUnavailable(
-            f"{reason}, and it is uncertain whether the last records were kept",
-            code="ledger_uncertain",
-            next_step="mend the disk, run `astra down`, then look with `astra ledger tail`",
-        )
-    return LedgerUnavailable(
-        f"{reason}; nothing was recorded", next_step="make room or mend the disk, then try again"
-    )
