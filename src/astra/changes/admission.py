@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from astra.changes.files import EXECUTABLE, LINK, REGULAR, SUBMODULE, ChangedFile
+from astra.changes.findings.places import belongs_to_tests
 from astra.changes.patterns import Patterns
 from astra.kernel.errors import Refused
 from astra.policy import paths
@@ -25,14 +26,25 @@ _GIT_NAME = re.compile(r"\.git|git~\d+")
 _HOOK_NAMES = frozenset(
     {
         ".buildkite",
+        ".ci",
+        ".cursor",
+        ".cursorrules",
+        ".devcontainer",
         ".drone.yml",
+        ".forgejo",
         ".gitattributes",
         ".gitea",
+        ".gitlab-ci.yaml",
         ".travis.yml",
+        ".woodpecker",
+        ".woodpecker.yml",
         "appveyor.yml",
+        "azure-pipelines.yaml",
         "azure-pipelines.yml",
         "bitbucket-pipelines.yml",
+        "gemini.md",
         "jenkinsfile",
+        "lefthook.yaml",
         "lefthook.yml",
     }
 )
@@ -124,7 +136,8 @@ class Rules:
         return any(name in PROTECTED_NAMES for name in paths.fold(path).split("/"))
 
     def is_test(self, path: str) -> bool:
-        return self._tests.first(path) is not None
+        """Tell whether a path is in the tests, by the operator's list or by its own name."""
+        return self._tests.first(path) is not None or belongs_to_tests(path, ())
 
 
 def admit(files: Sequence[ChangedFile], *, rules: Rules, base_paths: Iterable[str]) -> Admitted:
