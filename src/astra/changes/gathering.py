@@ -67,7 +67,8 @@ class Gathering:
         if change.state is not State.GATHERING:
             return  # somebody decided meanwhile
         verdict, words = judged(change)
-        self.bench.append(change, events.tests_completed(change, verdict, words))
+        completed = events.tests_completed(change, verdict, words, warnings=warnings(change))
+        self.bench.append(change, completed)
 
     def cut_short(self, identifier: str) -> None:
         """End the tests of a change that was decided on meanwhile: nobody will read the report."""
@@ -132,6 +133,26 @@ def judged(change: Change) -> tuple[str, str]:
     if OLD_CODE in reports and reports[OLD_CODE]["verdict"] == TestVerdict.PASSED:
         words.append("the new tests pass on the old code too, so they prove nothing new")
     return verdict, "; ".join(words)
+
+
+def warnings(change: Change) -> list[str]:
+    """Say what the runs show when they are held against each other, whatever each says of itself.
+
+    A runner that was told to leave tests out, or a report that was written by somebody else, shows
+    in how few tests there are.
+    """
+    before, after = (
+        _executed(change.runs[label].report) if label in change.runs else None
+        for label in (BASE_TESTS, CHANGE)
+    )
+    if before is None or after is None or after >= before:
+        return []
+    return [f"{before - after} fewer tests ran than with the tests as they were"]
+
+
+def _executed(report: dict[str, Any] | None) -> int | None:
+    counts = [(report or {}).get(name) for name in ("passed", "failed", "errors")]
+    return None if None in counts else sum(int(count) for count in counts if count)
 
 
 def _pass_on(error: AstraError) -> None:

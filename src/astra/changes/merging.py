@@ -13,6 +13,7 @@ from astra.approvals import desk
 from astra.changes import events, policy
 from astra.changes.admission import NotAdmitted
 from astra.changes.model import Change, State
+from astra.changes.ports import Commit
 from astra.changes.proposing import message
 from astra.changes.rebase import carry_over
 from astra.changes.reviewing import Reviews
@@ -35,8 +36,11 @@ class Merges:
         if change.state not in {State.GATHERING, State.AWAITING} or change.tests is None:
             return
         self.bench.require_open()
+        rules = self.bench.rules_digest()
         if self.bench.repo.head() != change.base:
             self._carry_over(change)
+        elif change.facts.get("rules", rules) != rules:
+            self._admit_anew(change)
         else:
             approval = self.reviews.ask(identifier)
             self.bench.show_waiting()
@@ -145,16 +149,36 @@ class Merges:
         self._withdraw(change, events.rebased(change, found))
         repo.place(change.id, commit.id)
 
+    def _admit_anew(self, change: Change) -> None:
+        """Put a change before the rules that were signed since, and gather its evidence again."""
+        files = self.bench.repo.differences(change.base, change.commit)
+        try:
+            admitted = self.bench.admitted(files, change.base)
+        except NotAdmitted as error:
+            why = f"under the rules signed since: {error.detail}"
+            self._conflict(change, change.base, [], why)
+            return
+        found = facts(
+            self.bench,
+            identifier=change.id,
+            base=change.base,
+            commit=Commit(id=change.commit, tree=change.facts["tree"]),
+            files=files,
+            admitted=admitted,
+        )
+        event = events.renewed(change, actor=events.DAEMON, facts=found)
+        self._withdraw(change, event, why="the signed rules for the target changed")
+
     def _conflict(self, change: Change, onto: str, paths: list[str], why: str) -> None:
         self._withdraw(change, events.conflicted(change, onto=onto, paths=paths, why=why))
         self.bench.show_waiting()
 
-    def _withdraw(self, change: Change, event: Event) -> None:
+    def _withdraw(self, change: Change, event: Event, why: str = "the base moved") -> None:
         others = []
         if change.state is State.APPROVED:
-            why = "the base moved before the branch could"
-            others = [tasks.disabled(change.task, reason=why, correlation=change.correlation)]
+            reason = f"{why} before the branch could"
+            others = [tasks.disabled(change.task, reason=reason, correlation=change.correlation)]
         self.bench.append(change, event, *others)
         waiting = change.approval and change.state in {State.AWAITING, State.GRANTED}
         if waiting and self.bench.desk.get(str(change.approval)).state in {"pending", "approved"}:
-            self.bench.desk.go_stale(str(change.approval), "the base moved")
+            self.bench.desk.go_stale(str(change.approval), why)

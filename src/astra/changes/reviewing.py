@@ -211,6 +211,7 @@ def summary(change: Change) -> str:
         f"merge {change.id} into {change.facts['target_branch']}: {lines}",
         change.tests["words"] if change.tests else "no evidence",
     ]
+    words += change.tests.get("warnings", []) if change.tests else []
     dangers = sum(item["severity"] == Severity.DANGER for item in change.findings or ())
     if dangers:
         words.append(f"{dangers} dangerous finding{'s' if dangers > 1 else ''}")

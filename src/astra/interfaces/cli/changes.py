@@ -105,7 +105,7 @@ def list_changes(context: Context) -> None:
 
 def show(context: Context) -> None:
     found = context.client().get(_path(context))
-    context.console.result(found, *screen(found, context.console.paint))
+    context.console.result(found, *screen(found, context.console.paint, context.console.width))
 
 
 def diff(context: Context) -> None:
@@ -120,7 +120,7 @@ def test(context: Context) -> int:
         context.console.result(found, f"{found['id']}: {found['state']}")
         return 0
     found = settled(context, found["id"], after=before)
-    context.console.result(found, *screen(found, context.console.paint))
+    context.console.result(found, *screen(found, context.console.paint, context.console.width))
     return 0 if found["evidence"]["verdict"] == "passed" else 1
 
 
