@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from astra.changes import commands
 from astra.changes.files import EXECUTABLE, LINK, REGULAR, SUBMODULE, ChangedFile
 from astra.changes.findings.places import belongs_to_tests
 from astra.changes.patterns import Patterns
@@ -118,7 +119,7 @@ class Rules:
             ("_allowed", Patterns(self.target.allowed_paths)),
             ("_forbidden", Patterns(self.target.forbidden_paths, loose=True)),
             ("_protected", Patterns(protected, loose=True)),
-            ("_tests", Patterns(self.target.test_paths, loose=True)),
+            ("_tests", Patterns(tests_of(self.target), loose=True)),
         ):
             object.__setattr__(self, name, value)
 
@@ -156,6 +157,11 @@ def admit(files: Sequence[ChangedFile], *, rules: Rules, base_paths: Iterable[st
         tests=tuple(path for path in touched if rules.is_test(path)),
         dependencies=tuple(path for path in touched if is_dependency(path)),
     )
+
+
+def tests_of(target: Target) -> tuple[str, ...]:
+    """Give the operator's places of tests, and the files that the signed command goes by."""
+    return (*target.test_paths, *commands.named_files(target.test_command))
 
 
 def is_dependency(path: str) -> bool:

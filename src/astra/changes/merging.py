@@ -36,10 +36,9 @@ class Merges:
         if change.state not in {State.GATHERING, State.AWAITING} or change.tests is None:
             return
         self.bench.require_open()
-        rules = self.bench.rules_digest()
         if self.bench.repo.head() != change.base:
             self._carry_over(change)
-        elif change.facts.get("rules", rules) != rules:
+        elif not self._under_these_rules(change):
             self._admit_anew(change)
         else:
             approval = self.reviews.ask(identifier)
@@ -105,11 +104,17 @@ class Merges:
         change = self.bench.book.get(identifier)
         self.bench.append(change, events.rolled_back(change, reason, actor=actor))
 
+    def _under_these_rules(self, change: Change) -> bool:
+        rules = self.bench.rules_digest()
+        return change.facts.get("rules", rules) == rules
+
     def _objection(self, change: Change, approval_id: str) -> str:
         if not self.bench.desk.stands(approval_id):
             return "it does not carry the operator's signature, or its time was over"
         if self.bench.repo.head() != change.base:
             return f"the base moved: {change.facts['target_branch']} is not at {change.base[:12]}"
+        if not self._under_these_rules(change):
+            return "the signed rules for the target changed since its evidence was gathered"
         if moved := self.reviews.moved(change, self.bench.desk.get(approval_id)):
             return moved
         if blocked := self.reviews.blocked_by(change):

@@ -66,6 +66,13 @@ def test_a_finding_a_failed_test_or_a_failed_scan_needs_a_person(relaxed: Change
     assert relaxed.reviewed(docs(b"3")).state is State.AWAITING
 
 
+def test_fewer_tests_than_on_the_base_need_a_person(relaxed: ChangesHere) -> None:
+    relaxed.tests.counts = {None: 9}
+    assert relaxed.reviewed(docs()).state is State.EXECUTED
+    relaxed.tests.counts = {None: 8}
+    assert relaxed.reviewed(docs(b"other words\n")).state is State.AWAITING
+
+
 def test_a_ledger_that_does_not_verify_needs_a_person(relaxed: ChangesHere) -> None:
     relaxed.whole = False
     assert relaxed.reviewed(docs()).state is State.AWAITING

@@ -275,3 +275,24 @@ def test_tests_outside_the_named_folders_are_run_side_by_side_too(here: ChangesH
         change = here.reviewed(WholeFile(path=path, content=b"x = 1\n"))
         assert change.facts["tests"] == [path]
         assert len(here.tests.ran) == 3
+
+
+def test_fewer_tests_than_on_the_base_are_said_where_the_base_was_tested(here: ChangesHere) -> None:
+    here.tests.counts = {None: 9}
+    first = here.reviewed()
+    here.approve(first)
+    here.tests.counts = {None: 8}
+    second = here.reviewed(WholeFile(path="other.py", content=b"x = 1\n"))
+    assert second.tests is not None
+    assert second.tests["warnings"] == [f"1 fewer test ran than on {first.id}, its base"]
+
+
+def test_what_the_signed_command_goes_by_is_a_test_and_a_danger(here: ChangesHere) -> None:
+    here.toml = "[target]\ntest_command = \"sh -c './scripts/test.sh && make check'\"\n"
+    for path in ("scripts/test.sh", "Makefile"):
+        change = here.reviewed(WholeFile(path=path, content=b"true\n"))
+        assert change.facts["tests"] == [path]
+        assert change.findings is not None
+        (found,) = change.findings
+        assert (found["rule"], found["severity"], found["path"]) == ("test-hook", "danger", path)
+    assert here.reviewed().findings == ()

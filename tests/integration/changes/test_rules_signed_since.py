@@ -58,3 +58,17 @@ def test_what_does_not_concern_the_target_leaves_the_evidence_as_it_is(here: Cha
     here.approve(change)
     found = here.get(change.id)
     assert (found.state, found.round, len(here.tests.ran)) == (State.AWAITING, 1, 1)
+
+
+def test_an_approval_that_was_asked_for_by_hand_does_not_go_around_the_rules(
+    here: ChangesHere,
+) -> None:
+    change, head = here.reviewed(PAGE), here.repo.head()
+    assert change.approval
+    here.desk.go_stale(change.approval, "as if its day were over")
+    sign(here, 'forbidden_paths = ["web/"]')
+    asked = here.changes.reviews.ask(change.id)
+    here.grant(asked)
+    here.steps.run_due()
+    assert here.get(change.id).state is State.CONFLICT
+    assert here.repo.head() == head
