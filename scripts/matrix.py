@@ -2,7 +2,8 @@
 
     python scripts/matrix.py [--output FILE] [ROW …]
 
-Rows for parts that do not exist yet are not here, so that readiness says no-go for them.
+Rows for parts that do not exist yet (executing goals, research) are not here, so that readiness
+says no-go for them. The smoke row is the guided story, from a proposal to a release.
 """
 
 import argparse
@@ -19,6 +20,11 @@ ROWS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         "off",
         ("tests/acceptance/test_agent_tools.py", "tests/acceptance/test_flags.py"),
     ),
+    "conversation-off": (
+        "conversation tools",
+        "off",
+        ("tests/acceptance/test_mcp.py", "tests/acceptance/test_desires.py"),
+    ),
     "changes-off": ("changes", "off", ("tests/acceptance/test_changes.py", "-k", "_off")),
     "changes-on": (
         "changes",
@@ -29,6 +35,7 @@ ROWS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "tests/acceptance/test_deploy_agent_code.py",
         ),
     ),
+    "smoke-on": ("smoke", "on", ("tests/acceptance/test_demo.py",)),
 }
 
 

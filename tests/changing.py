@@ -58,6 +58,8 @@ class FakeScanner:
 class FakeTests:
     verdicts: dict[tuple[str, str | None], TestVerdict] = field(default_factory=dict)
     verdict: TestVerdict = TestVerdict.PASSED
+    counts: dict[str | None, int] = field(default_factory=dict)
+    """How many tests pass, by where the tests are from."""
     error: BaseException | None = None
     ran: list[tuple[str, str | None]] = field(default_factory=list)
     ended: list[str] = field(default_factory=list)
@@ -84,8 +86,9 @@ class FakeTests:
             command="pytest",
             code_commit=commit,
             tests_commit=tests_from or commit,
-            passed=1,
+            passed=self.counts.get(tests_from, 1),
             failed=0,
+            errors=0,
             output_tail="1 passed\n",
         )
 

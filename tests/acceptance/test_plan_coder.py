@@ -53,6 +53,10 @@ def test_the_built_in_coders_files_become_a_change(writing: Astra, server: Model
     (change,) = writing.json("changes", "list")["items"]
     assert change["proposed_by"] == f"agent:{shown['id']}"
     assert "+    return 43" in writing.run("changes", "diff", change["id"]).stdout
+    plan = writing.json("changes", "show", change["id"])["plan"]
+    assert (plan["id"], plan["goals"]) == (shown["id"], ["Answer better"])
+    assert plan["grants"]["write_paths"] == ["agent.py"]
+    assert "granted" in writing.run("changes", "show", change["id"]).stdout
     story = writing.json("ledger", "story", shown["id"])["items"]
     assert change["id"] in json.dumps(story)
 

@@ -1,9 +1,11 @@
 """Before code writing is turned on: a list that says no-go until it has been shown otherwise."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
+from astra.bootstrap import readiness
 from driver import Astra
 
 
@@ -31,6 +33,8 @@ def test_the_list_says_no_go_until_a_dry_run_and_a_rehearsed_approval(astra: Ast
     assert not go(after)["matrix: smoke, flag on"], "a row that does not exist yet is a no-go"
     said = {line["name"]: line["evidence"] for line in after["lines"]}
     assert said["matrix: smoke, flag on"] == "that matrix has no such row"
+    assert said["matrix: goal execution, flag on"].startswith("there is no execute_goal")
+    assert said["matrix: research plans, flag on"].startswith("there is no research_and_summarize")
     assert json.loads(report.read_text())["sha256"] == after["sha256"]
     records = astra.json("ledger", "tail", "--count", "5")["items"]
     assert records[-1]["type"] == "readiness_signed_off"
@@ -42,7 +46,13 @@ def test_the_matrix_names_tests_that_are_there() -> None:
     text = (root / "scripts/matrix.py").read_text()
     for name in (
         *("test_agent_tools", "test_flags", "test_changes", "test_change_evidence"),
-        "test_deploy_agent_code",
+        *("test_deploy_agent_code", "test_mcp", "test_desires", "test_demo"),
     ):
         assert f"tests/acceptance/{name}.py" in text
         assert (root / f"tests/acceptance/{name}.py").exists()
+
+
+def test_every_row_of_the_list_is_run_by_the_matrix_or_has_no_part_yet() -> None:
+    text = (Path(__file__).parents[2] / "scripts/matrix.py").read_text()
+    for name, flag in readiness.MATRIX:
+        assert (name in readiness.PARTS) != (re.search(f'"{name}",\\s+"{flag}"', text) is not None)

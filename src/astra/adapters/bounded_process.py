@@ -8,7 +8,9 @@ process group of its own, which is ended whole when time or output runs out.
 b'hello\n'
 """
 
+import contextlib
 import os
+import resource
 import selectors
 import signal
 import subprocess
@@ -42,6 +44,8 @@ class BoundedCommand:
     output_limit: int
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     input: bytes = b""
+    memory: int = 0
+    """The most memory of its own that it may take, in bytes; 0 where it reads nothing hostile."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +73,7 @@ def start_bounded(
 ) -> subprocess.Popen[bytes]:
     """Start a program without waiting; the caller ends it with `end`."""
     try:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             command.arguments,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -83,6 +87,15 @@ def start_bounded(
             f"the program {command.arguments[0]} is not installed",
             next_step=f"install {command.arguments[0]}, then try again",
         ) from None
+    if command.memory:
+        _limit_memory(process.pid, command.memory)
+    return process
+
+
+def _limit_memory(pid: int, most: int) -> None:
+    """Limit what a process allocates; files that it only maps to read them do not count."""
+    with contextlib.suppress(ProcessLookupError):  # it may have ended by itself
+        resource.prlimit(pid, resource.RLIMIT_DATA, (most, most))
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

@@ -109,6 +109,7 @@ class GitCommand:
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     timeout: float = 30.0
     output_limit: int = 64 * 1024 * 1024
+    memory: int = 0
 
     def __post_init__(self) -> None:
         if unknown := sorted(set(self.environment) - SETTABLE):
@@ -132,6 +133,7 @@ class GitCommand:
             input=self.input,
             timeout=self.timeout,
             output_limit=self.output_limit,
+            memory=self.memory,
         )
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
+from astra.adapters.bounded_process import ProgramOutputTooLarge, ProgramTimedOut
 from astra.adapters.change_repo import read_differences
 from astra.adapters.git_command import GitCommand, GitFailed, run_git
 from astra.changes.ports import Imported
@@ -26,6 +27,8 @@ _REFERENCE = re.compile(rb"([0-9a-f]{40}) (\S+)")
 _NEEDED = re.compile(rb"-([0-9a-f]{40})(?: .*)?")
 _HEADER = re.compile(rb"([0-9a-f]{40}) blob (\d+)")
 _MOST_HEADER_LINES = 1000
+_SECONDS = 60.0
+_MEMORY = 1024 * 1024 * 1024
 
 
 class ImportRefused(Refused):
@@ -74,8 +77,7 @@ class Quarantine:
             except (GitFailed, IndexError) as error:
                 words = error.detail if isinstance(error, GitFailed) else "it shares no history"
                 _refuse(f"the objects do not pass git's own checks: {words[:300]}")
-            options = ("-r", "-z", "--raw", "--no-renames", "--no-abbrev")
-            raw_differences = _git(repository, "diff-tree", *options, base, bundle.tip)
+            raw_differences = _differences(repository, base, bundle.tip)
             _check_count(raw_differences, most_files)
             reader = _Blobs(repository, most_bytes)
             files = read_differences(raw_differences, reader)
@@ -121,6 +123,14 @@ class _Blobs:
             _refuse(f"its files have more than {self.most_bytes} bytes together")
 
 
+def _differences(repository: Path, base: str, tip: str) -> bytes:
+    options = ("-r", "-z", "--raw", "--no-renames", "--no-abbrev")
+    try:
+        return _git(repository, "diff-tree", *options, base, tip)
+    except GitFailed as error:
+        _refuse(f"its files cannot be listed: {error.detail[:300]}")
+
+
 def _lines(oids: Sequence[str]) -> bytes:
     return "".join(f"{oid}\n" for oid in oids).encode()
 
@@ -132,9 +142,14 @@ def _check_count(raw: bytes, most: int) -> None:
 
 
 def _git(repository: Path, *arguments: str, input: bytes = b"") -> bytes:  # noqa: A002 - as GitCommand names it
-    return run_git(
-        GitCommand(repository=repository, arguments=arguments, input=input, timeout=60)
-    ).output
+    """Run git on hostile objects: a few hundred bytes of trees can name more files than fit."""
+    command = GitCommand(
+        repository=repository, arguments=arguments, input=input, timeout=_SECONDS, memory=_MEMORY
+    )
+    try:
+        return run_git(command).output
+    except (ProgramTimedOut, ProgramOutputTooLarge) as error:
+        _refuse(f"reading it takes too much: {error.detail}")
 
 
 def _refuse(why: str) -> NoReturn:

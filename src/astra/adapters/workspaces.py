@@ -25,7 +25,7 @@ from astra.adapters.bubblewrap.workspace import Edit, UnsafeTree, Workspace
 from astra.adapters.git_batch import CHECKED_OUT, ObjectReader
 from astra.adapters.git_command import GitCommand, run_git
 from astra.changes.files import EXECUTABLE, LINK, SUBMODULE
-from astra.changes.findings.places import in_places
+from astra.changes.findings.places import belongs_to_tests
 from astra.kernel.errors import NotFound
 from astra.kernel.ids import random_id
 from astra.kernel.text import one_line
@@ -243,7 +243,7 @@ def _refuse_leading_out(path: bytes, target: bytes) -> None:
 
 
 def _in(test_paths: Sequence[str]) -> Callable[[bytes], bool]:
-    return lambda path: in_places(os.fsdecode(path), test_paths)
+    return lambda path: belongs_to_tests(os.fsdecode(path), test_paths)
 
 
 def _unsafe(path: bytes, why: str) -> UnsafeTree:

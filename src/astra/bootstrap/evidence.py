@@ -16,6 +16,7 @@ from astra.adapters.test_runs import BoxedTests
 from astra.adapters.workspaces import Workspaces
 from astra.bootstrap import target_tools
 from astra.bootstrap.sandbox import Sandbox
+from astra.changes import admission
 from astra.changes.evidence import TestReport
 from astra.policy.manifest import MIB, Limits, Manifest
 from astra.settings.configuration import Target
@@ -71,7 +72,7 @@ def make_test_runs(
         boxes=BoxesOnly(sandbox),
         workspaces=workspaces,
         test_command=target.test_command,
-        test_paths=target.test_paths,
+        test_paths=admission.tests_of(target),
         limits=Limits(wall_seconds=seconds, cpu_seconds=4 * seconds, output_bytes=64 * MIB),
         programs=lambda: target_tools.declared(target),
     )

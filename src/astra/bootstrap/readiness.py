@@ -36,6 +36,8 @@ MATRIX = (
     ("smoke", "on"),
 )
 """What `make matrix` has to have passed; a row that is not there is a no-go."""
+PARTS = {"goal execution": "execute_goal", "research plans": "research_and_summarize"}
+"""Rows that can only exist once their tool does."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +54,7 @@ def report(runtime: "Runtime", matrix: Mapping[str, Any] | None) -> dict[str, An
     """Walk the list; `matrix` is what `make matrix` wrote, or nothing."""
     lines = (
         _writes_refuse(runtime),
-        *_matrix(matrix),
+        *_matrix(runtime, matrix),
         _dry_run(runtime),
         _ledger(runtime),
         _counters(runtime),
@@ -106,11 +108,19 @@ def _writes_refuse(runtime: "Runtime") -> Line:
     return Line(name="with the flag off every write tool refuses", go=not open_, evidence=said)
 
 
-def _matrix(matrix: Mapping[str, Any] | None) -> list[Line]:
+def _matrix(runtime: "Runtime", matrix: Mapping[str, Any] | None) -> list[Line]:
     rows = cast("list[dict[str, Any]]", (matrix or {}).get("rows", []))
     passed = {(row["name"], row["flag"]): row for row in rows}
     missing = "that matrix has no such row" if rows else "not run: make matrix, then --matrix FILE"
-    return [_row(name, flag, passed.get((name, flag)), missing) for name, flag in MATRIX]
+    to_come = {name for name, tool in PARTS.items() if not runtime.registry.find(tool).available}
+    return [
+        _row(name, flag, passed.get((name, flag)), _to_come(name) if name in to_come else missing)
+        for name, flag in MATRIX
+    ]
+
+
+def _to_come(name: str) -> str:
+    return f"there is no {PARTS[name]} in this version: you decide without it"
 
 
 def _row(name: str, flag: str, row: Mapping[str, Any] | None, missing: str) -> Line:

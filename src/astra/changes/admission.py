@@ -11,7 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from astra.changes import commands
 from astra.changes.files import EXECUTABLE, LINK, REGULAR, SUBMODULE, ChangedFile
+from astra.changes.findings.places import belongs_to_tests
 from astra.changes.patterns import Patterns
 from astra.kernel.errors import Refused
 from astra.policy import paths
@@ -25,14 +27,25 @@ _GIT_NAME = re.compile(r"\.git|git~\d+")
 _HOOK_NAMES = frozenset(
     {
         ".buildkite",
+        ".ci",
+        ".cursor",
+        ".cursorrules",
+        ".devcontainer",
         ".drone.yml",
+        ".forgejo",
         ".gitattributes",
         ".gitea",
+        ".gitlab-ci.yaml",
         ".travis.yml",
+        ".woodpecker",
+        ".woodpecker.yml",
         "appveyor.yml",
+        "azure-pipelines.yaml",
         "azure-pipelines.yml",
         "bitbucket-pipelines.yml",
+        "gemini.md",
         "jenkinsfile",
+        "lefthook.yaml",
         "lefthook.yml",
     }
 )
@@ -106,7 +119,7 @@ class Rules:
             ("_allowed", Patterns(self.target.allowed_paths)),
             ("_forbidden", Patterns(self.target.forbidden_paths, loose=True)),
             ("_protected", Patterns(protected, loose=True)),
-            ("_tests", Patterns(self.target.test_paths, loose=True)),
+            ("_tests", Patterns(tests_of(self.target), loose=True)),
         ):
             object.__setattr__(self, name, value)
 
@@ -124,7 +137,8 @@ class Rules:
         return any(name in PROTECTED_NAMES for name in paths.fold(path).split("/"))
 
     def is_test(self, path: str) -> bool:
-        return self._tests.first(path) is not None
+        """Tell whether a path is in the tests, by the operator's list or by its own name."""
+        return self._tests.first(path) is not None or belongs_to_tests(path, ())
 
 
 def admit(files: Sequence[ChangedFile], *, rules: Rules, base_paths: Iterable[str]) -> Admitted:
@@ -143,6 +157,11 @@ def admit(files: Sequence[ChangedFile], *, rules: Rules, base_paths: Iterable[st
         tests=tuple(path for path in touched if rules.is_test(path)),
         dependencies=tuple(path for path in touched if is_dependency(path)),
     )
+
+
+def tests_of(target: Target) -> tuple[str, ...]:
+    """Give the operator's places of tests, and the files that the signed command goes by."""
+    return (*target.test_paths, *commands.named_files(target.test_command))
 
 
 def is_dependency(path: str) -> bool:

@@ -17,6 +17,19 @@ from astra.kernel.errors import BadSetting
 PLACEHOLDER = "{junit}"
 _PYTEST = re.compile(r"(?:.*/)?(?:pytest|py\.test)(?:-?3(?:\.\d+)?)?")
 _SHELL = re.compile(r"[|&;<>$`]")
+_WORD = re.compile(r"[\w./+-]+")
+_FILE = re.compile(r"(?:[\w.+-]+/)*[\w+-]+\.(?:[A-Za-z]\w{0,7})|(?:scripts?|bin|tools|ci)/[\w+-]+")
+_NODE = ("package.json",)
+_DIRECTED_BY = {
+    **dict.fromkeys(("make", "gmake"), ("GNUmakefile", "makefile", "Makefile")),
+    **dict.fromkeys(("npm", "npx", "yarn", "pnpm", "bun"), _NODE),
+    "just": ("justfile", "Justfile"),
+    "tox": ("tox.ini",),
+    "nox": ("noxfile.py",),
+    "task": ("Taskfile.yml",),
+    "rake": ("Rakefile",),
+    "invoke": ("tasks.py",),
+}
 # Options of pytest that stand alone; the word after any other option may belong to it.
 _ALONE = re.compile(
     r"-[qvxslh]+|-r\w+|--[\w-]+=.*"
@@ -72,6 +85,25 @@ def parse(text: str) -> TestCommand:
     if _SHELL.search(parts[0]) or any(part in {"&&", "||", "|", ";", ">", "<"} for part in parts):
         raise _bad(text, "uses the shell's signs, and no shell reads it")
     return TestCommand(text=text, parts=parts, pytest=_pytest(parts))
+
+
+def named_files(text: str) -> tuple[str, ...]:
+    """Name the files of the target that a test command runs or is told what to do by.
+
+    Whoever may change them decides what the tests are, as surely as with the tests themselves.
+
+    >>> named_files("env CI=1 make check"), named_files("sh -c './scripts/test.sh --cov=src'")
+    (('GNUmakefile', 'makefile', 'Makefile'), ('scripts/test.sh',))
+    """
+    words = [word.removeprefix("./") for word in _WORD.findall(text)]
+    found = [word for word in words if not word.startswith(("/", "-")) and _is_file(word)]
+    found += [name for word in words for name in _DIRECTED_BY.get(word.rpartition("/")[2], ())]
+    return tuple(dict.fromkeys(found))
+
+
+def _is_file(word: str) -> bool:
+    """Tell whether a word is a file by its looks: folders are named for other reasons."""
+    return _FILE.fullmatch(word) is not None
 
 
 def _pytest(parts: tuple[str, ...]) -> int | None:

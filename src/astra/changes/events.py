@@ -4,7 +4,7 @@ Each carries the change's commit, base and branch. None of the code family is ap
 writing is off; one that appears anyway is an alert (`changes.views`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from astra.changes.model import (
@@ -64,8 +64,9 @@ def tests_ended(change: Change, run: Mapping[str, Any], report: Mapping[str, Any
     return _of(change, TESTS_FAILED, data, key=key)
 
 
-def tests_completed(change: Change, verdict: str, words: str) -> Event:
+def tests_completed(change: Change, verdict: str, words: str, *, warnings: Sequence[str]) -> Event:
     data = {"verdict": verdict, "words": words, "diff": change.facts["diff"]}
+    data |= {"warnings": list(warnings)} if warnings else {}
     return _of(change, TESTS_COMPLETED, data, key=_once(change, "tests-completed"))
 
 
@@ -79,8 +80,9 @@ def conflicted(change: Change, *, onto: str, paths: list[str], why: str) -> Even
     return _of(change, CONFLICTED, data, key=_once(change, "conflicted"))
 
 
-def renewed(change: Change, *, actor: str) -> Event:
-    return _of(change, RENEWED, {}, actor=actor)
+def renewed(change: Change, *, actor: str, facts: Mapping[str, Any] | None = None) -> Event:
+    """Say that the evidence is gathered again; with facts, where the rules are other ones now."""
+    return _of(change, RENEWED, {} if facts is None else {"facts": facts}, actor=actor)
 
 
 def commented(change: Change, text: str, remarks: list[Remarked], *, actor: str) -> Event:

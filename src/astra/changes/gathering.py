@@ -5,13 +5,14 @@ run again under the next attempt, which is recorded too. Where nothing can run (
 command) the record says so, and so does the review.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from astra.changes import events
+from astra.changes import admission, commands, events
 from astra.changes.evidence import Finding, Severity, TestReport, TestVerdict
-from astra.changes.model import Change, State
+from astra.changes.files import ChangedFile
+from astra.changes.model import Change, Run, State
 from astra.changes.workbench import Workbench
 from astra.kernel.errors import AstraError, Refused
 from astra.kernel.text import printable
@@ -43,16 +44,18 @@ class Gathering:
         self.bench.require_open()
         self.bench.repo.place(change.id, change.commit)
         files = self.bench.repo.differences(change.base, change.commit)
+        target = self.bench.configuration().target
         try:
             found = self.bench.scanner.scan(
                 files,
-                test_paths=self.bench.configuration().target.test_paths,
+                test_paths=admission.tests_of(target),
                 actor=change.actor,
                 correlation=change.correlation,
             )
         except AstraError as error:
             _pass_on(error)
             found = (_not_scanned(error),)
+        found = (*_of_command(files, target.test_command), *found)
         clean = [_clean(finding.as_dict()) for finding in found[:_MOST_FINDINGS]]
         self.bench.append(change, events.scanned(change, clean))
 
@@ -67,7 +70,10 @@ class Gathering:
         if change.state is not State.GATHERING:
             return  # somebody decided meanwhile
         verdict, words = judged(change)
-        self.bench.append(change, events.tests_completed(change, verdict, words))
+        before = self.bench.book.of_commit(change.base)
+        said = warnings(change, before)
+        completed = events.tests_completed(change, verdict, words, warnings=said)
+        self.bench.append(change, completed)
 
     def cut_short(self, identifier: str) -> None:
         """End the tests of a change that was decided on meanwhile: nobody will read the report."""
@@ -134,10 +140,45 @@ def judged(change: Change) -> tuple[str, str]:
     return verdict, "; ".join(words)
 
 
+def warnings(change: Change, before: Change | None) -> list[str]:
+    """Say what runs show when they are held against each other, whatever each says of itself.
+
+    A runner that was told to leave tests out, or a report that was written by somebody else, shows
+    in how few tests there are: fewer than with the base's own tests, or, where the base was a
+    change itself, than its tests were.
+    """
+    now = _executed(change.runs.get(CHANGE))
+    then = _executed(change.runs.get(BASE_TESTS))
+    words = "than with the tests as they were"
+    if then is None and before is not None:
+        then, words = _executed(before.runs.get(CHANGE)), f"than on {before.id}, its base"
+    if now is None or then is None or now >= then:
+        return []
+    return [f"{then - now} fewer test{'s' if then - now > 1 else ''} ran {words}"]
+
+
+def _executed(run: Run | None) -> int | None:
+    """Count the tests of a run, if it said how many there were."""
+    report = (run.report if run else None) or {}
+    counts = [report.get(name) for name in ("passed", "failed", "errors")]
+    return None if None in counts else sum(int(count) for count in counts if count)
+
+
 def _pass_on(error: AstraError) -> None:
     """Let the step end without a record where the work was closed, not the evidence bad."""
     if isinstance(error, Refused) and error.reason in _BLOCKING:
         raise error
+
+
+def _of_command(files: Sequence[ChangedFile], command: str) -> tuple[Finding, ...]:
+    """Find what decides how the tests are run: the command is signed, these files are not."""
+    named = set(commands.named_files(command))
+    message = "is what the signed test_command goes by, so it decides what the tests are"
+    return tuple(
+        Finding(rule="test-hook", severity=Severity.DANGER, path=file.path, message=message)
+        for file in files
+        if file.path in named
+    )
 
 
 def _not_scanned(error: AstraError) -> Finding:

@@ -13,6 +13,7 @@ from astra.approvals import desk
 from astra.changes import events, policy
 from astra.changes.admission import NotAdmitted
 from astra.changes.model import Change, State
+from astra.changes.ports import Commit
 from astra.changes.proposing import message
 from astra.changes.rebase import carry_over
 from astra.changes.reviewing import Reviews
@@ -37,6 +38,8 @@ class Merges:
         self.bench.require_open()
         if self.bench.repo.head() != change.base:
             self._carry_over(change)
+        elif not self._under_these_rules(change):
+            self._admit_anew(change)
         else:
             approval = self.reviews.ask(identifier)
             self.bench.show_waiting()
@@ -101,11 +104,17 @@ class Merges:
         change = self.bench.book.get(identifier)
         self.bench.append(change, events.rolled_back(change, reason, actor=actor))
 
+    def _under_these_rules(self, change: Change) -> bool:
+        rules = self.bench.rules_digest()
+        return change.facts.get("rules", rules) == rules
+
     def _objection(self, change: Change, approval_id: str) -> str:
         if not self.bench.desk.stands(approval_id):
             return "it does not carry the operator's signature, or its time was over"
         if self.bench.repo.head() != change.base:
             return f"the base moved: {change.facts['target_branch']} is not at {change.base[:12]}"
+        if not self._under_these_rules(change):
+            return "the signed rules for the target changed since its evidence was gathered"
         if moved := self.reviews.moved(change, self.bench.desk.get(approval_id)):
             return moved
         if blocked := self.reviews.blocked_by(change):
@@ -145,16 +154,36 @@ class Merges:
         self._withdraw(change, events.rebased(change, found))
         repo.place(change.id, commit.id)
 
+    def _admit_anew(self, change: Change) -> None:
+        """Put a change before the rules that were signed since, and gather its evidence again."""
+        files = self.bench.repo.differences(change.base, change.commit)
+        try:
+            admitted = self.bench.admitted(files, change.base)
+        except NotAdmitted as error:
+            why = f"under the rules signed since: {error.detail}"
+            self._conflict(change, change.base, [], why)
+            return
+        found = facts(
+            self.bench,
+            identifier=change.id,
+            base=change.base,
+            commit=Commit(id=change.commit, tree=change.facts["tree"]),
+            files=files,
+            admitted=admitted,
+        )
+        event = events.renewed(change, actor=events.DAEMON, facts=found)
+        self._withdraw(change, event, why="the signed rules for the target changed")
+
     def _conflict(self, change: Change, onto: str, paths: list[str], why: str) -> None:
         self._withdraw(change, events.conflicted(change, onto=onto, paths=paths, why=why))
         self.bench.show_waiting()
 
-    def _withdraw(self, change: Change, event: Event) -> None:
+    def _withdraw(self, change: Change, event: Event, why: str = "the base moved") -> None:
         others = []
         if change.state is State.APPROVED:
-            why = "the base moved before the branch could"
-            others = [tasks.disabled(change.task, reason=why, correlation=change.correlation)]
+            reason = f"{why} before the branch could"
+            others = [tasks.disabled(change.task, reason=reason, correlation=change.correlation)]
         self.bench.append(change, event, *others)
         waiting = change.approval and change.state in {State.AWAITING, State.GRANTED}
         if waiting and self.bench.desk.get(str(change.approval)).state in {"pending", "approved"}:
-            self.bench.desk.go_stale(str(change.approval), "the base moved")
+            self.bench.desk.go_stale(str(change.approval), why)

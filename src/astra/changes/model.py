@@ -77,7 +77,7 @@ TRANSITIONS: dict[str, Transition] = {
     EXECUTED: Transition(frozenset({State.APPROVED}), State.EXECUTED),
     REBASED: Transition(_UNMERGED, State.GATHERING),
     CONFLICTED: Transition(_UNMERGED, State.CONFLICT),
-    RENEWED: Transition(frozenset({State.AWAITING}), State.GATHERING),
+    RENEWED: Transition(_UNDECIDED, State.GATHERING),
     COMMENTED: Transition(_ANY),
     REVISION_REQUESTED: Transition(_UNDECIDED, State.REVISE),
     SUPERSEDED: Transition(_REPLACEABLE, State.SUPERSEDED),
@@ -207,7 +207,8 @@ def _tests_ended(change: Change, record: Record) -> Change:
 
 
 def _tests_completed(change: Change, record: Record) -> Change:
-    tests = {"verdict": record.data["verdict"], "words": record.data["words"]}
+    said = ("verdict", "words", "warnings")
+    tests = {name: record.data[name] for name in said if name in record.data}
     return replace(change, tests=tests)
 
 
@@ -231,8 +232,8 @@ def _next_round(change: Change, _record: Record) -> Change:
     )
 
 
-def _rebased(change: Change, record: Record) -> Change:
-    return replace(_next_round(change, record), facts=record.data["facts"])
+def _on_new_facts(change: Change, record: Record) -> Change:
+    return replace(_next_round(change, record), facts=record.data.get("facts", change.facts))
 
 
 def _conflicted(change: Change, record: Record) -> Change:
@@ -287,8 +288,8 @@ _EFFECTS = {
     desk.EXPIRED: _no_approval,
     desk.STALE: _no_approval,
     desk.REJECTED: _rejected,
-    REBASED: _rebased,
-    RENEWED: _next_round,
+    REBASED: _on_new_facts,
+    RENEWED: _on_new_facts,
     CONFLICTED: _conflicted,
     COMMENTED: _said,
     REVISION_REQUESTED: _revise,

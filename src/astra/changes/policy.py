@@ -25,7 +25,7 @@ def objection(change: Change, target: Target, *, now: datetime) -> str:
     for name in ("tests", "dependencies", "protected"):
         if change.facts[name]:
             return f"it touches {name}"
-    if change.findings:
+    if change.findings or (change.tests or {}).get("warnings"):
         return "there are findings"
     return "" if _passed(change) else "the tests did not pass"
 

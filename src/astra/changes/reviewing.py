@@ -206,11 +206,13 @@ def tree_digest(tree: Tree) -> str:
 def summary(change: Change) -> str:
     """Say in one line, in the server's own words, what would be merged."""
     diff = change.facts["diff"]
-    lines = f"{diff['files']} files, +{diff['added']} -{diff['removed']}"
+    count = diff["files"]
+    lines = f"{count} file{'s' if count != 1 else ''}, +{diff['added']} -{diff['removed']}"
     words = [
         f"merge {change.id} into {change.facts['target_branch']}: {lines}",
         change.tests["words"] if change.tests else "no evidence",
     ]
+    words += change.tests.get("warnings", []) if change.tests else []
     dangers = sum(item["severity"] == Severity.DANGER for item in change.findings or ())
     if dangers:
         words.append(f"{dangers} dangerous finding{'s' if dangers > 1 else ''}")

@@ -13,6 +13,7 @@ from astra.changes.views import Book
 from astra.changes.workbench import Workbench
 from astra.goals.book import Goals
 from astra.kernel.errors import NotFound
+from astra.plans.register import Register
 
 _NEXT = {
     State.GATHERING: "evidence is gathered on its branch; look again in a moment",
@@ -75,6 +76,21 @@ class Changes:
             "goal": goal,
             "goal_text": found.text if found else None,
             "desire": found.desire_id if found else None,
+            "plan": self._plan(change.actor.removeprefix("agent:")),
+        }
+
+    def _plan(self, name: str) -> dict[str, Any] | None:
+        """Show the plan that proposed a change, and what it was granted."""
+        try:
+            plan = Register(self.bench.ledger, self.bench.clock).get(name)
+        except NotFound:
+            return None
+        granted = plan.grants.in_force(lambda _kind, _value: True) if plan.grants else None
+        return {
+            "id": plan.id,
+            "state": str(plan.state),
+            "goals": list(plan.plan.goals) if plan.plan else [],
+            "grants": {k: v for k, v in granted.as_dict().items() if v} if granted else {},
         }
 
 

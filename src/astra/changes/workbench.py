@@ -75,6 +75,10 @@ class Workbench:
         tree = self.repo.tree(base)
         return admission.admit(files, rules=self.rules(tree), base_paths=tree)
 
+    def rules_digest(self) -> str:
+        """Name the signed rules that a change is admitted, scanned and tested by."""
+        return hashlib.sha256(repr(self.configuration().target).encode()).hexdigest()
+
     def show_waiting(self) -> None:
         """Bring the file that names changes to tests up to date with the ledger."""
         self.waiting.write(self.book.test_changes_waiting() if self.person_for_tests() else ())
@@ -108,6 +112,7 @@ def facts(
         "protected": list(admitted.protected),
         "tests": list(admitted.tests),
         "dependencies": list(admitted.dependencies),
+        "rules": bench.rules_digest(),
     }
 
 

@@ -220,6 +220,29 @@ def test_a_pack_that_is_broken_or_made_up_is_refused(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("quarantine-*"))
 
 
+def test_trees_that_name_more_files_than_fit_are_refused_before_memory_is_gone(
+    tmp_path: Path,
+) -> None:
+    trusted = make_bare(tmp_path / "git", {"a": b"x"})
+    head = git(trusted, "rev-parse", "main")
+    clone = make_bare(tmp_path / "clone", {"a": b"x"})
+    entry = "100644 blob " + git(clone, "rev-parse", "main:a")
+    for _ in range(8):
+        listed = "".join(f"{entry}\td{number}\n" for number in range(10))
+        done = subprocess.run(
+            ["git", "mktree"], cwd=clone, input=listed, capture_output=True, text=True, check=True
+        )
+        entry = f"040000 tree {done.stdout.strip()}"
+    parent = git(clone, "rev-parse", "main")
+    tip = git(clone, *IDENTITY, "commit-tree", entry.split()[-1], "-p", parent, "-m", "x")
+    git(clone, "update-ref", "refs/heads/b", tip)
+    git(clone, "bundle", "create", "--version=2", str(tmp_path / "bundle"), "b", "^main")
+    raw = (tmp_path / "bundle").read_bytes()
+    assert len(raw) < 4096
+    with pytest.raises(ImportRefused, match="memory"):
+        Quarantine(trusted).read(raw, head=head, most_files=10, most_bytes=1000)
+
+
 def _whole(path: str, content: bytes) -> Any:
     from astra.changes.edits import WholeFile
 

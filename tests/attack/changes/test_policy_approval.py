@@ -9,7 +9,7 @@ from astra.kernel.errors import AstraError
 from changing import ChangesHere
 
 POLICY = """[target]
-auto_approve_paths = ["docs/", "tests/", ".github/", "requirements.txt"]
+auto_approve_paths = ["docs/", "tests/", ".github/", "requirements.txt", "src/", "pytest.ini"]
 auto_approve_until = "2026-04-01T00:00:00Z"
 """
 
@@ -39,7 +39,11 @@ def test_a_clean_change_inside_the_policy_is_merged_and_the_record_names_it(
 
 
 @pytest.mark.parametrize(
-    "path", ["agent.py", "tests/test_a.py", ".github/workflows/ci.yml", "requirements.txt"]
+    "path",
+    [
+        *("agent.py", "tests/test_a.py", ".github/workflows/ci.yml", "requirements.txt"),
+        *("src/test_a.py", "src/conftest.py", "src/tests/data.json", "pytest.ini"),
+    ],
 )
 def test_code_tests_protected_paths_and_dependencies_are_never_covered(
     relaxed: ChangesHere, path: str
@@ -60,6 +64,13 @@ def test_a_finding_a_failed_test_or_a_failed_scan_needs_a_person(relaxed: Change
     relaxed.tests.verdict = TestVerdict.PASSED
     relaxed.scanner.error = AstraError("broken", next_step="mend it")
     assert relaxed.reviewed(docs(b"3")).state is State.AWAITING
+
+
+def test_fewer_tests_than_on_the_base_need_a_person(relaxed: ChangesHere) -> None:
+    relaxed.tests.counts = {None: 9}
+    assert relaxed.reviewed(docs()).state is State.EXECUTED
+    relaxed.tests.counts = {None: 8}
+    assert relaxed.reviewed(docs(b"other words\n")).state is State.AWAITING
 
 
 def test_a_ledger_that_does_not_verify_needs_a_person(relaxed: ChangesHere) -> None:

@@ -256,3 +256,43 @@ def test_a_flood_of_proposals_is_refused_until_some_are_decided(
     assert refused.value.reason == "too_many_waiting"
     here.desk.reject(str(first.approval), "no", actor="operator")
     here.propose(WholeFile(path="c.py", content=b"x = 1\n"))
+
+
+def test_fewer_tests_than_before_are_said_whatever_the_report_claims(here: ChangesHere) -> None:
+    here.tests.counts = {here.repo.head(): 298}
+    change = here.reviewed(WholeFile(path="tests/test_new.py", content=b"x = 1\n"))
+    assert change.tests is not None
+    assert change.tests["verdict"] == "passed"
+    (said,) = change.tests["warnings"]
+    assert said == "297 fewer tests ran than with the tests as they were"
+    assert change.approval
+    assert said in here.desk.get(change.approval).summary
+
+
+def test_tests_outside_the_named_folders_are_run_side_by_side_too(here: ChangesHere) -> None:
+    for path in ("conftest.py", "src/agent_test.py", "pytest.ini"):
+        here.tests.ran.clear()
+        change = here.reviewed(WholeFile(path=path, content=b"x = 1\n"))
+        assert change.facts["tests"] == [path]
+        assert len(here.tests.ran) == 3
+
+
+def test_fewer_tests_than_on_the_base_are_said_where_the_base_was_tested(here: ChangesHere) -> None:
+    here.tests.counts = {None: 9}
+    first = here.reviewed()
+    here.approve(first)
+    here.tests.counts = {None: 8}
+    second = here.reviewed(WholeFile(path="other.py", content=b"x = 1\n"))
+    assert second.tests is not None
+    assert second.tests["warnings"] == [f"1 fewer test ran than on {first.id}, its base"]
+
+
+def test_what_the_signed_command_goes_by_is_a_test_and_a_danger(here: ChangesHere) -> None:
+    here.toml = "[target]\ntest_command = \"sh -c './scripts/test.sh && make check'\"\n"
+    for path in ("scripts/test.sh", "Makefile"):
+        change = here.reviewed(WholeFile(path=path, content=b"true\n"))
+        assert change.facts["tests"] == [path]
+        assert change.findings is not None
+        (found,) = change.findings
+        assert (found["rule"], found["severity"], found["path"]) == ("test-hook", "danger", path)
+    assert here.reviewed().findings == ()

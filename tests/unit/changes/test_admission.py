@@ -108,6 +108,10 @@ def test_a_deletion_has_no_content_to_refuse_and_frees_its_name() -> None:
         ".gitattributes",
         ".gitmodules",
         "Jenkinsfile",
+        ".ci/run",
+        ".woodpecker.yml",
+        "GEMINI.md",
+        ".cursor/rules",
     ],
 )
 def test_ci_hooks_and_agent_settings_are_protected_by_default(path: str) -> None:

@@ -49,10 +49,17 @@ export type Change = {
   superseded_by: string | null;
   correlation: string;
   findings: Finding[] | null;
-  evidence: { verdict: string | null; words: string; complete: boolean; runs: TestRun[] };
+  evidence: {
+    verdict: string | null;
+    words: string;
+    complete: boolean;
+    warnings?: string[];
+    runs: TestRun[];
+  };
   comments: Comment[];
   decision: { reason: string; terms?: { deploy?: boolean } };
   goal_text: string | null;
+  plan?: { id: string; goals: string[]; grants: Record<string, string[]> } | null;
   blocked: string | null;
   next: string;
 };

@@ -22,6 +22,7 @@ export function About({ change }: { change: Change }) {
             For the goal: <Untrusted text={change.goal_text} max={200} />
           </p>
         )}
+        {change.plan && <FromPlan plan={change.plan} />}
         <Comments change={change} />
       </Card>
       <Card title="Live, against proposed">
@@ -49,6 +50,24 @@ export function About({ change }: { change: Change }) {
       </Card>
       <Evidence change={change} />
       <Findings change={change} />
+    </div>
+  );
+}
+
+/** The plan a change comes from, and what that plan was granted. */
+function FromPlan({ plan }: { plan: NonNullable<Change["plan"]> }) {
+  return (
+    <div className="mt-2 text-sm text-soft">
+      From the plan{" "}
+      <Link to="/plans/$id" params={{ id: plan.id }} className="text-accent underline">
+        {plan.id}
+      </Link>
+      : <Untrusted text={plan.goals.join("; ")} max={200} />
+      {Object.entries(plan.grants).map(([kind, values]) => (
+        <p key={kind}>
+          granted {kind.replaceAll("_", " ")}: <Untrusted text={values.join(", ")} max={300} />
+        </p>
+      ))}
     </div>
   );
 }
@@ -102,6 +121,11 @@ function Evidence({ change }: { change: Change }) {
       }
     >
       <p className="mb-2 first-letter:uppercase">{evidence.words}</p>
+      {evidence.warnings?.map((said) => (
+        <p key={said} className="mb-2 text-bad first-letter:uppercase">
+          {said}
+        </p>
+      ))}
       <ul className="space-y-2">
         {evidence.runs.map((run) => (
           <Run key={run.label} run={run} />

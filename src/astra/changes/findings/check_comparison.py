@@ -45,7 +45,8 @@ def _guarded(source: Source, name: str, old: Check, new: Check) -> Iterator[Find
     added = Counter(new.guards) - Counter(old.guards)
     if not added:
         return
-    severity = _WARNING if added.keys() <= _HARMLESS_GUARDS else _DANGER
+    mild = all(name in _HARMLESS_GUARDS or name.startswith("with ") for name in added)
+    severity = _WARNING if mild else _DANGER
     message = f"a check of {name} may not count now ({', '.join(sorted(added))})"
     yield source.finding("check-guarded", severity, new.line, message)
 

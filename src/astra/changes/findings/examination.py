@@ -12,10 +12,14 @@ from astra.changes.findings import (
     pretending,
     python_effects,
     python_helpers,
+    python_stand_ins,
     python_test_setup,
+    python_test_shape,
     python_tests,
+    runner_settings,
     script_effects,
     script_tests,
+    shadowing,
     supply,
     text_traps,
     thresholds,
@@ -33,8 +37,12 @@ _FOR_EACH = (
     script_effects.examine,
     pretending.examine,
     python_test_setup.examine,
+    python_test_shape.examine,
+    python_stand_ins.examine,
     script_tests.examine,
     thresholds.examine,
+    runner_settings.examine,
+    shadowing.examine,
 )
 _FOR_ALL = (python_tests.examine, python_helpers.examine, lost_files.examine)
 

@@ -18,7 +18,9 @@ _CODE = frozenset({"python", "javascript", "typescript", "tsx"})
 
 
 def examine(sources: Sequence[Source]) -> Iterator[Finding]:
-    moved = Counter(s.new or "" for s in sources if s.old is None and s.new and _is_collected(s))
+    moved = Counter(
+        (s.language, s.new or "") for s in sources if s.old is None and s.new and _is_collected(s)
+    )
     anywhere = {s.new: s.path for s in sources if s.old is None and s.new}
     for source in sources:
         if not source.is_test:
@@ -34,10 +36,10 @@ def examine(sources: Sequence[Source]) -> Iterator[Finding]:
 
 
 def _deleted(
-    source: Source, old: str, moved: "Counter[str]", anywhere: dict[str, str]
+    source: Source, old: str, moved: "Counter[tuple[str, str]]", anywhere: dict[str, str]
 ) -> Iterator[Finding]:
-    if moved[old] > 0:
-        moved[old] -= 1
+    if moved[source.language, old] > 0:
+        moved[source.language, old] -= 1
         message = f"moved unchanged to {anywhere[old]}"
         yield source.about("test-file-moved", Severity.INFO, 0, message)
     elif old in anywhere:

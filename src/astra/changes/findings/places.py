@@ -34,7 +34,9 @@ _FIRST_LINE = (
 _TEST_NAME = re.compile(
     r"test_.+\.py|.+_test\.py|tests?\.py|conftest\.py|.+\.(?:test|spec)\.[cm]?[jt]sx?|.+_test\.go"
 )
+_RUNNER_NAME = re.compile(r"\.?pytest\.(?:ini|toml)|tox\.ini")
 _TEST_FOLDERS = frozenset({"test", "tests", "__tests__", "spec", "__snapshots__", "testing"})
+_SURE_FOLDERS = frozenset({"test", "tests", "__tests__", "__snapshots__"})
 
 
 def language_of(path: str, text: str = "") -> str:
@@ -55,6 +57,23 @@ def is_test(path: str, test_paths: Sequence[str]) -> bool:
         in_places(path, test_paths)
         or _TEST_NAME.fullmatch(name) is not None
         or not _TEST_FOLDERS.isdisjoint(folders)
+    )
+
+
+def belongs_to_tests(path: str, test_paths: Sequence[str]) -> bool:
+    """Tell whether a file decides what the tests of the target are: for flags, and for runs.
+
+    Folders that only sound like tests are left to `test_paths`: some ship their `testing` package.
+
+    >>> [belongs_to_tests(path, ()) for path in ("Conftest.py", "src/testing/a.py")]
+    [True, False]
+    """
+    *folders, name = path.lower().split("/")
+    return (
+        in_places(path, test_paths)
+        or _TEST_NAME.fullmatch(name) is not None
+        or _RUNNER_NAME.fullmatch(name) is not None
+        or not _SURE_FOLDERS.isdisjoint(folders)
     )
 
 

@@ -15,6 +15,7 @@ _NOTICES = re.compile(
     r"PYTEST_\w+|_called_from_test|_pytest\b"
     r"|\b(?:pytest|unittest|nose|hypothesis)[\"'] (?:not )?in\b"
     r"|\bin sys\.argv\b.*test|JEST_WORKER_ID|VITEST\w*|NODE_ENV\W{1,6}test\b|import\.meta\.vitest"
+    r"|^\s*(?:import|from)\s+(?:pytest|_pytest|unittest|nose|hypothesis)\b|(?i:junit)|/proc/self\b"
     r"|/workspace\b|GITHUB_ACTIONS|\bCONTINUOUS_INTEGRATION\b|[\"']CI[\"']|process\.env\.CI\b"
 )
 _CODE = frozenset({"python", "javascript", "typescript", "tsx", "shell"})

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from astra.changes.findings import certainties
+from astra.changes.findings import certainties, leaving
 from astra.changes.findings.python_names import last_name
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -84,6 +84,8 @@ def _in_body(body: list[ast.stmt], guards: tuple[str, ...], helpers: Names) -> I
         yield from _in_statement(statement, guards, helpers)
         if isinstance(statement, _ENDING):
             guards = (*guards, "unreachable")
+        elif leaving.may_leave(statement):
+            guards = (*guards, "early return")
 
 
 def _in_statement(statement: ast.stmt, guards: tuple[str, ...], helpers: Names) -> Iterator[Check]:
@@ -109,18 +111,19 @@ def _in_with(
     for call in calls:
         if isinstance(call, ast.Call) and last_name(call) in _RAISING:
             yield _called(call, statement, guards)
-    hides = any(last_name(call) == "suppress" for call in calls)
-    yield from _in_body(statement.body, (*guards, "suppress") if hides else guards, helpers)
+    around = tuple(leaving.around(call) for call in calls)
+    yield from _in_body(statement.body, (*guards, *around), helpers)
 
 
 def _blocks(statement: ast.stmt) -> Iterator[tuple[str, list[ast.stmt]]]:
     """Name the blocks of a statement that may not run, or whose failures may not count."""
     if isinstance(statement, ast.Try | ast.TryStar):
         yield from (("except", clause.body) for clause in statement.handlers)
-        yield ("try" if statement.handlers else "", statement.body)
+        hides = statement.handlers or any(map(leaving.may_leave, statement.finalbody))
+        yield ("try" if hides else "", statement.body)
         yield "", [*statement.orelse, *statement.finalbody]
     elif isinstance(statement, ast.If | ast.For | ast.AsyncFor | ast.While):
-        name = "if" if isinstance(statement, ast.If) else "loop"
+        name = "if" if leaving.may_never_run(statement) else "loop"
         yield name, statement.body
         yield name, statement.orelse
     elif isinstance(statement, ast.Match):
@@ -173,6 +176,8 @@ def _strength(test: ast.expr) -> int:
         return max(strengths) if _is_and(test) else min(strengths) - 1
     if isinstance(test, ast.Compare):
         found = min(_COMPARISONS.get(type(operator), _LOOSE) for operator in test.ops)
+        if ast.dump(test.left) == ast.dump(test.comparators[0]):
+            return _LOOSE  # it compares the code with itself
         return min(found, _NEAR) if _names(test) & {"approx", "ANY"} else found
     if isinstance(test, ast.UnaryOp):
         return _strength(test.operand)

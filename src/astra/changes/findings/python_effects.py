@@ -80,6 +80,12 @@ _EFFECTS = (
         *("importlib.machinery", "importlib.reload", "runpy", "imp", "zipimport", "pkgutil"),
         *("sys.path", "sys.meta_path", "sys.path_hooks", "sys.modules", "site.addsitedir"),
     ),
+    _effect(
+        "ends-at-once",
+        _DANGER,
+        "ends the whole program at once, and the run of its tests with it",
+        *("os._exit", "os.abort", "os.kill", "os.killpg", "signal.raise_signal", "faulthandler"),
+    ),
     _effect("calls-native-code", _DANGER, "calls native code", "ctypes", "cffi", "_ctypes", "mmap"),
     _effect(
         "reads-pickles",

@@ -33,6 +33,8 @@ _HOOKS = frozenset(
         *("assertion_pass", "make_collect_report", "collectreport", "deselected", "plugins"),
     )
 ) | {"load_tests", "setUpModule"}
+_HARMLESS_HOOKS = frozenset({"pytest_report_header", "pytest_asyncio", "pytest_mock"})
+_REPORT = re.compile(r"junit|\bxmlpath\b", re.IGNORECASE)
 _EXITS = frozenset({"sys.exit", "os._exit", "exit", "quit", "os.abort", "os.kill", "pytest.exit"})
 _PATCHES = re.compile(
     r"(?:.*\.)?patch(?:\.(?:object|multiple|dict))?|.+\.(?:set(?:attr|item)|del(?:attr|item))"
@@ -109,7 +111,7 @@ def _skip(node: ast.AST, names: dict[str, str]) -> str:
         full = dotted(node, names)
     else:
         return ""
-    is_marker = isinstance(node, ast.Call) or ".mark." in full or full.startswith("unittest.")
+    is_marker = isinstance(node, ast.Call | ast.Attribute) or full.startswith("unittest.")
     if full.rpartition(".")[2] in _SKIPS and is_marker:
         return f"{full} keeps tests from counting"
     return ""
@@ -121,8 +123,32 @@ def _hook(node: ast.AST, names: dict[str, str]) -> str:
         named = any(keyword.arg == "specname" for keyword in node.keywords)
         if named or ".pluginmanager." in called:
             return f"{called} adds a hook to the test runner under another name"
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name in _HOOKS:
-        return f"{node.name} can change which tests run and how their results read"
+    for name in _bound(node):
+        if name in _HOOKS or (name.startswith("pytest_") and name not in _HARMLESS_HOOKS):
+            return f"{name} can change which tests run and how their results read"
+    return ""
+
+
+def _bound(node: ast.AST) -> Iterator[str]:
+    """Give the names under which a hook could be found, however they are bound."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        yield node.name
+    elif isinstance(node, ast.Import | ast.ImportFrom):
+        yield from (alias.asname or alias.name for alias in node.names)
+    elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        yield node.id
+
+
+def _unseen(node: ast.AST, _names: dict[str, str]) -> str:
+    if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
+        return f"takes every name of {node.module or 'its package'}, hooks and fixtures among them"
+    return ""
+
+
+def _report(node: ast.AST, _names: dict[str, str]) -> str:
+    text = node.value if isinstance(node, ast.Constant) else None
+    if isinstance(text, str) and _REPORT.search(text):
+        return "speaks of the report that the verdict is read from"
     return ""
 
 
@@ -175,9 +201,16 @@ def _switch(node: ast.AST, _names: dict[str, str]) -> str:
         return f"{found[0]} is deleted, so it is not collected" if found else ""
     targets = node.targets if isinstance(node, ast.Assign) else []
     for target in targets:
-        if isinstance(target, ast.Name | ast.Attribute) and last_name(target) in _SWITCHES:
-            return f"{last_name(target)} decides which tests are collected"
+        name = last_name(target) if isinstance(target, ast.Name | ast.Attribute) else ""
+        if name in _SWITCHES or (name == "pytestmark" and not _is_plain_mark(node)):
+            return f"{name} decides which tests are collected"
     return ""
+
+
+def _is_plain_mark(node: ast.AST) -> bool:
+    """Tell whether marks are spelled out as pytest.mark.NAME, so that the other rules see them."""
+    calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)]
+    return all(isinstance(call.func, ast.Attribute) for call in calls)
 
 
 def _is_test_name(name: str) -> bool:
@@ -206,6 +239,8 @@ _EVERYWHERE: tuple[tuple[Pick, str, Severity], ...] = ((_hook, "test-hook", _DAN
 _PICKS: tuple[tuple[Pick, str, Severity], ...] = (
     (_skip, "skip-added", _DANGER),
     (_hook, "test-hook", _DANGER),
+    (_report, "test-hook", _DANGER),
+    (_unseen, "test-hook", _WARNING),
     (_exit, "exit-in-tests", _DANGER),
     (_patch, "code-replaced", _DANGER),
     (_switch, "collection-changed", _DANGER),

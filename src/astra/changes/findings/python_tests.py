@@ -17,6 +17,7 @@ from astra.changes.findings.python_names import last_name
 from astra.changes.findings.source import Source
 
 _DANGER = Severity.DANGER
+_NO_TESTS = frozenset({"object", "ABC", "Protocol", "Generic", "Enum", "NamedTuple", "TypedDict"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,12 +59,18 @@ def _collected(body: list[ast.stmt], prefix: str, *, conditional: bool) -> Itera
             if node.name.startswith("test"):
                 yield Test(name=prefix + node.name, function=node, conditional=conditional)
         elif isinstance(node, ast.ClassDef):
-            if node.name.startswith("Test") or node.bases:
+            if is_collected(node):
                 inner = f"{prefix}{node.name}."
                 yield from _collected(node.body, inner, conditional=conditional)
         elif isinstance(node, ast.If | ast.Try | ast.With | ast.For | ast.While):
             both = [*node.body, *getattr(node, "orelse", [])]
             yield from _collected(both, prefix, conditional=True)
+
+
+def is_collected(node: ast.ClassDef) -> bool:
+    """Tell whether a runner looks for tests in a class: by its name, or by what it is made from."""
+    bases = {last_name(base) for base in node.bases} - _NO_TESTS
+    return node.name.startswith("Test") or bool(bases - {""})
 
 
 def _shadowed(source: Source, old: list[Test], new: list[Test]) -> Iterator[Finding]:

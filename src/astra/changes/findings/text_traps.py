@@ -20,6 +20,11 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
 _COOKIE = re.compile(r"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _PLAIN_ENCODINGS = frozenset({"utf-8", "utf8", "ascii", "us-ascii", "utf-8-sig"})
 _WORD = re.compile(r"[^\W\d_]{2,64}")
+_PROSE = re.compile(
+    r"(?:.*/)?(?:.+\.(?:md|rst|txt|adoc|csv|tsv|po|pot|lock|ini|cfg)"
+    r"|[^./]*(?:license|licence|copying|authors|changelog|changes|readme|notice)[^./]*"
+    r"|\.gitignore|\.gitkeep|\.editorconfig|\.coveragerc)"
+)
 _MOST_BLANKS = re.compile(r"\S[ \t]{120,}\S")
 
 
@@ -38,6 +43,9 @@ def _whole_file(source: Source) -> Iterator[Finding]:
     if source.language == "python" and source.new is not None and source.new_tree is None:
         message = "cannot be taken apart as Python, so no rule for Python looked at it"
         yield source.about("not-examined", Severity.DANGER, 0, message)
+    if source.new and not source.language and not _PROSE.fullmatch(source.path.lower()):
+        message = "no rule reads this kind of file; only its text was looked at"
+        yield source.about("not-examined", Severity.INFO, 0, message)
     if source.new_mode == EXECUTABLE and source.old_mode != EXECUTABLE:
         yield source.about("becomes-executable", Severity.WARNING, 0, "can be run as a program now")
     if source.new_mode in {LINK, SUBMODULE} and source.new_mode != source.old_mode:

@@ -78,6 +78,11 @@ def examine(source: Source) -> Iterator[Finding]:
             yield source.finding("collection-changed", Severity.DANGER, number, message)
 
 
+def is_named(line: str) -> bool:
+    """Tell whether an added line is reported here already."""
+    return bool(_NARROWING.search(line[:2000]) or _CHOOSING.search(line[:2000]))
+
+
 def _numbers(source: Source) -> Iterator[Finding]:
     for shapes, sign in ((_HIGHER_IS_STRICTER, 1), (_LOWER_IS_STRICTER, -1)):
         for name, shape in shapes.items():

@@ -13,6 +13,7 @@ from astra.kernel.text import one_line, printable
 
 _UNDER_WAY = frozenset({"gathering_evidence", "granted", "approved"})
 _STEP = 2
+_PATIENCE = 15
 
 
 def configure(parser: argparse.ArgumentParser, _command: str) -> None:
@@ -105,7 +106,7 @@ def list_changes(context: Context) -> None:
 
 def show(context: Context) -> None:
     found = context.client().get(_path(context))
-    context.console.result(found, *screen(found, context.console.paint))
+    context.console.result(found, *screen(found, context.console.paint, context.console.width))
 
 
 def diff(context: Context) -> None:
@@ -120,7 +121,7 @@ def test(context: Context) -> int:
         context.console.result(found, f"{found['id']}: {found['state']}")
         return 0
     found = settled(context, found["id"], after=before)
-    context.console.result(found, *screen(found, context.console.paint))
+    context.console.result(found, *screen(found, context.console.paint, context.console.width))
     return 0 if found["evidence"]["verdict"] == "passed" else 1
 
 
@@ -177,11 +178,12 @@ def dry_run(context: Context) -> int:
 
 def settled(context: Context, identifier: str, *, after: int = 0) -> dict[str, Any]:
     """Wait until nothing of a change is under way, showing what its tests print meanwhile."""
-    position = after
+    position, patience = after, _PATIENCE
     while True:
         found = context.client().get(f"/api/changes/{identifier}", wait=_STEP)
         position = _show_output(context, identifier, position)
-        if found["state"] not in _UNDER_WAY:
+        patience -= 1 if (between := _is_about_to_be_asked(found)) else 0
+        if found["state"] not in _UNDER_WAY and not (between and patience):
             return found
         if found["blocked"]:
             raise Refused(
@@ -189,6 +191,11 @@ def settled(context: Context, identifier: str, *, after: int = 0) -> dict[str, A
                 code=found["blocked"],
                 next_step="it goes on once that is over: astra status",
             )
+
+
+def _is_about_to_be_asked(found: dict[str, Any]) -> bool:
+    """Tell whether an approval went stale a moment ago: what becomes of it is worked out now."""
+    return found["state"] == "awaiting_approval" and found["approval_id"] is None
 
 
 def _show_output(context: Context, identifier: str, position: int) -> int:

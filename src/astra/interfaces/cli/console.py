@@ -3,6 +3,7 @@
 import getpass
 import json
 import os
+import shutil
 import sys
 from typing import Any
 
@@ -16,6 +17,12 @@ class Console:
     def __init__(self, *, as_json: bool) -> None:
         self.as_json = as_json
         self._colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+
+    @property
+    def width(self) -> int:
+        """The columns to break text to; 0 where nobody said how many, as in a pipe."""
+        told = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
+        return shutil.get_terminal_size().columns if told else 0
 
     def result(self, document: dict[str, Any], *lines: str) -> None:
         """Give the outcome: one JSON document, or text for a person."""

@@ -1,5 +1,11 @@
-"""One screen with everything a reviewer decides on; what should worry them comes in red."""
+"""One screen with everything a reviewer decides on; what should worry them comes in red.
 
+Text is broken to the width of the terminal and stays in its column; where the output is no
+terminal, every line stays whole.
+"""
+
+import textwrap
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -9,35 +15,64 @@ Paint = Callable[[str, str], str]
 _COLOURS = {"danger": "red", "warning": "yellow", "info": "dim"}
 _MOST_FILES, _MOST_FINDINGS, _MOST_FAILURES = 40, 40, 10
 _ORDER = ("danger", "warning", "info")
+_NARROWEST = 40
+_OLD_CODE = "new tests, base code"
+Line = tuple[str, str, str]
+"""What stands at the left, the text beside it, and its colour."""
 
 
-def screen(found: dict[str, Any], paint: Paint) -> Iterator[str]:
+def screen(found: dict[str, Any], paint: Paint, width: int = 0) -> Iterator[str]:
     """Draw a change: why, what, what was found, how the tests went, what is to be decided."""
     yield f"{paint(found['id'], 'bold')}  {found['state']}  round {found['round']}"
-    yield from _why(found)
-    yield from _what(found, paint)
-    yield from _findings(found, paint)
-    yield from _tests(found, paint)
-    yield from _talk(found)
-    yield from _decision(found, paint)
+    for part in (_why, _what, _findings, _tests, _talk, _decision):
+        for line in part(found, paint):
+            yield from [line] if isinstance(line, str) else _broken(line, paint, width)
 
 
-def _why(found: dict[str, Any]) -> Iterator[str]:
-    yield f"  agent says   {one_line(found['reason'], 300)}"
-    for name, label in (("goal", "goal"), ("desire", "desire"), ("research", "research")):
+def _broken(line: Line, paint: Paint, width: int) -> Iterator[str]:
+    """Break a text to the width; what follows its first line is set in as far as the text."""
+    left, text, colour = line
+    room = max(width - len(left), _NARROWEST) if width else 0
+    rows = (textwrap.wrap(text, room) if room else [text]) or [""]
+    for number, row in enumerate(rows):
+        shown = paint(row, colour) if colour else row
+        yield f"{' ' * len(left) if number else left}{shown}".rstrip()
+
+
+def _named(label: str, text: str, colour: str = "") -> Line:
+    return f"  {label:12} ", text, colour
+
+
+def _why(found: dict[str, Any], _paint: Paint) -> Iterator[Line]:
+    yield _named("agent says", one_line(found["reason"], 300))
+    for name in ("goal", "desire", "research"):
         if found.get(name):
             text = (found.get("goal_text") if name == "goal" else None) or ""
-            yield f"  {label:12} {printable(found[name])}  {one_line(text, 100)}".rstrip()
-    yield f"  proposed by  {printable(found['proposed_by'])} at {found['created_at'][:19]}Z"
-    yield f"  commit       {found['commit']} on {found['branch']}"
-    yield f"  base         {found['base']} of {found['target_branch']}"
+            yield _named(name, f"{printable(found[name])}  {one_line(text, 100)}".rstrip())
+    yield from _plan(found.get("plan"))
+    proposed = f"{printable(found['proposed_by'])} at {found['created_at'][:19]}Z"
+    yield _named("proposed by", proposed)
+    yield _named("commit", found["commit"])
+    yield _named("branch", f"{found['branch']}, for {found['target_branch']}")
+    yield _named("base", found["base"])
     if found["supersedes"]:
-        yield f"  revises      {found['supersedes']}"
+        yield _named("revises", found["supersedes"])
 
 
-def _what(found: dict[str, Any], paint: Paint) -> Iterator[str]:
+def _plan(plan: dict[str, Any] | None) -> Iterator[Line]:
+    """Say which plan a change comes from, and what that plan was granted."""
+    if plan is None:
+        return
+    goals = one_line("; ".join(plan["goals"]), 200)
+    yield _named("plan", f"{plan['id']} ({plan['state']})  {goals}".rstrip())
+    for kind, values in plan["grants"].items():
+        text = f"{kind.replace('_', ' ')}: {one_line(', '.join(values), 200)}"
+        yield _named("  granted", text)
+
+
+def _what(found: dict[str, Any], paint: Paint) -> Iterator[Line | str]:
     stats = found["diff"]
-    yield f"  files        {stats['files']}, +{stats['added']} -{stats['removed']}"
+    yield _named("files", f"{stats['files']}, +{stats['added']} -{stats['removed']}")
     special = {
         "protected": ("PROTECTED", "red"),
         "tests_touched": ("tests", "yellow"),
@@ -56,57 +91,88 @@ def _what(found: dict[str, Any], paint: Paint) -> Iterator[str]:
         yield f"    … and {more} more: astra changes diff {found['id']}"
 
 
-def _findings(found: dict[str, Any], paint: Paint) -> Iterator[str]:
+def _findings(found: dict[str, Any], _paint: Paint) -> Iterator[Line]:
     findings = found["findings"]
     if findings is None:
-        yield "  findings     not scanned yet"
+        yield _named("findings", "not scanned yet")
         return
-    yield f"  findings     {len(findings) or 'none'}"
+    counts = Counter(item["severity"] for item in findings)
+    said = ", ".join(f"{counts[severity]} {severity}" for severity in _ORDER if counts[severity])
+    yield _named("findings", said or "none", "red" if counts["danger"] else "")
     ranked = sorted(findings, key=lambda item: _ORDER.index(item["severity"]))
     for item in ranked[:_MOST_FINDINGS]:
         where = f"{item['path']}:{item['line']}" if item["line"] else item["path"]
-        text = f"{item['severity']:8} {where}  {item['message']} [{item['rule']}]"
-        yield f"    {paint(one_line(text, 240), _COLOURS[item['severity']])}"
+        text = one_line(f"{where}  {item['message']} [{item['rule']}]", 240)
+        yield f"    {item['severity']:8} ", text, _COLOURS[item["severity"]]
         if item["excerpt"]:
-            yield f"             {paint(one_line(item['excerpt'], 160), 'dim')}"
+            yield " " * 15, one_line(item["excerpt"], 160), "dim"
     if len(findings) > _MOST_FINDINGS:
-        yield f"    … and {len(findings) - _MOST_FINDINGS} more (--json shows all)"
+        yield "    ", f"… and {len(findings) - _MOST_FINDINGS} more (--json shows all)", ""
 
 
-def _tests(found: dict[str, Any], paint: Paint) -> Iterator[str]:
-    evidence = found["evidence"]
+def _tests(found: dict[str, Any], paint: Paint) -> Iterator[Line | str]:
+    evidence: dict[str, Any] = found["evidence"]
+    runs: list[dict[str, Any]] = evidence["runs"]
+    reports: list[dict[str, Any]] = [run["report"] for run in runs if run["report"]]
     colour = "green" if evidence["verdict"] == "passed" else "red"
-    yield f"  evidence     {paint(one_line(evidence['words'], 300), colour)}"
-    for run in evidence["runs"]:
-        report = run["report"]
-        if report is None:
-            yield f"    {run['label']:22} not run yet"
-            continue
-        colour = "green" if report["verdict"] == "passed" else "red"
-        yield f"    {run['label']:22} {paint(report['verdict'], colour):10} {_counts(report)}"
-        if report["verdict"] != "passed":
-            yield f"      {one_line(report['reason'], 200)}"
-        for failure in report["failures"][:_MOST_FAILURES]:
-            text = f"{failure['name']}: {failure['message']}"
-            yield f"      {paint(one_line(text, 200), 'red')}"
+    ran = any(report["verdict"] != "never_ran" for report in reports)
+    where = "in the sandbox: " if ran else ""
+    yield _named("evidence", f"{where}{one_line(evidence['words'], 300)}", colour)
+    for warning in evidence.get("warnings", ()):
+        yield _named("", one_line(warning, 200), "red")
+    for run in runs:
+        yield from _run(run, paint)
+    if any(report["passed"] is not None for report in reports):
+        yield "    ", "counts are reported by the code under test", "dim"
+
+
+def _run(run: dict[str, Any], paint: Paint) -> Iterator[Line | str]:
+    report, is_proof = run["report"], run["label"] == _OLD_CODE
+    if report is None:
+        yield f"    {run['label']:22} not run yet"
+        return
+    verdict = report["verdict"]
+    padding = " " * max(10 - len(verdict), 1)
+    yield f"    {run['label']:22} {paint(verdict, _tone(verdict, is_proof=is_proof))}{padding}" + (
+        _counts(report)
+    )
+    if is_proof and verdict == "failed":
+        yield "      ", "as it should be: the new tests notice what was changed", ""
+    elif verdict != "passed":
+        yield "      ", one_line(report["reason"], 200), ""
+    for failure in report["failures"][:_MOST_FAILURES]:
+        text = one_line(f"{failure['name']}: {failure['message']}", 200)
+        yield "      ", text, "dim" if is_proof else "red"
+
+
+def _tone(verdict: str, *, is_proof: bool) -> str:
+    """Colour a verdict; new tests are meant to fail on the old code, and prove little otherwise."""
+    if is_proof:
+        return {"failed": "green", "passed": "yellow"}.get(verdict, "red")
+    return "green" if verdict == "passed" else "red"
 
 
 def _counts(report: dict[str, Any]) -> str:
-    names = ("passed", "failed", "errors", "skipped")
-    counts = [f"{report[name]} {name}" for name in names if report[name] is not None]
-    said = f"{', '.join(counts)} (reported by the code under test)" if counts else "no counts"
+    always, seldom = ("passed", "failed"), ("errors", "skipped")
+    counts = [
+        f"{report[name]} {name}"
+        for name in (*always, *seldom)
+        if report[name] is not None and (name in always or report[name])
+    ]
     flaky = f", flaky: {one_line(', '.join(report['flaky']), 100)}" if report["flaky"] else ""
-    return f"{said}, {report['seconds']:.1f} s{flaky}"
+    return f"{', '.join(counts) or 'no counts'}, {report['seconds']:.1f} s{flaky}"
 
 
-def _talk(found: dict[str, Any]) -> Iterator[str]:
+def _talk(found: dict[str, Any], _paint: Paint) -> Iterator[Line]:
     for comment in found["comments"]:
-        yield f"  comment      {printable(comment['by'])}: {_said(comment)}"
+        yield _named("comment", f"{printable(comment['by'])}: {_said(comment)}")
         for remark in comment["remarks"]:
-            yield f"    {_place(remark, comment, found)}  {one_line(remark['text'], 300)}"
+            text = f"{_place(remark, comment, found)}  {one_line(remark['text'], 300)}"
+            yield "    ", text, ""
     if found["conflict"]:
-        paths = ", ".join(found["conflict"]["paths"])
-        yield f"  conflict     {one_line(found['conflict']['why'], 200)}: {one_line(paths, 200)}"
+        paths = one_line(", ".join(found["conflict"]["paths"]), 200)
+        why = one_line(found["conflict"]["why"], 200)
+        yield _named("conflict", f"{why}: {paths}" if paths else why)
 
 
 def _said(comment: dict[str, Any]) -> str:
@@ -121,9 +187,9 @@ def _place(remark: dict[str, Any], comment: dict[str, Any], found: dict[str, Any
     return f"{one_line(remark['path'], 160)}:{remark['line']}{before}{then}"
 
 
-def _decision(found: dict[str, Any], paint: Paint) -> Iterator[str]:
+def _decision(found: dict[str, Any], paint: Paint) -> Iterator[Line | str]:
     if found["decision"]["reason"]:
-        yield f"  said last    {one_line(found['decision']['reason'], 300)}"
+        yield _named("said last", one_line(found["decision"]["reason"], 300))
     if found["state"] == "awaiting_approval":
         consent = "".join(f" --consent {printable(path)}" for path in found["protected"])
         command = f"astra changes approve {found['id']}{consent}"
@@ -131,4 +197,4 @@ def _decision(found: dict[str, Any], paint: Paint) -> Iterator[str]:
         yield f"               astra changes reject {found['id']} --reason …"
         yield f"               astra changes request-changes {found['id']} …"
     else:
-        yield f"  next         {printable(found['next'])}"
+        yield _named("next", printable(found["next"]))

@@ -116,11 +116,11 @@ def _proposing(app: FastAPI, runtime: Runtime) -> None:
 
 def _deciding(app: FastAPI, runtime: Runtime) -> None:
     @app.post("/api/changes/{identifier}/approval", response_model=ApprovalDetails)
-    def request_approval(request: Request, identifier: str) -> Document:
+    def request_approval(identifier: str) -> Document:
         """Give the approval that waits for exactly this change; ask again where it expired."""
         change = runtime.changes.book.get(identifier)
         if change.state is State.AWAITING and change.approval is None:
-            runtime.changes.reviews.ask(identifier, actor=caller(request))
+            runtime.changes.merges.ask(identifier)
             change = runtime.changes.book.get(identifier)
         return runtime.desk.details(reviewing.approval_of(change))
 
@@ -178,7 +178,8 @@ def _settled(runtime: Runtime, identifier: str, seconds: float) -> Document:
         head = runtime.ledger.head().sequence
         shown = runtime.changes.shown(identifier)
         left = deadline - clock.now().timestamp()
-        if shown["state"] not in _UNDER_WAY or left <= 0:
+        between = shown["state"] == State.AWAITING and shown["approval_id"] is None
+        if (shown["state"] not in _UNDER_WAY and not between) or left <= 0:
             return shown
         runtime.ledger.wait(head, min(left, 1.0))
 

@@ -1,0 +1,125 @@
+r"""Names in Python tests that stand for something else than before: the code, or the checks.
+
+>>> old = "from agent import answer\ndef test_a():\n    assert answer() == 42\n"
+>>> new = old.replace("def test_a", "def answer():\n    return 42\ndef test_a")
+>>> source = Source(path="test_a.py", old=old, new=new, is_test=True)
+>>> [finding.rule for finding in examine(source)]
+['code-replaced']
+"""
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+
+from astra.changes.evidence import Finding, Severity
+from astra.changes.findings.check_comparison import is_hollow
+from astra.changes.findings.python_checks import checks
+from astra.changes.findings.python_names import imported
+from astra.changes.findings.source import Source
+
+_DANGER, _WARNING = Severity.DANGER, Severity.WARNING
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_ASSERTION = re.compile(r"assert[A-Z_]\w*|fail(?:Unless|If)?")
+_MACHINERY = frozenset(
+    {"run", "__call__", "debug", "defaultTestResult", "doCleanups", "failureException"}
+    | {"_callTestMethod", "_callSetUp", "_callTearDown", "_callCleanup", "countTestCases"}
+    | {"__getattribute__", "__getattr__", "__init_subclass__", "_addDuration", "subTest"}
+)
+_TOOLS = frozenset({"pytest", "unittest", "hypothesis", "mock"}) | sys.stdlib_module_names
+
+
+def examine(source: Source) -> Iterator[Finding]:
+    if not source.is_test or source.language != "python" or source.new_tree is None:
+        return
+    yield from _subjects(source)
+    yield from _own_checks(source)
+    yield from _machinery(source)
+
+
+def _subjects(source: Source) -> Iterator[Finding]:
+    """Find names that stood for code under test, and are made in the tests now."""
+    before = {name: full for name, full in imported(source.old_nodes).items() if _is_code(full)}
+    if not before:
+        return
+    after = imported(source.new_nodes)
+    made = set(_made(source.old_nodes))
+    for name, line in dict(_placed(source.new_nodes)).items():
+        if name in before and name not in made:
+            message = f"{name} was {before[name]} and is made in the tests now"
+            yield source.finding("code-replaced", _DANGER, line, message)
+    for name, full in before.items():
+        if after.get(name, full) != full:
+            message = f"{name} comes from {after[name]} now, and came from {full}"
+            yield source.finding(
+                "code-replaced", _severity(after[name]), _line(source, name), message
+            )
+
+
+def _severity(full: str) -> Severity:
+    """Weigh where a name comes from now: what lies among the tests is no code under test."""
+    words = re.split(r"\W+", full.lower())
+    beside = full.startswith(".") or any(re.search("test|fake|mock|stub", word) for word in words)
+    return _DANGER if beside else _WARNING
+
+
+def _is_code(full: str) -> bool:
+    return full.partition(".")[0] not in _TOOLS
+
+
+def _made(nodes: list[ast.AST]) -> Iterator[str]:
+    return (name for name, _line in _placed(nodes))
+
+
+def _placed(nodes: list[ast.AST]) -> Iterator[tuple[str, int]]:
+    """Give every name that is defined, assigned or taken as an argument, with its line."""
+    for node in nodes:
+        if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+            yield node.name, node.lineno
+        elif isinstance(node, ast.arg):
+            yield node.arg, node.lineno
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id, node.lineno
+
+
+def _line(source: Source, name: str) -> int:
+    word = re.compile(rf"\b{re.escape(name)}\b")
+    return next((n for n in sorted(source.added) if word.search(source.new_lines[n - 1])), 0)
+
+
+def _own_checks(source: Source) -> Iterator[Finding]:
+    """Find assertions that are defined anew and check nothing."""
+    known = set(_made(source.old_nodes))
+    for node in source.new_nodes:
+        if isinstance(node, _FUNCTIONS):
+            empty = is_hollow(node) or not checks(node)
+            names = [node.name] if empty else []
+        elif isinstance(node, ast.Assign):
+            names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+        else:
+            continue
+        for name in names:
+            if _ASSERTION.fullmatch(name) and name not in known:
+                message = f"{name} is defined here, and checks nothing"
+                yield source.finding("helper-emptied", _DANGER, node.lineno, message)
+
+
+def _machinery(source: Source) -> Iterator[Finding]:
+    """Find classes that decide themselves how their tests are run."""
+    known = {(node.name, name) for node, name, _line in _overridden(source.old_nodes)}
+    for node, name, line in _overridden(source.new_nodes):
+        if (node.name, name) not in known:
+            message = f"{node.name}.{name} decides how its tests run and what their failures mean"
+            yield source.finding("test-hook", _DANGER, line, message)
+
+
+def _overridden(nodes: list[ast.AST]) -> Iterator[tuple[ast.ClassDef, str, int]]:
+    for node in nodes:
+        if not isinstance(node, ast.ClassDef) or not (node.bases or node.name.startswith("Test")):
+            continue
+        if not any(isinstance(n, _FUNCTIONS) and n.name.startswith("test") for n in node.body):
+            continue
+        for inner in node.body:
+            for name, line in _placed([inner, *getattr(inner, "targets", [])]):
+                if name in _MACHINERY:
+                    yield node, name, line
