@@ -1,7 +1,8 @@
 """Serves a small language model on loopback, as an OpenAI-compatible endpoint.
 
 For `make test-model`; run it with the Python of `.venv-model`. It prints its address, and answers
-one call after the other until its input closes. The model has no tools: it answers in text.
+one call after the other until its input closes. The model has no tools: it answers in text. A GET
+tells how many calls came, and how many tokens its answers reported.
 """
 
 import contextlib
@@ -37,13 +38,20 @@ def _folder(package: str) -> Path:
 
 
 def _handler(model: Any) -> type[BaseHTTPRequestHandler]:
+    spent = {"calls": 0, "tokens": 0}
+
     class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self._send(200, spent)
+
         def do_POST(self) -> None:
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            spent["calls"] += 1
             try:
                 said = model.create_chat_completion(
                     messages=asked["messages"], max_tokens=MOST_TOKENS, temperature=0.2
                 )
+                spent["tokens"] += said["usage"]["total_tokens"]
                 self._send(200, said)
             except ValueError as error:  # more than it can read at once
                 self._send(400, {"error": {"message": str(error)}})

@@ -50,6 +50,12 @@ def test_a_described_project_becomes_a_plan_and_its_work_survives_a_kill(
     server.say = say
     drafted = night.json("plans", "draft", "write two notes")
     assert drafted["state"] == "awaiting_approval"
+    looked = [
+        record
+        for record in night.json("ledger", "story", drafted["id"])["items"]
+        if record["type"] == "tool_called" and record["data"]["tool"] == "astra.plans.get"
+    ]
+    assert len(looked) <= 4, "waiting does not fill the ledger"
     pid = night.daemon_pid()
     night.json("plans", "approve", drafted["id"])
     assert thinking.wait(90)
@@ -160,7 +166,8 @@ def test_an_operator_steers_a_plan_from_the_command_line(night: Astra, server: M
     waiting = wait_for(night, plan_id, "blocked_on_destructive")
     assert "rm" in waiting["block"]["in_words"]
     assert (notes / "old.md").exists()
-    night.json("plans", "grant", plan_id)
+    granted = night.run("plans", "grant", plan_id)
+    assert f"  action     run_in_sandbox sh -c 'rm {notes}/old.md'" in granted.stderr
     wait_for(night, plan_id, "paused")
     assert not (notes / "old.md").exists()
     refused = night.json("plans", "grant", plan_id, code=1)

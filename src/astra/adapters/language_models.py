@@ -86,7 +86,9 @@ class LanguageModel:
 
     def _said(self, error: Exception) -> str:
         """Give a server's words without the key, which some say back."""
-        words = str(error) or type(error).__name__
+        if isinstance(error, TimeoutError):
+            return f"nothing came of it within {self.seconds:g} seconds"
+        words = _in_words(error)
         if self.endpoint.key:
             words = words.replace(self.endpoint.key, "[the key]")
         return one_line(words, 300)
@@ -105,23 +107,22 @@ class LanguageModel:
 
 
 def _client(where: Endpoint, seconds: float) -> Any:
+    from astra.adapters.model_transport import bounded_client
+
+    options: dict[str, Any] = {
+        "api_key": where.key or "none",
+        "base_url": where.url,
+        "timeout": seconds,
+        "max_retries": 0,
+        "http_client": bounded_client(seconds),
+    }
     if where.provider == ANTHROPIC:
         from anthropic import AsyncAnthropic
 
-        return AsyncAnthropic(
-            api_key=where.key or "none",
-            base_url=where.url,
-            timeout=seconds,
-            max_retries=0,
-        )
+        return AsyncAnthropic(**options)
     from openai import AsyncOpenAI
 
-    return AsyncOpenAI(
-        api_key=where.key or "none",
-        base_url=where.url,
-        timeout=seconds,
-        max_retries=0,
-    )
+    return AsyncOpenAI(**options)
 
 
 def _model(where: Endpoint, client: Any) -> "Model[Any]":
@@ -176,6 +177,15 @@ def read_response(response: "ModelResponse") -> Reply:
             input_tokens=response.usage.input_tokens, output_tokens=response.usage.output_tokens
         ),
     )
+
+
+def _in_words(error: BaseException) -> str:
+    """Give what went wrong with what was behind it: a library may say too little."""
+    first = last = error
+    while last.__cause__ is not None:
+        last = last.__cause__
+    words = [str(each) or type(each).__name__ for each in (first, last)]
+    return words[0] if words[1] in words[0] else f"{words[0]} ({words[1]})"
 
 
 def _patience(error: BaseException) -> int:

@@ -149,6 +149,8 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         plans.MESSAGE_SENT: "a plan told people something",
         plans.MESSAGE_RECEIVED: "somebody told a plan something; its next step reads it",
         plans.CODER_CALLED: "the coder was handed instructions; counts as a step",
+        plans.USAGE_COUNTED: "a model's answer was paid for beside a step: the coder's, or one that"
+        " came too late",
         plans.SILENCED: "notifications of a plan were turned off or on again",
         plans.NOTIFIED: "the messages of a minute were announced together",
         sandbox.EGRESS_OPENED: "a box is about to be let through to a host; how it went follows",

@@ -93,6 +93,8 @@ class PlanCoder:
 
     def _files(self, plan: AgentPlan, instructions: str) -> dict[str, str | None]:
         reply = self.models.current().ask(self._prompt(plan, instructions), form=CodeForm)
+        spent = {"set_aside": False, "usage": reply.usage.as_dict()}
+        self.register.move(plan.id, events.USAGE_COUNTED, lambda now: {"step": now.steps, **spent})
         try:
             answer = CodeForm.model_validate(reply.document)
         except ValidationError:

@@ -21,7 +21,7 @@ from astra.plans.forms import DraftForm
 from astra.plans.model import AgentPlan
 from astra.plans.ports import ModelSource, ModelUnavailable, Prompt, Reply, Usage
 from astra.plans.register import Register
-from astra.plans.skills import GROUPS
+from astra.plans.skills import offered
 from astra.plans.states import State
 
 BACKOFF_SECONDS = (5, 15, 45)
@@ -108,7 +108,9 @@ class Drafting:
             else:
                 self._draft(plan, document, reply.usage)
         except states.IllegalMove:
-            return  # somebody decided while the model was thinking
+            # somebody decided while the model was thinking; it was paid for all the same
+            spent = {"step": 0, "set_aside": False, "usage": _spent(reply.usage)}
+            self.register.move(plan.id, events.USAGE_COUNTED, lambda _plan: spent)
         except AstraError as error:
             self._retry(plan, error.detail, reply.usage, reason=INVALID)
 
@@ -165,7 +167,7 @@ class Drafting:
         trouble = (
             [prompts.untrusted("what was wrong last time", plan.reason)] if plan.reason else []
         )
-        skills = ", ".join([*GROUPS, *self.plans.rules().skills.names()])
+        skills = ", ".join(offered(self.plans.rules().skills))
         return Prompt(
             rules=prompts.rules(prompts.DRAFTING),
             data=(

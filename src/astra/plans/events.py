@@ -62,7 +62,7 @@ MODEL_FAILED, OVERRAN = "agent_model_failed", "agent_overran"
 PERMISSION_GRANTED, ACTION_CONFIRMED = "agent_permission_granted", "agent_action_confirmed"
 ACTION_SKIPPED, BUDGET_EXTENDED = "agent_action_skipped", "agent_budget_extended"
 SILENCED, NOTIFIED = "agent_silenced", "agent_notified"
-CODER_CALLED = "agent_coder_called"
+CODER_CALLED, USAGE_COUNTED = "agent_coder_called", "agent_usage_counted"
 STEP_EVENTS = frozenset(
     {
         BLOCKED_ON_DESTRUCTIVE,
@@ -81,6 +81,7 @@ STEP_EVENTS = frozenset(
         SILENCED,
         NOTIFIED,
         CODER_CALLED,
+        USAGE_COUNTED,
     }
 )
 PLAN_EVENTS = PHASE3_STEP8_EVENTS | RUNNER_EVENTS | DRAFTING_EVENTS | FILE_EVENTS | STEP_EVENTS
@@ -179,6 +180,7 @@ KINDS: Mapping[str, Kind] = {
         _kind(SILENCED),
         _kind(NOTIFIED),
         _kind(CODER_CALLED),
+        _kind(USAGE_COUNTED),
         _kind(MESSAGE_SENT),
         _kind(MESSAGE_RECEIVED),
     )

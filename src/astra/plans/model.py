@@ -10,10 +10,10 @@ from astra.plans.schema import BadPlan, Checkpoint, Plan
 from astra.plans.states import State
 
 COLUMNS = (
-    "id, state, reason, description, channels, plan, plan_hash, grants, grants_hash, approval,"
-    " exported, questions, round, block, checkpoint, done, steps, spent, extra, failures, due,"
-    " calls, tokens, silenced, overran, notified, correlation, created_at, updated_at, approved_at,"
-    " started_at, sequence"
+    "id, state, reason, detail, description, channels, plan, plan_hash, grants, grants_hash,"
+    " approval, exported, questions, round, block, checkpoint, done, steps, spent, extra, failures,"
+    " due, calls, tokens, silenced, overran, notified, correlation, created_at, updated_at,"
+    " approved_at, started_at, sequence"
 )
 STEP_COLUMNS = (
     "step, checkpoint, state, action, digest, destructive, allowed, confirmed, again, outcome,"
@@ -28,6 +28,8 @@ class AgentPlan:
     id: str
     state: State
     reason: str
+    detail: str
+    """Where the reason is a code: the words to it."""
     description: str
     channels: tuple[str, ...]
     plan: Plan | None

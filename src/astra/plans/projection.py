@@ -49,6 +49,7 @@ def _moved(record: Record, then: State) -> Iterator[Statement]:
         record,
         state=str(then),
         reason=data.get("reason", ""),
+        detail=data.get("detail", ""),
         updated_at=record.time,
         **({} if kept else {"block": block}),
     )

@@ -20,7 +20,7 @@ from astra.plans.states import State
 
 LARGEST_PAGE = 200
 _MOST_ATTEMPTS = 100
-_AFTER_THE_END = frozenset({events.NOTIFIED, events.SILENCED})
+_AFTER_THE_END = frozenset({events.NOTIFIED, events.SILENCED, events.USAGE_COUNTED})
 
 Decide = Callable[[AgentPlan], Mapping[str, Any]]
 

@@ -175,7 +175,11 @@ class Runner:
             reply = self.models.current().ask(prompt, form=ActionForm)
         except AstraError as error:
             return self._model_failed(plan, number, error)
-        return self._take(number, plan, reply)
+        try:
+            return self._take(number, plan, reply)
+        except (Halted, IllegalMove):
+            self._set_aside(plan, number, reply)
+            raise
 
     def _count_call(self, plan: AgentPlan) -> int:
         """Spend one step before the call; the operator's words go along, each exactly once."""
@@ -221,6 +225,11 @@ class Runner:
             "usage": reply.usage.as_dict(),
         }
         self.register.move(plan.id, events.STEP_FINISHED, lambda _plan: data)
+
+    def _set_aside(self, plan: AgentPlan, number: int, reply: Reply) -> None:
+        """Count what an answer cost that came after somebody halted the plan."""
+        data = {"step": number, "set_aside": True, "usage": reply.usage.as_dict()}
+        self.register.move(plan.id, events.USAGE_COUNTED, lambda _plan: data)
 
     def _model_failed(self, plan: AgentPlan, number: int, error: AstraError) -> bool:
         """Try again after 5, 15 and 45 seconds; then wait for somebody to look at the model."""

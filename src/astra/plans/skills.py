@@ -67,6 +67,13 @@ def tools_of(skills: Iterable[str]) -> frozenset[str]:
     return frozenset(tool for skill in skills for tool in GROUPS.get(skill, (skill,)))
 
 
+def offered(book: SkillBook) -> list[str]:
+    """Name the skills that a plan can have; offering others would only invite refusals."""
+    found = (book.find(name) for name in book.names())
+    allowed = [each.name for each in found if each and not _decides_more(each)]
+    return [*GROUPS, *dict.fromkeys(allowed)]
+
+
 def _checked(name: str, book: SkillBook) -> str:
     if _starts_more(name):
         raise _recursion(name)
@@ -77,11 +84,15 @@ def _checked(name: str, book: SkillBook) -> str:
         raise SkillRefused(
             f"there is no skill {name[:100]!r}",
             code="unknown_skill",
-            next_step=f"one of: {', '.join([*GROUPS, *book.names()])}",
+            next_step=f"one of: {', '.join(offered(book))}",
         )
-    if _starts_more(facts.name) or facts.operator_only:
+    if _decides_more(facts):
         raise _recursion(name)
     return facts.name
+
+
+def _decides_more(facts: SkillFacts) -> bool:
+    return _starts_more(facts.name) or facts.operator_only
 
 
 def _starts_more(name: str) -> bool:

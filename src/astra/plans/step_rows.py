@@ -55,6 +55,14 @@ def _step_decided(record: Record) -> Iterator[Statement]:
     yield from counted(record)
 
 
+def _usage_counted(record: Record) -> Iterator[Statement]:
+    """Count an answer that came too late; its step is asked again."""
+    if record.data["set_aside"]:
+        words = "somebody halted the plan meanwhile; what the model said was set aside"
+        yield _step(record, state="failed", outcome="set_aside", result=words)
+    yield from counted(record)
+
+
 def _action_started(record: Record) -> Iterator[Statement]:
     yield _step(record, state="acting")
 
@@ -131,6 +139,7 @@ def _step(record: Record, **columns: Any) -> Statement:
 STEP_EFFECTS: Mapping[str, Callable[[Record], Iterator[Statement]]] = {
     events.STEP_STARTED: _step_started,
     events.MODEL_FAILED: _model_failed,
+    events.USAGE_COUNTED: _usage_counted,
     events.STEP_DECIDED: _step_decided,
     events.ACTION_STARTED: _action_started,
     events.STEP_FINISHED: _step_finished,

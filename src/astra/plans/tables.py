@@ -2,8 +2,8 @@
 
 TABLES = (
     """CREATE TABLE plan (
-        id TEXT PRIMARY KEY, state TEXT, reason TEXT DEFAULT '', description TEXT,
-        channels TEXT, plan TEXT, plan_hash TEXT, grants TEXT, grants_hash TEXT,
+        id TEXT PRIMARY KEY, state TEXT, reason TEXT DEFAULT '', detail TEXT DEFAULT '',
+        description TEXT, channels TEXT, plan TEXT, plan_hash TEXT, grants TEXT, grants_hash TEXT,
         approval TEXT, exported TEXT, questions TEXT DEFAULT '[]', round INTEGER DEFAULT 0,
         block TEXT, checkpoint INTEGER DEFAULT -1, done INTEGER DEFAULT 0,
         steps INTEGER DEFAULT 0, spent INTEGER DEFAULT 0, extra INTEGER DEFAULT 0,

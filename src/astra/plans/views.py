@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from astra.plans import grants, states
+from astra.plans import grants, states, talk
 from astra.plans.book import KIND, Plans
 from astra.plans.model import AgentPlan
 from astra.plans.register import Register
@@ -36,6 +36,7 @@ class PlanViews:
             asked = plan.grants or self.plans.asked_for(plan)
         return {
             **plan.short(),
+            "detail": plan.detail,
             "plan": plan.plan.as_dict() if plan.plan else None,
             "plan_hash": plan.plan_hash,
             "manifest": grants.review(asked, code_repo=self.plans.code_repo) if asked else None,
@@ -62,6 +63,16 @@ class PlanViews:
         ]
         return waiting[-1] if waiting else None
 
+    def _expired(self, plan: AgentPlan) -> bool:
+        """Tell whether the plan was put before somebody, and nobody decided in time."""
+        if self._pending(plan) is not None:
+            return False
+        return any(
+            (approval.kind, approval.subject_id) == (KIND, plan.id)
+            for approval in self.plans.desk.listed(state="all")
+            if approval.state in {"pending", "expired"}
+        )
+
     def _progress(self, plan: AgentPlan) -> dict[str, Any]:
         begun = plan.plan is not None and plan.checkpoint >= 0
         return {
@@ -78,6 +89,8 @@ class PlanViews:
             return f"astra plans answer {plan.id} TEXT" if asked else "the model drafts it"
         if plan.state in states.ENDED:
             return f"astra ledger story {plan.id}"
-        if plan.state is State.AWAITING_APPROVAL and self._pending(plan) is None:
+        if plan.state is State.AWAITING_APPROVAL and self._expired(plan):
             return f"nobody decided in time: astra plans approve {plan.id} asks again"
+        if plan.state is State.PAUSED and plan.reason == talk.QUESTION:
+            return f"astra plans message {plan.id} TEXT answers it, and it goes on"
         return _NEXT.get(plan.state, "nothing: it runs").format(id=plan.id)

@@ -50,6 +50,7 @@ class Drafted(Answer):
     id: str
     state: str
     reason: str
+    detail: str
     questions: list[str]
     approval_id: str | None
     next: str
@@ -74,6 +75,7 @@ class PlanPage(Answer):
 
 
 class Shown(Short):
+    detail: str
     plan: dict[str, Any] | None
     plan_hash: str | None
     manifest: dict[str, Any] | None

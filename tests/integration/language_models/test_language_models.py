@@ -1,9 +1,12 @@
 """The model adapter against a real server on loopback, in both dialects, by one contract."""
 
+import contextlib
+import gzip
 import json
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -15,6 +18,7 @@ from astra.adapters.language_models import (
     LanguageModel,
     endpoint,
 )
+from astra.adapters.model_transport import LARGEST_BODY
 from astra.kernel.errors import BadSetting
 from astra.plans.forms import ActionForm
 from astra.plans.ports import ModelUnavailable, Prompt
@@ -218,16 +222,81 @@ def test_a_server_that_never_answers_is_given_up(dialect: Dialect) -> None:
     over = threading.Event()
     dialect.server.say = lambda _request: over.wait(60) and 500
     try:
-        with pytest.raises(ModelUnavailable, match="did not answer"):
+        with pytest.raises(ModelUnavailable, match=r"nothing came of it within 0.5 seconds"):
             dialect.model(seconds=0.5).ask(PROMPT, form=ActionForm)
     finally:
         over.set()
 
 
+class Torrent:
+    """A server that answers with more than anybody wants, and notes how much went out."""
+
+    def __init__(self, promised: int) -> None:
+        self.sent = 0
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                self.rfile.read(int(self.headers["Content-Length"]))
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(promised))
+                self.end_headers()
+                with contextlib.suppress(OSError):
+                    while outer.sent < promised:
+                        outer.sent += self.wfile.write(b" " * 100_000)
+                outer.over.set()
+
+            def log_message(self, *_arguments: Any) -> None:
+                pass
+
+        self.over = threading.Event()
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    @property
+    def origin(self) -> str:
+        return f"http://127.0.0.1:{self.server.server_address[1]}"
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+def test_a_torrent_is_cut_off_and_never_held_whole(provider: str) -> None:
+    torrent = Torrent(20 * LARGEST_BODY)
+    where = torrent.origin if provider == "anthropic" else f"{torrent.origin}/v1"
+    model = LanguageModel(endpoint=endpoint(f"{provider}:tiny", where, "the-key"))
+    with pytest.raises(ModelUnavailable, match="more than"):
+        model.ask(PROMPT, form=ActionForm)
+    assert torrent.over.wait(60)
+    assert torrent.sent < 10 * LARGEST_BODY
+    torrent.server.shutdown()
+    torrent.server.server_close()
+
+
+def test_a_compressed_answer_is_not_unpacked(dialect: Dialect) -> None:
+    """A few bytes can unpack to gigabytes; a server was told not to, and is not believed."""
+    bomb = gzip.compress(b'{"id":"x"}' + b" " * 1_000_000)
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    with pytest.raises(ModelUnavailable, match="compressed"):
+        dialect.ask(Raw(body=bomb, headers=headers))
+    assert dialect.server.headers[0]["accept-encoding"] == "identity"
+
+
+def test_a_redirect_is_not_followed(dialect: Dialect) -> None:
+    """Neither the key nor what a plan read goes where the signed configuration did not say."""
+    elsewhere = ModelServer(lambda _request: {"kind": "done", "output": "x"})
+    path = "/v1/messages" if dialect.name == "anthropic" else "/v1/chat/completions"
+    moved = Raw(status=307, headers={"Location": f"{elsewhere.origin}{path}"})
+    with pytest.raises(ModelUnavailable):
+        dialect.ask(moved)
+    assert elsewhere.calls == []
+    elsewhere.close()
+
+
 def test_a_server_that_is_not_there_is_the_same_error(dialect: Dialect) -> None:
     gone = dialect.model()
     dialect.server.close()
-    with pytest.raises(ModelUnavailable):
+    with pytest.raises(ModelUnavailable, match=r"did not answer: Connection error.*connection"):
         gone.ask(PROMPT, form=ActionForm)
 
 

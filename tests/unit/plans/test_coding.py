@@ -89,6 +89,7 @@ def test_the_coders_call_is_a_step_of_the_budget(path: Path) -> None:
     plan = work.run(coding(work, budget=3))
     assert plan.state is State.BLOCKED_ON_BUDGET
     assert (plan.spent, plan.calls, len(path.proposed)) == (3, 3, 1)
+    assert plan.tokens == 3 * 110, "the coder's tokens are the plan's"
     assert work.outcomes(plan) == ["ok", "refused"]
 
 

@@ -190,6 +190,20 @@ def test_what_somebody_wrote_reaches_the_model_as_data(gate: GateInMemory) -> No
     assert quoted.count(mark) == 2
 
 
+def test_a_model_is_offered_only_skills_that_a_plan_can_have(
+    gate: GateInMemory, document: Document
+) -> None:
+    plan = asked(gate, {"plan": document})
+    advance(gate, plan)
+    model = gate.models.model
+    assert isinstance(model, Scripted)
+    (line,) = [part for part in model.prompts[0].data if part.startswith("skills: ")]
+    names = line.removeprefix("skills: ").split(", ")
+    rules = gate.planning.plans.rules()
+    assert rules.spelled("skills", names) == tuple(names), "each of them would be accepted"
+    assert "read_file" in names
+
+
 def test_rejecting_while_the_model_thinks_stands(gate: GateInMemory, document: Document) -> None:
     plan = asked(gate)
 
@@ -199,4 +213,6 @@ def test_rejecting_while_the_model_thinks_stands(gate: GateInMemory, document: D
             return super().ask(prompt, form=form)
 
     gate.models.model = Slow({"plan": document})
-    assert advance(gate, plan).state is State.REJECTED
+    found = advance(gate, plan)
+    assert found.state is State.REJECTED
+    assert (found.calls, found.tokens) == (1, 15), "it was spent all the same"

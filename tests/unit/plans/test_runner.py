@@ -220,6 +220,27 @@ def test_pausing_while_the_model_thinks_stops_before_the_effect(work: PlansAtWor
     assert work.effects == []
 
 
+@pytest.mark.parametrize("how", ["pause", "abort"])
+def test_an_answer_that_comes_too_late_is_set_aside_and_its_tokens_count(
+    work: PlansAtWork, how: str
+) -> None:
+    plan = work.approved()
+
+    def meanwhile(_prompt: Any) -> Any:
+        getattr(work.running.control, how)(plan.id, actor="user:1")
+        return write(f"{NOTES}/a.md")
+
+    work.script(meanwhile)
+    found = work.run(plan)
+    assert (found.calls, found.tokens) == (1, 110)
+    assert work.outcomes(plan) == ["set_aside"]
+    if how == "pause":
+        work.decide(plan, "resume")
+        found = work.run(plan)
+        assert (found.state, found.calls, found.tokens) == (State.COMPLETED, 2, 220)
+    assert work.effects == []
+
+
 def test_aborting_ends_the_plan_and_its_processes(work: PlansAtWork) -> None:
     work.script(write(f"{NOTES}/a.md"))
     plan = work.approved()

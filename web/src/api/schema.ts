@@ -3161,6 +3161,8 @@ export interface components {
             state: string;
             /** Reason */
             reason: string;
+            /** Detail */
+            detail: string;
             /** Questions */
             questions: string[];
             /** Approval Id */
@@ -3190,6 +3192,8 @@ export interface components {
             created_at: string;
             /** Updated At */
             updated_at: string | null;
+            /** Detail */
+            detail: string;
             /** Plan */
             plan: {
                 [key: string]: unknown;

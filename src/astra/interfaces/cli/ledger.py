@@ -4,11 +4,10 @@ import argparse
 import json
 from typing import Any
 
+from astra.interfaces.cli import story
 from astra.interfaces.cli.main import Context
 from astra.kernel.errors import BadInput
 from astra.kernel.text import one_line, printable
-
-_REASONS = ("reason", "words", "why", "text", "summary")
 
 
 def configure(parser: argparse.ArgumentParser, _command: str) -> None:
@@ -18,9 +17,10 @@ def configure(parser: argparse.ArgumentParser, _command: str) -> None:
     tail.add_argument("--type", default="", metavar="NAME", help="only records of this type")
     tail.add_argument("--follow", action="store_true", help="go on with what is appended")
     tail.set_defaults(run=show_tail)
-    story = actions.add_parser("story", help="everything that belongs to an id")
-    story.add_argument("id", metavar="ID")
-    story.set_defaults(run=show_story)
+    telling = actions.add_parser("story", help="everything that belongs to an id")
+    telling.add_argument("id", metavar="ID")
+    telling.add_argument("--all", action="store_true", help="tell what only counts or looks, too")
+    telling.set_defaults(run=show_story)
     actions.add_parser(
         "verify", help="check the chain, its checkpoints and its index"
     ).set_defaults(run=verify)
@@ -52,8 +52,11 @@ def show_tail(context: Context) -> None:
 
 def show_story(context: Context) -> None:
     listed = context.client().get(f"/api/ledger/story/{context.arguments.id}")
-    lines = [story_line(record) for record in listed["items"]]
-    context.console.result(listed, *(lines or [f"nothing mentions {context.arguments.id}"]))
+    lines = list(story.told(listed["items"], every=context.arguments.all))
+    if listed["next"] is not None:
+        lines.append(f"this is not the end of it: it goes on after record {listed['next']}")
+    nothing = f"nothing mentions {printable(context.arguments.id)}"
+    context.console.result(listed, *(lines or [nothing]))
 
 
 def verify(context: Context) -> int:
@@ -123,20 +126,6 @@ def record_line(record: dict[str, Any]) -> str:
         f"{record['sequence']:>6}  {record['time'][:19]}Z  {record['type']:28}"
         f" {one_line(record['actor'], 24)}{one_line(subject)}  {content}"
     )
-
-
-def story_line(record: dict[str, Any]) -> str:
-    """Tell a record as a sentence, with the reason it gives."""
-    from astra.bootstrap.events import EVENTS
-
-    data = record["data"]
-    reasons = (data[name] for name in _REASONS if isinstance(data.get(name), str) and data[name])
-    reason = next(reasons, "")
-    said = EVENTS.get(record["type"], record["type"])
-    subject = f" [{one_line(record['subject'], 40)}]" if record["subject"] else ""
-    why = f": {one_line(reason, 160)}" if reason else ""
-    who = one_line(record["actor"], 24)
-    return f"{record['sequence']:>6}  {record['time'][:19]}Z  {who:14} {said}{subject}{why}"
 
 
 def _print_one(context: Context, record: dict[str, Any]) -> None:

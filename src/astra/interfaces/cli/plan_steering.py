@@ -6,6 +6,7 @@ from typing import Any
 
 from astra.interfaces.cli import plan_pages
 from astra.interfaces.cli.main import Context
+from astra.kernel.errors import Conflict
 from astra.kernel.text import printable
 
 
@@ -61,9 +62,24 @@ def _signed(context: Context, action: str, **how: Any) -> dict[str, Any]:
     from astra.interfaces.cli.signing import signed
 
     wanted = context.client().get(f"{_path(context)}/decision", action=action, **how)
+    if "digest" in wanted["content"]:
+        _show_action(context, wanted["content"])
     for line in json.dumps(wanted["content"], indent=2, ensure_ascii=False).splitlines():
         context.console.note(f"  {printable(line)}")
     return signed(context, wanted["type"], wanted["content"])
+
+
+def _show_action(context: Context, content: dict[str, Any]) -> None:
+    """Show the action behind the digest that is signed; another one is not signed unseen."""
+    block: dict[str, Any] = context.client().get(_path(context))["block"] or {}
+    if block.get("digest") != content["digest"]:
+        raise Conflict(
+            f"{context.arguments.id} waits for another decision by now",
+            code="stale_step",
+            next_step=f"look at it again: astra plans show {context.arguments.id}",
+        )
+    for line in plan_pages.waiting(block):
+        context.console.note(line)
 
 
 def _post(context: Context, action: str, body: dict[str, Any]) -> dict[str, Any]:

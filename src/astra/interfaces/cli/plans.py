@@ -1,9 +1,10 @@
 """`astra plans …` and `astra grants list|add|remove`."""
 
 import argparse
+import contextlib
+import http.client
 import json
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ from astra.interfaces.cli.main import Context
 from astra.kernel.errors import BadInput
 from astra.kernel.text import printable
 
-_POLL_SECONDS = 0.3
 _LARGEST_FILE = 1_000_000
 KINDS = ("network_domains", "read_paths", "write_paths", "skills")
 
@@ -109,6 +109,8 @@ def list_plans(context: Context) -> None:
         "/api/agents", state=given.state, limit=given.limit, cursor=given.cursor
     )
     lines = [plan_pages.line(item) for item in listed["items"]]
+    if listed["next"] is not None:
+        lines.append(f"there are more: --cursor {listed['next']}")
     context.console.result(listed, *(lines or ["there are no plans"]))
 
 
@@ -173,11 +175,20 @@ def remove_grant(context: Context) -> None:
 
 def _outcome(context: Context, made: dict[str, Any]) -> None:
     """Wait until the model has drafted or asked, unless told not to."""
-    path = f"/api/agents/{made['id']}"
     while _is_pending(made) and not context.arguments.no_wait:
-        time.sleep(_POLL_SECONDS)
-        made = context.client().get(path)
+        made = _next_look(context, made["id"])
     context.console.result(made, *plan_pages.outcome(made))
+
+
+def _next_look(context: Context, identifier: str) -> dict[str, Any]:
+    """Look at a plan when something was recorded about it: each look is a record itself."""
+    client = context.client()
+    head = client.get("/api/ledger/head")["sequence"]
+    made = client.get(f"/api/agents/{identifier}")
+    if _is_pending(made):
+        with contextlib.suppress(OSError, http.client.HTTPException):  # the daemon left
+            next((each for each in client.events(head) if each["subject"] == identifier), None)
+    return made
 
 
 def _is_pending(made: dict[str, Any]) -> bool:

@@ -1,0 +1,64 @@
+"""How much a model's server may say to the daemon, and how it may say it.
+
+A body is read up to a bound and then cut off, so that a server which never ends costs no memory. It
+is asked for uncompressed and refused otherwise: a bound on packed bytes would bound nothing. It is
+never followed elsewhere: the signed configuration names the one address that gets the key.
+"""
+
+from collections.abc import AsyncIterator
+
+import httpx2
+
+LARGEST_BODY = 4_000_000
+
+
+def bounded_client(seconds: float) -> httpx2.AsyncClient:
+    """Make a client for one call."""
+    return httpx2.AsyncClient(
+        transport=_Bounded(httpx2.AsyncHTTPTransport()),
+        timeout=seconds,
+        follow_redirects=False,
+    )
+
+
+class TooMuch(httpx2.HTTPError):
+    """A server said more than anybody wants to hear, or in a form that hides how much it is."""
+
+
+class _Bounded(httpx2.AsyncBaseTransport):
+    def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
+        self._inner = inner
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        request.headers["Accept-Encoding"] = "identity"
+        response = await self._inner.handle_async_request(request)
+        stream = response.stream
+        assert isinstance(stream, httpx2.AsyncByteStream)  # noqa: S101 - what this transport gives
+        if response.headers.get("Content-Encoding", "identity").lower() != "identity":
+            await stream.aclose()
+            raise TooMuch("its answer is compressed, which it was asked not to do")
+        return httpx2.Response(
+            status_code=response.status_code,
+            headers=response.headers,
+            stream=_BoundedStream(stream),
+            extensions=response.extensions,
+        )
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+class _BoundedStream(httpx2.AsyncByteStream):
+    def __init__(self, inner: httpx2.AsyncByteStream) -> None:
+        self._inner = inner
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        heard = 0
+        async for part in self._inner:
+            heard += len(part)
+            if heard > LARGEST_BODY:
+                raise TooMuch(f"its answer is more than {LARGEST_BODY} bytes")
+            yield part
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()

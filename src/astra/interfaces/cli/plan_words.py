@@ -1,0 +1,101 @@
+"""What a plan did, in words for a terminal: its actions, what came of them, and lines that fit.
+
+Everything here shows text of a model's or a tool's making. It is escaped, and stays behind a label
+or an indentation of ours on every line, so that no text can pass for something that Astra says.
+"""
+
+import json
+import shlex
+import shutil
+import textwrap
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, cast
+
+from astra.kernel.text import one_line, printable
+
+_NARROWEST, _WIDEST = 60, 100
+_LABEL = 11
+_TELLING = ("path", "url", "pattern")
+_OUTCOMES = {
+    "malformed": "not an answer in the form",
+    "model_failed": "the model did not answer",
+    "interrupted": "cut off by a crash",
+    "set_aside": "came too late",
+}
+
+
+def width() -> int:
+    return min(max(shutil.get_terminal_size((_WIDEST, 24)).columns, _NARROWEST), _WIDEST)
+
+
+def labelled(label: str, text: str, *, most: int = 600) -> Iterator[str]:
+    """Give a text behind its label, folded to the terminal; says how much was left out."""
+    return folded(f"  {label:{_LABEL}}", text, most=most)
+
+
+def folded(start: str, text: str, *, most: int = 600) -> Iterator[str]:
+    """Fold a text behind a start of ours; the lines that follow are indented as far."""
+    shown = printable(text).replace("\t", " ").replace("\n", " ⏎ ")
+    if len(shown) > most:
+        shown = f"{shown[:most]}… ({len(shown) - most} more characters, see --json)"
+    lines = textwrap.wrap(shown, width() - len(start), break_on_hyphens=False) or [""]
+    yield f"{start}{lines[0]}".rstrip()
+    yield from (f"{' ' * len(start)}{line}" for line in lines[1:])
+
+
+def action_words(action: Mapping[str, Any] | None, most: int = 160) -> str:
+    """Say what a model wanted to do."""
+    if not action:
+        return "asked the model"
+    kind = str(action.get("kind", ""))
+    said: dict[str, Callable[[], str]] = {
+        "tool": lambda: f"{action.get('tool', '')} {_arguments(action)}",
+        "code": lambda: f"handed to the coder: {action.get('text', '')}",
+        "message": lambda: f"said: {action.get('text', '')}",
+        "done": lambda: f"called the checkpoint done: {action.get('output', '')}",
+    }
+    return one_line(said[kind]() if kind in said else kind, most)
+
+
+def result_words(outcome: str | None, result: str | None, most: int = 160) -> str:
+    """Say how a step went, with the part of its result that tells most."""
+    found = _document(result or "")
+    words = _ran(found) if "verdict" in found else _found(found) if found else (result or "")
+    state = _OUTCOMES.get(outcome or "", outcome or "")
+    return one_line(f"{state}: {words}" if state and words else state or words, most)
+
+
+def _arguments(action: Mapping[str, Any]) -> str:
+    given = action.get("arguments")
+    if not isinstance(given, dict):
+        return ""
+    arguments = cast("dict[str, Any]", given)
+    command = arguments.get("command")
+    if isinstance(command, list):
+        return shlex.join(str(word) for word in cast("list[Any]", command))
+    names = sorted(arguments, key=lambda name: name not in _TELLING)
+    return " ".join(f"{name}={_short(arguments[name])}" for name in names)
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return one_line(text, 80)
+
+
+def _document(result: str) -> dict[str, Any]:
+    try:
+        found = json.loads(result)
+    except (ValueError, RecursionError):
+        return {}
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+
+
+def _ran(found: Mapping[str, Any]) -> str:
+    """Tell a command's end by its verdict and the first thing it printed."""
+    printed = str(found.get("stdout") or found.get("stderr") or "").strip()
+    said = f"; it printed: {printed}" if printed else "; it printed nothing"
+    return f"{found.get('verdict')}, {found.get('reason', '')}{said}"
+
+
+def _found(found: Mapping[str, Any]) -> str:
+    return str(found.get("text") or "") or json.dumps(found, ensure_ascii=False)

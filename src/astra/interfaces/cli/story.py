@@ -1,0 +1,224 @@
+"""`astra ledger story`: the records of an id as a person reads them in the morning.
+
+What only counts, looks or repeats is left out and its number told; `--all` tells every record.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from astra.interfaces.cli.plan_words import action_words, folded, result_words
+from astra.kernel.text import one_line
+
+Data = dict[str, Any]
+_REASONS = ("reason", "words", "why", "text", "summary")
+_LONGEST = 330
+LEFT_OUT = frozenset(
+    {
+        "tool_called",
+        "budget_spent",
+        "approval_used",
+        "agent_files_exported",
+        "agent_step_started",
+        "agent_action_started",
+        "agent_usage_counted",
+        "agent_notified",
+    }
+)
+_TOLD_BY_STEPS = frozenset({"tool_started", "tool_finished", "box_ended"})
+_TOLD_ELSEWHERE = frozenset({"agent_blocked", "agent_done", "agent_aborted"})
+_TOLD_BY_THEIR_RECORD = frozenset({"message", "done"})
+_FOLLOWS_A_DECISION = frozenset({"grant", "skipped", "answered", "extend_budget"})
+_ENDS_A_STEP = frozenset(
+    {
+        "agent_step_decided",
+        "agent_step_finished",
+        "agent_model_failed",
+        "agent_usage_counted",
+        "agent_action_skipped",
+    }
+)
+
+
+def told(records: list[Data], *, every: bool) -> Iterator[str]:
+    """Tell records in order, a day at a time."""
+    cut_off = _cut_off(records)
+    kept = [
+        record
+        for record in records
+        if every or record["sequence"] in cut_off or not _goes_without_saying(record)
+    ]
+    kept = kept or records
+    day = ""
+    for record in kept:
+        if record["time"][:10] != day:
+            day = record["time"][:10]
+            yield f"{day}, times in UTC"
+        yield from line(record)
+    if left_out := len(records) - len(kept):
+        yield f"{left_out} records that only count, look or repeat are left out: --all tells them"
+
+
+def line(record: Data) -> Iterator[str]:
+    """Tell one record: its number, when, who, and what happened."""
+    start = f"{record['sequence']:>6}  {record['time'][11:19]}  {_who(record):9} "
+    say = SAYINGS.get(record["type"])
+    return folded(start, say(record["data"]) if say else _general(record), most=_LONGEST)
+
+
+def _cut_off(records: list[Data]) -> frozenset[int]:
+    """Find the model calls of which nothing was heard, though the plan went on: a crash."""
+    asked = [record for record in records if record["type"] == "agent_step_started"]
+    heard = {_step(record) for record in records if record["type"] in _ENDS_A_STEP}
+    lost = (record for record in asked if _step(record) not in heard)
+    last = {record["data"]["agent_id"]: record["sequence"] for record in asked}
+    return frozenset(r["sequence"] for r in lost if r["sequence"] != last[r["data"]["agent_id"]])
+
+
+def _step(record: Data) -> tuple[str, int]:
+    return record["data"]["agent_id"], record["data"]["step"]
+
+
+def _goes_without_saying(record: Data) -> bool:
+    kind, data = record["type"], record["data"]
+    if kind in _TOLD_BY_STEPS:
+        return _is_plans(record["actor"]) or str(data.get("tool", "")).startswith("astra.plans.")
+    if kind == "agent_message_sent":
+        return data["kind"] in _TOLD_ELSEWHERE
+    if kind == "agent_step_decided":
+        return data["action"]["kind"] in _TOLD_BY_THEIR_RECORD
+    if kind == "agent_step_finished":
+        return data["outcome"] == "ok" and data["result"] in {"sent", "the checkpoint is done"}
+    if kind == "agent_resumed":
+        return data["reason"] in _FOLLOWS_A_DECISION
+    return kind in LEFT_OUT
+
+
+def _is_plans(actor: str) -> bool:
+    return actor.startswith("agent:plan_")
+
+
+def _who(record: Data) -> str:
+    actor = record["actor"]
+    return "plan" if _is_plans(actor) else one_line(actor.removeprefix("agent:"), 9)
+
+
+def _general(record: Data) -> str:
+    from astra.bootstrap.events import EVENTS
+
+    data = record["data"]
+    reasons = (data[name] for name in _REASONS if isinstance(data.get(name), str) and data[name])
+    reason = next(reasons, "")
+    subject = f" [{one_line(record['subject'], 40)}]" if record["subject"] else ""
+    why = f": {one_line(reason, 160)}" if reason else ""
+    return f"{EVENTS.get(record['type'], record['type'])}{subject}{why}"
+
+
+# Plans
+
+
+def _quoted(value: Any) -> str:
+    return f"“{one_line(str(value), 240)}”"
+
+
+def _because(data: Data) -> str:
+    words = ": ".join(str(data[name]) for name in ("reason", "detail") if data.get(name))
+    return f": {words}" if words else ""
+
+
+def _drafted(data: Data) -> str:
+    goals = data.get("plan", {}).get("goals") or [""]
+    size = f"{data.get('checkpoint_count', '?')} checkpoints"
+    minutes = data.get("estimated_duration_minutes", "?")
+    return f"there is a plan: {_quoted(goals[0])}, {size}, about {minutes} minutes"
+
+
+def _finished(data: Data) -> str:
+    return f"step {data['step']} ended: {result_words(data['outcome'], data['result'], 240)}"
+
+
+def _model_failed(data: Data) -> str:
+    again = f"; asked again at {data['retry_at'][11:19]}" if data["retry_at"] else ""
+    return f"step {data['step']}: {data['reason']}{again}"
+
+
+def _granted(data: Data) -> str:
+    items = ", ".join(f"{kind} {value}" for kind, value in data["items"])
+    how = "for this one step" if data["once"] else "for the rest of the plan"
+    return f"granted {how}, by signature: {items}"
+
+
+def _blocked(data: Data) -> str:
+    """Tell what it waits for; the action itself was told when it was decided."""
+    return f"WAITS: {data['reason']}"
+
+
+def _completed(data: Data) -> str:
+    return (
+        f"the plan is done: {data['steps']} steps,"
+        f" {data['calls']} model calls, {data['tokens']} tokens"
+    )
+
+
+def _egress(data: Data) -> str:
+    where = f"{data['host']}:{data['port']}"
+    if data["allowed"]:
+        return f"reached {where}; sent {data['sent']} bytes, received {data['received']}"
+    return f"was kept from reaching {where} ({data['reason']})"
+
+
+SAYINGS: Mapping[str, Callable[[Data], str]] = {
+    "agent_plan_requested": lambda data: f"asked for a plan: {_quoted(data['description'])}",
+    "agent_plan_questioned": lambda data: (
+        f"the description was not clear; asked back: {_quoted(' '.join(data['questions']))}"
+    ),
+    "agent_plan_answered": lambda data: f"answered: {_quoted(data['answer'])}",
+    "agent_plan_drafting_retried": lambda data: f"no plan yet{_because(data)}",
+    "agent_plan_failed": lambda data: f"no plan came of it{_because(data)}",
+    "agent_plan_drafted": _drafted,
+    "agent_plan_revised": lambda data: f"edited it; {_drafted(data)}",
+    "agent_plan_approved": lambda data: (
+        f"approved exactly this plan ({data['plan_hash'][:12]}…) with exactly these grants"
+    ),
+    "agent_plan_rejected": lambda data: f"rejected it{_because(data)}",
+    "agent_started": lambda _data: "the plan began",
+    "agent_checkpoint_started": lambda data: (
+        f"checkpoint {data['number'] + 1} began: {_quoted(data['title'])},"
+        f" {data['step_budget']} steps"
+    ),
+    "agent_checkpoint_completed": lambda data: (
+        f"checkpoint {data['number'] + 1} is done after {data['steps']} steps;"
+        f" it reports: {_quoted(data['output'])}"
+    ),
+    "agent_step_started": lambda data: (
+        f"step {data['step']}: the model was asked; a crash cut that off, so it was asked anew"
+    ),
+    "agent_step_decided": lambda data: f"step {data['step']}: {action_words(data['action'], 240)}",
+    "agent_step_finished": _finished,
+    "agent_model_failed": _model_failed,
+    "agent_coder_called": lambda data: f"the coder ({data['coder']}) was called, at a step's cost",
+    "agent_blocked_on_permission": _blocked,
+    "agent_blocked_on_destructive": _blocked,
+    "agent_blocked_on_budget": _blocked,
+    "agent_blocked_on_llm": _blocked,
+    "agent_permission_granted": _granted,
+    "agent_action_confirmed": lambda data: (
+        f"confirmed step {data['step']} by signature: {data['tool']}"
+    ),
+    "agent_action_skipped": lambda data: f"left out step {data['step']}{_because(data)}",
+    "agent_budget_extended": lambda data: (
+        f"gave {data['steps']} more steps by signature, {data['budget']} in all"
+    ),
+    "agent_paused": lambda data: (
+        "WAITS for an answer" if data["reason"] == "agent_question" else f"paused{_because(data)}"
+    ),
+    "agent_resumed": lambda data: f"goes on{_because(data)}",
+    "agent_overran": lambda data: (
+        f"takes twice its estimate of {data['estimated_duration_minutes']} minutes"
+    ),
+    "agent_message_sent": lambda data: f"says: {_quoted(data['text'])}",
+    "agent_message_received": lambda data: f"told it: {_quoted(data['text'])}",
+    "agent_silenced": lambda data: f"turned announcements {'off' if data['on'] else 'on'}",
+    "agent_completed": _completed,
+    "agent_aborted": lambda data: f"the plan was ended{_because(data)}",
+    "egress_attempted": _egress,
+}

@@ -1,0 +1,33 @@
+"""What a plan says comes next is true at the moment it says it."""
+
+from typing import Any
+
+from astra.plans import events
+from astra.testing import GateInMemory
+
+STORY = "cor_00000000000000aa"
+
+
+def test_a_plan_just_drafted_does_not_say_that_nobody_decided_in_time(
+    gate: GateInMemory, document: dict[str, Any]
+) -> None:
+    """Between its record and the question to the operator there is a moment; somebody may look."""
+    plan, _ = gate.planning.plans.checked(document)
+    data = {**events.counts(plan), "plan": plan.as_dict(), "plan_hash": plan.hash()}
+    made = events.made(
+        events.DRAFTED, "plan_00000000000000aa", data, actor="daemon", correlation=STORY
+    )
+    gate.root.ledger.append([made])
+    shown = gate.planning.views.shown("plan_00000000000000aa")
+    assert shown["approval_id"] is None
+    assert shown["next"] == "astra plans approve plan_00000000000000aa, reject or revise it"
+
+
+def test_a_plan_on_which_nobody_decided_says_so(
+    gate: GateInMemory, document: dict[str, Any]
+) -> None:
+    plan = gate.planning.plans.draft(document, actor="agent:test", correlation=STORY)
+    gate.root.clock.advance(hours=25)
+    assert gate.planning.views.shown(plan.id)["next"].startswith("nobody decided in time")
+    gate.planning.plans.ask(plan.id)
+    assert gate.planning.views.shown(plan.id)["next"].startswith("astra plans approve")
