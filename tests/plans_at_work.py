@@ -211,10 +211,12 @@ class PlansAtWork(CounterInMemory):
 
     def decide(self, plan: AgentPlan, action: str, **how: Any) -> None:
         """Have the operator sign a decision about a plan."""
-        control = self.running.control
-        wanted = control.wanted(plan.id, action, **how)
-        signed = self.gate.root.sign(wanted["type"], wanted["content"])
-        control.decide(plan.id, action, signed, **how)
+        signed = self.signed(plan, action, **how)
+        self.running.control.decide(plan.id, action, signed, **how)
+
+    def signed(self, plan: AgentPlan, action: str, **how: Any) -> Any:
+        wanted = self.running.control.wanted(plan.id, action, **how)
+        return self.gate.root.sign(wanted["type"], wanted["content"])
 
     def _tools(self) -> tuple[AnyTool, ...]:
         def write_file(arguments: PathArguments, _services: Any) -> Said:

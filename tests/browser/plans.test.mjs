@@ -1,15 +1,21 @@
 // A plan is read, narrowed, approved and held; what it may touch is said in words.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { done, Model, reaching } from "./model.mjs";
 import { eventually, PHONE, violations, World } from "./world.mjs";
 
+let model;
 let world;
 let plan;
 before(async () => {
-  world = await World.make();
+  model = await Model.make(() => done);
+  world = await World.make({ environment: model.environment });
   plan = await world.plan();
 });
-after(() => world.end());
+after(async () => {
+  await world.end();
+  await model.end();
+});
 
 test("the inbox leads to the plan, which says in words what it could do", async () => {
   const page = await world.page();
@@ -36,6 +42,21 @@ test("what it may touch is narrowed on the page, and a step budget too", async (
     assert.deepEqual(shown.plan.manifest.network_domains, []);
     assert.equal(shown.plan.checkpoints[0].step_budget, 5);
   });
+});
+
+test("who edits a plan as it was is told what is different, and sees it as it is", async () => {
+  const page = await world.page();
+  await page.route("**/api/events", (route) => route.abort());
+  await world.go(page, `/plans/${plan.id}`);
+  await world.astra("plans", "revise", plan.id, "--set", "checkpoints.1.step_budget=7");
+  const steps = page.getByLabel("at most").first();
+  await steps.fill("4");
+  await steps.blur();
+  await page.getByText("Your decision did not count.").waitFor();
+  await page.getByText("checkpoints.1.step_budget is 7, was 20").waitFor();
+  await page.getByText("0 of 7 steps").waitFor();
+  const shown = await world.astra("plans", "show", plan.id);
+  assert.equal(shown.plan.checkpoints[0].step_budget, 5);
 });
 
 test("it is approved in the terminal and can be ended on the page", async () => {
@@ -79,4 +100,43 @@ test("one request waits for a plan, however often it is asked for", async () => 
   const fourth = await world.plan();
   const { items } = await world.astra("approvals");
   assert.equal(items.filter((each) => each.subject_id === fourth.id).length, 1);
+});
+
+test("a plan that was refused a host says what it wanted, why not, and what each answer means", async () => {
+  const hosts = ["one.example.com", "two.example.com"];
+  model.say = (told) => {
+    const next = hosts.find((host) => !told.includes(`refused while it ran: ${host}`));
+    return next ? reaching(next) : done;
+  };
+  const manifest = { skills: ["sandbox"] };
+  const { id } = await world.plan({ manifest });
+  await world.astra("plans", "approve", id);
+  const page = await world.page({ viewport: PHONE });
+  await world.go(page, `/plans/${id}`);
+  await page.getByText("one.example.com:8080", { exact: true }).waitFor();
+  const control = page.locator("section").filter({ has: page.getByRole("heading", { name: "Control" }) });
+  for (const words of [
+    "run a command in its sandbox:",
+    "Neither what you approved for this plan names it",
+    "It ran once without it and ended: ok.",
+    "the step runs once more, with exactly this and nothing else",
+    "every later step of this plan may do the same",
+    "it stays refused",
+  ]) {
+    await control.getByText(words).waitFor();
+  }
+  await page.getByRole("list", { name: "Checkpoints and how they stand" }).getByText("blocked on permission").waitFor();
+  assert.deepEqual(await violations(page), []);
+  await page.route("**/api/events", (route) => route.abort());
+  await world.go(page, `/plans/${id}`);
+  const { step } = (await world.astra("plans", "show", id)).block;
+  await world.astra("plans", "skip", id);
+  await eventually(async () => assert.equal((await world.astra("plans", "show", id)).block.step, step + 1));
+  await page.getByRole("button", { name: "Skip this action" }).click();
+  await page.getByText(`you looked at step ${step}`).waitFor();
+  await page.getByText("two.example.com:8080", { exact: true }).waitFor();
+  assert.equal((await world.astra("plans", "show", id)).block.step, step + 1);
+  await page.getByRole("button", { name: "Skip this action" }).click();
+  await page.getByText("completed").first().waitFor();
+  await page.getByText("2 · done").waitFor();
 });

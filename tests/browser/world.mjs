@@ -56,7 +56,8 @@ const PLAN = {
 };
 
 export class World {
-  static async make() {
+  /** Make one; `environment` is what the daemon is started with besides. */
+  static async make({ environment = {} } = {}) {
     const world = new World();
     world.folder = await mkdtemp(join(tmpdir(), "astra-browser-"));
     world.environment = {
@@ -65,6 +66,7 @@ export class World {
       XDG_CONFIG_HOME: join(world.folder, "config"),
       AGENT_DATA_ROOT: join(world.folder, "data"),
       ASTRA_OPERATOR_PASSPHRASE: "correct horse battery",
+      ...environment,
     };
     await mkdir(world.environment.HOME);
     await world.repository();
@@ -156,9 +158,9 @@ export class World {
   }
 
   /** Draft a plan, as the agent would. */
-  async plan() {
+  async plan(changes = {}) {
     const file = join(this.folder, "plan.json");
-    await writeFile(file, JSON.stringify(PLAN));
+    await writeFile(file, JSON.stringify({ ...PLAN, ...changes }));
     return this.astra("plans", "draft", "--file", file);
   }
 

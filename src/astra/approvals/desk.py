@@ -9,7 +9,7 @@ The summary a person reads is written by the server from what it knows, never by
 """
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, cast
@@ -227,12 +227,14 @@ class Desk:
         event = authority.signed_event(self.ledger, event, signed, now=self.clock.now())
         return self._decide_first(identifier, event)
 
-    def reject(self, identifier: str, reason: str, *, actor: str) -> Record:
+    def reject(
+        self, identifier: str, reason: str, *, actor: str, beside: Sequence[Event] = ()
+    ) -> Record:
+        """Turn a request down; what is recorded `beside` it stands in the same batch, or not."""
         self._pending(identifier)
         data = {"approval": identifier, "reason": reason}
-        return self._decide_first(
-            identifier, Event(type=REJECTED, actor=actor, data=data, subject=identifier)
-        )
+        event = Event(type=REJECTED, actor=actor, data=data, subject=identifier)
+        return self._decide_first(identifier, event, *beside)
 
     def go_stale(self, identifier: str, what_moved: str) -> None:
         """Withdraw an approval because what it was for is not the same any more."""
@@ -294,17 +296,17 @@ class Desk:
             sequence=record.sequence,
         )
 
-    def _decide_first(self, identifier: str, event: Event) -> Record:
+    def _decide_first(self, identifier: str, event: Event, *beside: Event) -> Record:
         try:
-            return self._decide(identifier, event)
+            return self._decide(identifier, event, *beside)
         except StaleVersion:
             raise self._decided(self.get(identifier)) from None
 
-    def _decide(self, identifier: str, event: Event) -> Record:
+    def _decide(self, identifier: str, event: Event, *beside: Event) -> Record:
         version = self.ledger.query("SELECT version FROM subject WHERE id = ?", [identifier])
         event = replace(event, correlation=self._story(identifier))
-        (record,) = self.ledger.append([event], expect={identifier: version[0][0]})
-        return record
+        batch = [*beside, event]
+        return self.ledger.append(batch, expect={identifier: version[0][0]})[-1]
 
     def _story(self, identifier: str) -> str:
         """Name the story a request belongs to, so that what comes of it is told there too."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from astra.approvals.desk import Approval
-from astra.changes import admission, events, model
+from astra.changes import admission, events, model, stale
 from astra.changes.evidence import Severity
 from astra.changes.lines import Lines, Remark
 from astra.changes.model import Change, State
@@ -122,16 +122,31 @@ class Reviews:
         chosen = set(self.bench.configuration().target.blocking_findings)
         return sorted({item["rule"] for item in change.findings or ()} & chosen)
 
-    def reject(self, identifier: str, reason: str, *, actor: str) -> None:
-        """Turn a change down. That is free, also while code writing is off."""
-        change = self.bench.book.get(identifier)
+    def reject(
+        self,
+        identifier: str,
+        reason: str,
+        *,
+        actor: str,
+        remarks: Sequence[Remark] = (),
+        seen: str | None = None,
+    ) -> None:
+        """Turn a change down, with what there is to say about its lines, or not at all.
+
+        That is free, also while code writing is off. `seen` is the commit that was looked at.
+        """
+        change = stale.seen(self.bench.book.get(identifier), seen)
+        said, kept = _text(reason), Lines(self.bench.repo).checked(change, remarks)
+        beside = [events.commented(change, "", kept, actor=actor)] if kept else []
+        if change.state is State.REJECTED:
+            raise stale.rejected_before(change)
         if change.state is State.AWAITING and change.approval:
-            self.bench.desk.reject(change.approval, _text(reason), actor=actor)
-        elif change.state is not State.REJECTED:
+            self.bench.desk.reject(change.approval, said, actor=actor, beside=beside)
+        else:
             model.require(change, model.WITHDRAWN)
-            event = events.withdrawn(change, _text(reason), actor=actor)
+            event = events.withdrawn(change, said, actor=actor)
             expect = {change.id: self.bench.book.version(change.id)}
-            self.bench.ledger.append([event], expect=expect)
+            self.bench.ledger.append([*beside, event], expect=expect)
         if not self.bench.closed():
             with contextlib.suppress(Conflict):  # the daemon's own step may have been first
                 self.close(identifier)
@@ -150,18 +165,30 @@ class Reviews:
         self.bench.show_waiting()
 
     def comment(
-        self, identifier: str, text: str, *, actor: str, remarks: Sequence[Remark] = ()
+        self,
+        identifier: str,
+        text: str,
+        *,
+        actor: str,
+        remarks: Sequence[Remark] = (),
+        seen: str | None = None,
     ) -> None:
         """Say something about a change, or about lines of it; nothing is decided by that."""
-        change = self.bench.book.get(identifier)
+        change = stale.seen(self.bench.book.get(identifier), seen)
         said, kept = self._said(change, text, remarks)
         self.bench.ledger.append([events.commented(change, said, kept, actor=actor)])
 
     def request_changes(
-        self, identifier: str, text: str, *, actor: str, remarks: Sequence[Remark] = ()
+        self,
+        identifier: str,
+        text: str,
+        *,
+        actor: str,
+        remarks: Sequence[Remark] = (),
+        seen: str | None = None,
     ) -> None:
         """Send a change back: the agent reads why, and can propose a revision that supersedes."""
-        change = self.bench.book.get(identifier)
+        change = stale.seen(self.bench.book.get(identifier), seen)
         model.require(change, model.REVISION_REQUESTED)
         expect = {change.id: self.bench.book.version(change.id)}
         said, kept = self._said(change, text, remarks)

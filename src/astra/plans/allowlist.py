@@ -11,7 +11,7 @@ from typing import Any
 from astra.kernel import canonical
 from astra.kernel.clock import Clock
 from astra.kernel.errors import BadInput, NotFound, StaleVersion
-from astra.ledger import chain
+from astra.ledger import chain, unseen
 from astra.ledger.ports import Ledger
 from astra.ledger.projection import Projection, Statement
 from astra.ledger.record import Event, Record
@@ -58,13 +58,32 @@ class Allowlist:
         (spelled,) = self.rules().spelled(kind, [value])
         return {"kind": kind, "value": spelled, "level": events.INFO}
 
-    def add(self, kind: str, value: str, signed: Signed) -> Record:
-        data = self.content(kind, value)
+    def add(self, kind: str, value: str, signed: Signed, *, seen: int | None = None) -> Record:
+        """Grant something to every plan; `seen` is where the list stood that was looked at."""
+        data, version = self.content(kind, value), self._version()
+        if seen is not None:
+            self._refuse_if_changed(data, seen)
         event = Event(type=events.GLOBAL_GRANT_ADDED, actor="operator", data=data, subject=SUBJECT)
         event = authority.signed_event(self.ledger, event, signed, now=self.clock.now())
-        (record,) = self.ledger.append([event])
+        (record,) = self.ledger.append([event], expect={SUBJECT: version})
         self.export()
         return record
+
+    def newest(self) -> int:
+        """Name the record that changed the list last, or 0."""
+        return max((record.sequence for record in self._changes(after=0)), default=0)
+
+    def _refuse_if_changed(self, data: dict[str, Any], seen: int) -> None:
+        for record in reversed(self._changes(after=seen)):
+            if (record.data["kind"], record.data["value"]) == (data["kind"], data["value"]):
+                raise unseen.refuse(f"{data['kind']} {data['value'][:200]!r}", record)
+
+    def _changes(self, *, after: int) -> list[Record]:
+        rows = self.ledger.query(
+            "SELECT line FROM record WHERE type IN (?, ?) AND sequence > ? ORDER BY sequence",
+            [events.GLOBAL_GRANT_ADDED, events.GLOBAL_GRANT_REMOVED, after],
+        )
+        return [chain.parse(line) for (line,) in rows]
 
     def remove(self, kind: str, value: str, *, actor: str) -> Record:
         items = [(item["kind"], item["value"]) for item in self.listed()]

@@ -17,6 +17,7 @@ from astra.kernel import canonical
 from astra.kernel.errors import BadInput, Conflict, DuplicateKey, Refused, StaleVersion
 from astra.kernel.ids import random_id
 from astra.kernel.text import one_line
+from astra.ledger import chain
 from astra.plans import edits, events, grants, schema, states
 from astra.plans.allowlist import Allowlist
 from astra.plans.grants import Grants
@@ -77,7 +78,7 @@ class Plans:
         """
 
         def decide(plan: AgentPlan) -> Mapping[str, Any]:
-            _refuse_if_moved(plan, seen)
+            self.refuse_if_moved(plan, seen)
             states.refuse_unless_legal(plan.id, plan.state, State.AWAITING_APPROVAL)
             assert plan.plan is not None  # noqa: S101 - only drafted plans may be revised
             revised, _ = self.checked(edits.apply(plan.plan.as_dict(), changes))
@@ -89,13 +90,46 @@ class Plans:
         self.ask(identifier)
         return self.register.get(identifier)
 
-    def reject(self, identifier: str, reason: str, *, actor: str) -> AgentPlan:
+    def reject(
+        self, identifier: str, reason: str, *, actor: str, seen: str | None = None
+    ) -> AgentPlan:
+        """Turn a plan down; `seen` is the hash of the one that was looked at, as in `revise`."""
         said = text(reason, LONGEST_REASON)
         if not said:
             raise BadInput("a rejection has a reason", next_step="say why: the agent reads it")
-        self.register.move(identifier, events.REJECTED, lambda _plan: {"reason": said}, actor=actor)
+
+        def decide(plan: AgentPlan) -> Mapping[str, Any]:
+            self.refuse_if_moved(plan, seen)
+            return {"reason": said}
+
+        self.register.move(identifier, events.REJECTED, decide, actor=actor)
         self._withdraw(identifier, keep="", why="the plan was rejected")
         return self.register.get(identifier)
+
+    def refuse_if_moved(self, plan: AgentPlan, seen: str | None) -> None:
+        """Keep somebody from deciding on a plan that they never saw; say what is different."""
+        if seen is None or seen == plan.plan_hash:
+            return
+        before = next((d for d in self._documents(plan.id) if d["plan_hash"] == seen), None)
+        now = plan.plan.as_dict() if plan.plan else {}
+        moved = edits.differences(before["plan"], now) if before else []
+        raise Conflict(
+            f"{plan.id} was changed since you looked at it"
+            + (f": {one_line('; '.join(moved), 400)}" if moved else ""),
+            code="stale_plan",
+            next_step="look at it again, and decide on what it says now",
+            plan_hash=plan.plan_hash,
+            changes=moved,
+        )
+
+    def _documents(self, identifier: str) -> list[Mapping[str, Any]]:
+        """Give what a plan said, each time that it was drafted or revised."""
+        rows = self.register.ledger.query(
+            "SELECT line FROM record JOIN mention USING (sequence)"
+            " WHERE mention.id = ? AND type IN (?, ?) ORDER BY sequence",
+            [identifier, events.DRAFTED, events.REVISED],
+        )
+        return [chain.parse(line).data for (line,) in rows]
 
     # The operator's decision
 
@@ -247,16 +281,6 @@ def text(value: str, longest: int) -> str:
     if len(value) > longest:
         raise BadInput(f"that is longer than {longest} characters", next_step="say it shorter")
     return value.strip()
-
-
-def _refuse_if_moved(plan: AgentPlan, seen: str | None) -> None:
-    if seen is not None and seen != plan.plan_hash:
-        raise Conflict(
-            f"{plan.id} was changed since you looked at it",
-            code="stale_plan",
-            next_step="look at it again, and decide on what it says now",
-            plan_hash=plan.plan_hash,
-        )
 
 
 def channels_of(names: Sequence[str]) -> list[str]:

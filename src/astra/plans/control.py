@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from astra.kernel.errors import BadInput, Conflict
+from astra.kernel.text import one_line
 from astra.ledger.record import Event
 from astra.plans import events, talk
 from astra.plans.book import text
@@ -48,13 +49,7 @@ class Control:
 
         def decide(plan: AgentPlan) -> Mapping[str, Any]:
             step = self._blocked_step(plan)
-            if seen not in {None, step}:
-                raise Conflict(
-                    f"{plan.id} waits at step {step} by now",
-                    code="stale_step",
-                    next_step="look at what it wants to do now",
-                    step=step,
-                )
+            _refuse_if_moved(plan, seen)
             skipped = {"step": step, "reason": said}
             block = plan.block or {}
             if "ran" not in block:
@@ -89,10 +84,17 @@ class Control:
     # What is signed
 
     def wanted(
-        self, identifier: str, action: str, *, once: bool = False, steps: int = 0
+        self,
+        identifier: str,
+        action: str,
+        *,
+        once: bool = False,
+        steps: int = 0,
+        seen: int | None = None,
     ) -> dict[str, Any]:
         """Give the record that an operator would sign: its type and its content, in full."""
         plan = self.register.get(identifier)
+        _refuse_if_moved(plan, seen)
         kind, decide = self._signed_move(plan, action, once=once, steps=steps)
         return {"type": kind, "content": events.data_of(kind, identifier, decide(plan))}
 
@@ -104,10 +106,18 @@ class Control:
         *,
         once: bool = False,
         steps: int = 0,
+        seen: int | None = None,
     ) -> None:
-        """Do what the operator signed for: grant, resume or extend."""
+        """Do what the operator signed for: grant, resume or extend.
+
+        `seen` is the step that was looked at; if it is at another one by now, nothing is done.
+        """
         plan = self.register.get(identifier)
         kind, decide = self._signed_move(plan, action, once=once, steps=steps)
+
+        def decided(now: AgentPlan) -> Mapping[str, Any]:
+            _refuse_if_moved(now, seen)
+            return decide(now)
 
         def sign(event: Event) -> Event:
             now = self.register.clock.now()
@@ -117,7 +127,7 @@ class Control:
         self.register.move(
             identifier,
             kind,
-            decide,
+            decided,
             actor="operator",
             sign=sign,
             beside=_resumed(action) if goes_on else lambda _plan: (),
@@ -179,6 +189,21 @@ class Control:
                 state=str(plan.state),
             )
         return int(plan.block["step"])
+
+
+def _refuse_if_moved(plan: AgentPlan, seen: int | None) -> None:
+    """Keep somebody from deciding about a step that they never saw."""
+    if seen in {None, plan.at_step}:
+        return
+    waits = (plan.block or {}).get("in_words")
+    raise Conflict(
+        f"you looked at step {seen}; {plan.id} is {plan.state} at step {plan.at_step} by now"
+        + (f": {one_line(str(waits), 300)}" if waits else ""),
+        code="stale_step",
+        next_step="look at what it wants now, and decide about that",
+        step=plan.at_step,
+        state=str(plan.state),
+    )
 
 
 def _resumed(reason: str) -> Callable[[AgentPlan], tuple[Event, ...]]:

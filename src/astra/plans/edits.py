@@ -9,6 +9,7 @@ They are applied in order to the plan's document; the result is checked like any
 """
 
 import copy
+import json
 from typing import Any, NoReturn, cast
 
 from astra.kernel.text import one_line
@@ -28,6 +29,43 @@ def apply(document: dict[str, Any], changes: Any) -> dict[str, Any]:
     for checkpoint in edited.get("checkpoints", []):
         checkpoint.pop("id", None)  # worked out anew from the edited words
     return edited
+
+
+def differences(before: Any, after: Any, path: str = "") -> list[str]:
+    """Say in words what is different, place by place, as edits name places.
+
+    >>> differences({"a": [1, 2], "b": {"c": 3}}, {"a": [2], "b": {"c": 4}})
+    ['a without 1', 'b.c is 4, was 3']
+    """
+    if isinstance(before, dict) and isinstance(after, dict):
+        return _in_tables(cast("dict[str, Any]", before), cast("dict[str, Any]", after), path)
+    if isinstance(before, list) and isinstance(after, list):
+        return _in_lists(cast("list[Any]", before), cast("list[Any]", after), path)
+    return [] if before == after else [f"{path} is {_spelled(after)}, was {_spelled(before)}"]
+
+
+def _in_tables(before: dict[str, Any], after: dict[str, Any], path: str) -> list[str]:
+    return [
+        words
+        for name in {**before, **after}
+        if name != "id"  # worked out from the words beside it
+        for words in differences(
+            before.get(name), after.get(name), f"{path}.{name}" if path else name
+        )
+    ]
+
+
+def _in_lists(before: list[Any], after: list[Any], path: str) -> list[str]:
+    if len(before) == len(after) and all(isinstance(item, dict) for item in before):
+        pairs = enumerate(zip(before, after, strict=True))
+        return [words for i, pair in pairs for words in differences(*pair, f"{path}.{i}")]
+    gone = [f"{path} without {_spelled(item)}" for item in before if item not in after]
+    return gone + [f"{path} with {_spelled(item)}" for item in after if item not in before]
+
+
+def _spelled(value: Any) -> str:
+    named = cast("dict[str, Any]", value).get("title") if isinstance(value, dict) else None
+    return one_line(json.dumps(named or value, ensure_ascii=False), 80)
 
 
 def _apply_one(

@@ -70,6 +70,11 @@ class AgentPlan:
     def budget(self) -> int:
         return self.current.step_budget + self.extra
 
+    @property
+    def at_step(self) -> int:
+        """The step that somebody who looks at it decides about: the one it waits at, or is at."""
+        return int((self.block or {}).get("step", self.steps))
+
     def short(self) -> dict[str, Any]:
         goals = self.plan.goals if self.plan else ()
         return {
@@ -81,6 +86,7 @@ class AgentPlan:
             "goals": list(goals),
             "checkpoints": len(self.plan.checkpoints) if self.plan else 0,
             "checkpoints_done": self.done,
+            "asks": self.state is State.DRAFT_PENDING and bool(self.questions),
             "steps": self.steps,
             "created_at": self.created_at,
             "updated_at": self.updated_at,

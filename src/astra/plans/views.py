@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from astra.plans import grants, states, talk
+from astra.plans import costs, grants, states, talk
 from astra.plans.book import KIND, Plans
 from astra.plans.model import AgentPlan
 from astra.plans.register import Register
@@ -48,12 +48,19 @@ class PlanViews:
             "block": plan.block,
             "usage": {"calls": plan.calls, "tokens": plan.tokens},
             "progress": self._progress(plan),
-            "steps_taken": [step.as_dict() for step in self._register.steps(identifier)[-50:]],
+            "steps_taken": self._steps(identifier),
             "messages": [each.as_dict() for each in self._register.messages(identifier)],
             "silenced": plan.silenced,
             "next": self._next(plan),
             "correlation": plan.correlation,
         }
+
+    def _steps(self, identifier: str) -> list[dict[str, Any]]:
+        spent = costs.of_steps(self._register.ledger, identifier)
+        return [
+            {**step.as_dict(), **spent.get(step.step, costs.nothing())}
+            for step in self._register.steps(identifier)[-50:]
+        ]
 
     def _pending(self, plan: AgentPlan) -> str | None:
         waiting = [
@@ -78,6 +85,7 @@ class PlanViews:
         return {
             "checkpoint": plan.current.title if begun else None,
             "number": plan.checkpoint,
+            "step": plan.at_step,
             "steps_spent": plan.spent,
             "step_budget": plan.budget if begun else None,
             "twice_its_estimate": plan.overran,

@@ -1,10 +1,11 @@
 """The operator's configuration as it counts: the last `astra.toml` that was properly signed."""
 
+import difflib
 import hashlib
 from datetime import datetime
 from typing import Any
 
-from astra.ledger import views
+from astra.ledger import unseen, views
 from astra.ledger.ports import Ledger
 from astra.ledger.record import Event
 from astra.policy import authority
@@ -13,6 +14,8 @@ from astra.settings import configuration
 from astra.settings.configuration import Configuration
 
 CONFIG_SIGNED = "config_signed"
+SUBJECT = "configuration"
+_MOST_LINES = 60
 
 
 def signed_text(ledger: Ledger) -> str:
@@ -23,13 +26,40 @@ def signed_text(ledger: Ledger) -> str:
     return ""
 
 
+def version(ledger: Ledger) -> int:
+    """Count what was signed, so that a signature can expect that none came since."""
+    rows = ledger.query("SELECT version FROM subject WHERE id = ?", [SUBJECT])
+    return rows[0][0] if rows else 0
+
+
+def refuse_if_changed(ledger: Ledger, seen: str) -> None:
+    """Keep somebody from signing over a configuration that they did not see; `seen` is its hash."""
+    now = signed_text(ledger)
+    if not now or content(now)["sha256"] == seen:
+        return
+    signed = views.last(ledger, count=100, type_=CONFIG_SIGNED)
+    before = next((str(r.data["text"]) for r in signed if r.data["sha256"] == seen), "")
+    raise unseen.refuse(
+        "the configuration",
+        next(record for record in reversed(signed) if record.data["text"] == now),
+        sha256=content(now)["sha256"],
+        lines=differing(before, now),
+    )
+
+
+def differing(before: str, after: str) -> list[str]:
+    """Give the lines that differ, those that went with `-` and those that came with `+`."""
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=0)
+    return [line for line in lines if not line.startswith(("---", "+++", "@@"))][:_MOST_LINES]
+
+
 def in_force(ledger: Ledger) -> Configuration:
     return configuration.parse(signed_text(ledger))
 
 
 def sign(ledger: Ledger, text: str, signed: Signed, *, now: datetime) -> Event:
     configuration.parse(text)
-    event = Event(type=CONFIG_SIGNED, actor="operator", data=content(text))
+    event = Event(type=CONFIG_SIGNED, actor="operator", data=content(text), subject=SUBJECT)
     return authority.signed_event(ledger, event, signed, now=now)
 
 

@@ -6,12 +6,12 @@
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from astra.kernel.errors import BadInput
-from astra.ledger import chain
+from astra.ledger import chain, unseen
 from astra.ledger.ports import Ledger
 from astra.ledger.projection import Projection, Statement
 from astra.ledger.record import Event, Record
@@ -29,9 +29,11 @@ class Flag:
     on: bool
     source: str
     note: str
+    sequence: int = 0
+    """The record that set it last, or 0 where none did."""
 
     def as_dict(self) -> dict[str, Any]:
-        return {"name": self.name, "on": self.on, "source": self.source, "note": self.note}
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
 def effective(
@@ -47,14 +49,27 @@ def effective(
     whoever asks often may remember its answer for exactly that line of exactly that ledger.
     """
     holds = holds or (lambda record: authority.holds(ledger, record))
-    latest = {
-        name: chain.parse(line)
-        for name, line in ledger.query("SELECT name, line FROM flag JOIN record USING (sequence)")
-    }
+    latest = _latest(ledger)
     return {
-        name: _resolve(holds, name, latest.get(name), off=name in off, asked=name in asked_on)
+        name: replace(
+            _resolve(holds, name, latest.get(name), off=name in off, asked=name in asked_on),
+            sequence=latest[name].sequence if name in latest else 0,
+        )
         for name in FLAGS
     }
+
+
+def refuse_if_changed(ledger: Ledger, name: str, seen: int) -> None:
+    """Keep somebody from setting a flag over what they did not see; `seen` is its record."""
+    record = _latest(ledger).get(name)
+    if record is not None and record.sequence > seen:
+        on = "on" if record.data["on"] else "off"
+        raise unseen.refuse(f"{name} is {on}; it", record, on=record.data["on"])
+
+
+def _latest(ledger: Ledger) -> dict[str, Record]:
+    rows = ledger.query("SELECT name, line FROM flag JOIN record USING (sequence)")
+    return {name: chain.parse(line) for name, line in rows}
 
 
 def version(ledger: Ledger) -> int:

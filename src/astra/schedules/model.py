@@ -132,6 +132,12 @@ class Schedule:
     def paused(self) -> bool:
         return self.state == "paused"
 
+    @property
+    def etag(self) -> str:
+        """A short name for what people decide about it: what runs, when, and whether it is held."""
+        decided = {**self.definition.as_dict(), "state": self.state}
+        return hashlib.sha256(canonical.encode(decided)).hexdigest()[:16]
+
     def next_after(self, moment: datetime, *, factor: int | None = None) -> datetime:
         """Give the next firing; slowed down, only every so manieth counts."""
         following = moment

@@ -13,6 +13,7 @@ from astra.approvals.desk import Desk
 from astra.kernel.clock import Clock, format_time, parse_time
 from astra.kernel.errors import BadInput, Conflict, DuplicateKey, NotFound, Refused, StaleVersion
 from astra.kernel.ids import from_content
+from astra.ledger import unseen
 from astra.ledger.ports import Ledger
 from astra.policy.budgets import CALLS_PER_TOOL
 from astra.schedules import events, views
@@ -57,10 +58,13 @@ class Timetable:
             else:
                 return _new(identifier, definition, next_run, record.time), True
 
-    def modify(self, identifier: str, changes: Mapping[str, Any], *, actor: str) -> Schedule:
-        """Change fields of a schedule; its id stays."""
+    def modify(
+        self, identifier: str, changes: Mapping[str, Any], *, actor: str, seen: str | None = None
+    ) -> Schedule:
+        """Change fields of a schedule; its id stays. `seen` is the tag of what was looked at."""
         for _ in range(_TRIES):
             schedule = self.get(identifier)
+            self._refuse_if_changed(schedule, seen)
             definition = self._checked(_changed(schedule.definition, changes), schedule)
             if definition == schedule.definition:
                 return schedule
@@ -80,10 +84,11 @@ class Timetable:
                 return self.get(identifier)
         raise _busy(identifier)
 
-    def resume(self, identifier: str, *, actor: str) -> Schedule:
+    def resume(self, identifier: str, *, actor: str, seen: str | None = None) -> Schedule:
         """Let it run again from now on; what passed while it was paused is not made up for."""
         for _ in range(_TRIES):
             schedule = self.get(identifier)
+            self._refuse_if_changed(schedule, seen)
             if not schedule.paused:
                 return schedule
             next_run = self.next_run(schedule)
@@ -127,6 +132,7 @@ class Timetable:
             "modified": schedule.modified,
             "every": schedule.factor,
             "failures": schedule.failures,
+            "etag": schedule.etag,
         }
 
     def history(self, **asked: Any) -> tuple[list[dict[str, Any]], int | None]:
@@ -159,6 +165,13 @@ class Timetable:
                 next_step="leave out one of the dependencies",
                 field="after",
             )
+
+    def _refuse_if_changed(self, schedule: Schedule, seen: str | None) -> None:
+        """Keep somebody from changing a schedule that is not the one they looked at."""
+        if seen in {None, schedule.etag}:
+            return
+        record = views.last_change(self.ledger, schedule.id)
+        raise unseen.refuse(schedule.id, record, now=self.shown(schedule))
 
     def _append(self, schedule: Schedule, event: Any) -> bool:
         try:

@@ -5,7 +5,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from astra.ledger import chain
 from astra.ledger.ports import Ledger
+from astra.ledger.record import Record
+from astra.schedules import events
 from astra.schedules.model import Definition, Firing, Schedule
 from astra.schedules.projection import IS_OPEN
 
@@ -48,6 +51,23 @@ _TASKS = """
 def schedule(ledger: Ledger, identifier: str) -> Schedule | None:
     rows = ledger.query(f"{_SCHEDULE} WHERE schedule.id = ?", [identifier])
     return _schedule(rows[0]) if rows else None
+
+
+def last_change(ledger: Ledger, identifier: str) -> Record:
+    """Give the record by which somebody last made it what it is; firings are none."""
+    rows = ledger.query(
+        "SELECT line FROM record JOIN mention USING (sequence) WHERE mention.id = ?"
+        " AND type IN (?, ?, ?, ?, ?) ORDER BY sequence DESC LIMIT 1",
+        [
+            identifier,
+            events.CREATED,
+            events.MODIFIED,
+            events.PAUSED,
+            events.RESUMED,
+            events.GAVE_UP,
+        ],
+    )
+    return chain.parse(rows[0][0])
 
 
 def by_digest(ledger: Ledger, digest: str) -> Schedule | None:

@@ -64,6 +64,7 @@ class Short(Answer):
     goals: list[str]
     checkpoints: int
     checkpoints_done: int
+    asks: bool
     steps: int
     created_at: str
     updated_at: str | None

@@ -13,6 +13,9 @@ Cron = Field(max_length=200, description="five fields, or @hourly @daily @weekly
 Overlap = Field(description="what to do while the one before runs: skip, queue, cancel-previous")
 
 
+SEEN = "`etag` of the schedule you looked at; refused when it is another by now"
+
+
 class CreateArguments(Arguments):
     name: str = Field(min_length=1, max_length=200)
     cron_expression: str = Cron
@@ -39,6 +42,7 @@ class CreateArguments(Arguments):
 
 class ModifyArguments(Arguments):
     id: str
+    seen: str | None = Field(default=None, max_length=64, description=SEEN)
     name: str | None = Field(default=None, min_length=1, max_length=200)
     cron_expression: str | None = Field(default=None, max_length=200)
     timezone: str | None = Field(default=None, max_length=60)
@@ -58,6 +62,10 @@ class ModifyArguments(Arguments):
 
 class OneSchedule(Arguments):
     id: str
+
+
+class ResumeArguments(OneSchedule):
+    seen: str | None = Field(default=None, max_length=64, description=SEEN)
 
 
 class ListArguments(Arguments):
@@ -93,6 +101,7 @@ class Shown(Answer):
     modified: bool
     every: int
     failures: int
+    etag: str
 
 
 class Created(Shown):
@@ -161,8 +170,10 @@ def _create(arguments: CreateArguments, services: Services) -> Created:
 
 
 def _modify(arguments: ModifyArguments, services: Services) -> Shown:
-    changes = arguments.model_dump(exclude={"id"}, exclude_none=True)
-    schedule = services.schedules.modify(arguments.id, changes, actor=services.actor)
+    changes = arguments.model_dump(exclude={"id", "seen"}, exclude_none=True)
+    schedule = services.schedules.modify(
+        arguments.id, changes, actor=services.actor, seen=arguments.seen
+    )
     return Shown.model_validate(services.schedules.shown(schedule))
 
 
@@ -171,8 +182,8 @@ def _pause(arguments: OneSchedule, services: Services) -> Shown:
     return Shown.model_validate(services.schedules.shown(schedule))
 
 
-def _resume(arguments: OneSchedule, services: Services) -> Shown:
-    schedule = services.schedules.resume(arguments.id, actor=services.actor)
+def _resume(arguments: ResumeArguments, services: Services) -> Shown:
+    schedule = services.schedules.resume(arguments.id, actor=services.actor, seen=arguments.seen)
     return Shown.model_validate(services.schedules.shown(schedule))
 
 
@@ -239,7 +250,7 @@ TOOLS: tuple[AnyTool, ...] = (
         name="astra.schedule.resume",
         title="Resume a schedule",
         description="Lets a paused schedule run again, from now on.",
-        input=OneSchedule,
+        input=ResumeArguments,
         output=Shown,
         tier=Tier.LOCAL_WRITE,
         handler=_resume,

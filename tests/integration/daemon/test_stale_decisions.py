@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from astra.policy import authority
+from astra.policy import authority, contract
 from driver import Astra, make_repository
 from http_driver import Served, problem, served
 
@@ -180,3 +180,127 @@ def test_a_stop_is_ended_by_who_saw_that_one(site: Served, http: httpx2.Client) 
     problem(said, 403, "signature_rejected")
     fresh = sign(site, http, "work_started", {"stop": second})
     assert http.post("/api/start", json={"stop": second, "authority": fresh}).status_code == 200
+
+
+def test_who_decides_on_a_plan_as_it_was_is_told_what_is_different(
+    site: Served, http: httpx2.Client
+) -> None:
+    plan = draft(site, 11)
+    before = http.get(f"/api/agents/{plan}").json()
+    path, seen = f"/api/agents/{plan}", {"plan_hash": before["plan_hash"]}
+    narrower = {"op": "remove", "path": "manifest.network_domains", "value": "example.com"}
+    fewer = {"op": "set", "path": "checkpoints.0.step_budget", "value": 2}
+    assert http.post(f"{path}/revise", json={"edits": [narrower, fewer]}).status_code == 200
+    said = problem(http.post(f"{path}/reject", json={"reason": "no", **seen}), 409, "stale_plan")
+    assert said["changes"] == [
+        "checkpoints.0.step_budget is 2, was 3",
+        'manifest.network_domains without "example.com"',
+    ]
+    assert "network_domains without" in said["detail"]
+    now = http.get(path).json()
+    approve = {"approval": now["approval_id"], **seen}
+    approve["authority"] = granted(site, http, now["approval_id"])
+    problem(http.post(f"{path}/approve", json=approve), 409, "stale_plan")
+    assert http.get(path).json()["state"] == "awaiting_approval"
+    fresh = {"reason": "no", "plan_hash": now["plan_hash"]}
+    assert http.post(f"{path}/reject", json=fresh).json()["state"] == "rejected"
+
+
+def test_a_rejection_and_its_remarks_are_recorded_together_or_not_at_all(
+    site: Served, http: httpx2.Client
+) -> None:
+    change = propose(site, 45)
+    waiting(http, change)
+    path = f"/api/changes/{change}"
+    commit = http.get(path).json()["commit"]
+    remark = {"path": "agent.py", "side": "new", "line": 2, "text": "why 45?"}
+    nowhere = {"reason": "no", "remarks": [{**remark, "line": 400}], "commit": commit}
+    assert http.post(f"{path}/reject", json=nowhere).status_code == 404
+    elsewhere = {"reason": "no", "remarks": [remark], "commit": "0" * 40}
+    said = problem(http.post(f"{path}/reject", json=elsewhere), 409, "stale_commit")
+    assert said["commit"] == commit
+    assert http.get(path).json()["comments"] == []
+    body = {**elsewhere, "commit": commit}
+    done = http.post(f"{path}/reject", json=body).json()
+    assert (done["state"], done["comments"][0]["remarks"]) == ("rejected", [remark])
+    said = problem(http.post(f"{path}/reject", json=body), 409, "already_decided")
+    assert "rejected already: no" in said["detail"]
+    assert len(http.get(path).json()["comments"]) == 1
+
+
+def test_a_remark_is_not_put_beside_lines_that_moved(site: Served, http: httpx2.Client) -> None:
+    change = propose(site, 46)
+    body = {"text": "hm", "commit": "1" * 40}
+    for sent_back in (False, True):
+        said = http.post(
+            f"/api/changes/{change}/comments", json={**body, "request_changes": sent_back}
+        )
+        problem(said, 409, "stale_commit")
+
+
+def test_a_flag_is_not_turned_on_over_an_off_that_nobody_saw(
+    site: Served, http: httpx2.Client
+) -> None:
+    name = "AGENT_RUNNER_ENABLED"
+    content = {"flag": name, "on": True}
+    seen = {each["name"]: each for each in http.get("/api/flags").json()["items"]}[name]["sequence"]
+    off = http.post("/api/flags", json={"name": name, "on": False, "seen": -1})
+    assert off.status_code == 200, "off is never refused"
+    body = {"name": name, "on": True, "authority": sign(site, http, "flag_set", content)}
+    said = problem(http.post("/api/flags", json={**body, "seen": seen}), 409, "changed_meanwhile")
+    assert (said["on"], said["change"]["on"]) == (False, False)
+    assert said["by"].startswith("session:ses_")
+    done = http.post("/api/flags", json={**body, "seen": off.json()["sequence"]})
+    assert done.json()["on"] is True
+
+
+def test_a_grant_that_was_taken_back_is_not_added_by_who_did_not_see_it(
+    site: Served, http: httpx2.Client
+) -> None:
+    path, grant = "/api/agent_global_grants", {"kind": "network_domains", "value": "example.net"}
+    content = http.get(f"{path}/content", params=grant).json()
+
+    def add(seen: int) -> httpx2.Response:
+        signed = sign(site, http, "agent_global_grant_added", content)
+        return http.post(path, json={**grant, "authority": signed, "seen": seen})
+
+    assert add(http.get(path).json()["sequence"]).status_code == 200
+    seen = http.get(path).json()["sequence"]
+    assert http.delete(path, params=grant).status_code == 200
+    said = problem(add(seen), 409, "changed_meanwhile")
+    assert said["change"]["type"] == "agent_global_grant_removed"
+    assert add(http.get(path).json()["sequence"]).status_code == 200
+
+
+def test_a_configuration_is_not_signed_over_one_that_nobody_saw(
+    site: Served, http: httpx2.Client
+) -> None:
+    def put(text: str, seen: str) -> httpx2.Response:
+        signed = sign(site, http, "config_signed", contract.content(text))
+        return http.post("/api/config", json={"text": text, "authority": signed, "seen": seen})
+
+    first = http.get("/api/config").json()
+    text = first["text"] + "\n[deploy]\nkeep = 7\n"
+    assert put(text, first["sha256"]).status_code == 200
+    said = problem(put(first["text"] + "\n# mine\n", first["sha256"]), 409, "changed_meanwhile")
+    assert "+keep = 7" in said["lines"]
+    assert put(text + "# both\n", said["sha256"]).status_code == 200
+
+
+def test_a_schedule_is_not_changed_by_who_saw_another(site: Served, http: httpx2.Client) -> None:
+    fields = {"name": "Look", "cron_expression": "0 7 * * *", "target_tool": "astra.desires.list"}
+    made = http.post("/api/schedules", json=fields).json()
+    path = f"/api/schedules/{made['id']}"
+    later = {"cron_expression": "0 8 * * *", "seen": made["etag"]}
+    changed = http.post(path, json=later)
+    assert changed.status_code == 200, changed.text
+    mine = {"cron_expression": "0 9 * * *", "seen": made["etag"]}
+    said = problem(http.post(path, json=mine), 409, "changed_meanwhile")
+    assert said["now"]["cron_expression"] == "0 8 * * *"
+    assert said["change"]["type"] == "schedule_modified"
+    held = http.post(f"{path}/pause").json()
+    stale = {"seen": changed.json()["etag"]}
+    problem(http.post(f"{path}/resume", json=stale), 409, "changed_meanwhile")
+    again = http.post(f"{path}/resume", json={"seen": held["etag"]})
+    assert again.json()["state"] == "active"
+    assert http.get(path).json()["etag"] == changed.json()["etag"]

@@ -147,12 +147,44 @@ def test_nobody_skips_another_action_than_the_one_they_saw(work: PlansAtWork) ->
     assert refused.value.reason == "stale_step"
 
 
+def test_nobody_grants_or_extends_for_another_step_than_the_one_they_saw(
+    work: PlansAtWork,
+) -> None:
+    work.script(write("/data/persona_space/other/b.md"), write("/data/persona_space/more.md"))
+    plan = work.run(work.approved())
+    control, seen = work.running.control, plan.at_step
+    assert control.wanted(plan.id, "grant", once=True, seen=seen)["content"]["step"] == seen
+    late = work.signed(plan, "grant", once=True)
+    control.skip(plan.id, actor="user:1", seen=seen)
+    plan = work.run(plan)
+    for decide in (
+        lambda: control.wanted(plan.id, "grant", once=True, seen=seen),
+        lambda: control.decide(plan.id, "grant", late, once=True, seen=seen),
+        lambda: control.decide(plan.id, "extend_budget", late, steps=2, seen=seen),
+    ):
+        with pytest.raises(Conflict) as refused:
+            decide()
+        assert refused.value.reason == "stale_step"
+        assert "more.md" in refused.value.detail, "it says what it waits for now"
+    assert work.effects == []
+
+
 def test_every_model_call_spends_a_step_however_it_ends(work: PlansAtWork) -> None:
     work.script("garbage", {"kind": "fly"}, tool("no_such_tool"), write(f"{NOTES}/a.md"))
     plan = work.run(work.approved(document(budget=4)))
     assert plan.state is State.BLOCKED_ON_BUDGET
     assert (plan.spent, plan.calls) == (4, 4)
     assert work.outcomes(plan) == ["malformed", "malformed", "refused", "ok"]
+
+
+def test_every_step_shows_what_it_cost_and_when_it_was_over(work: PlansAtWork) -> None:
+    work.script(write(f"{NOTES}/a.md"), write("/data/persona_space/other/b.md"))
+    plan = work.run(work.approved())
+    shown = work.gate.planning.views.shown(plan.id)
+    first, second = shown["steps_taken"]
+    assert first["tokens"] == second["tokens"] == shown["usage"]["tokens"] / 2 > 0
+    assert first["ended_at"] >= first["started_at"]
+    assert second["ended_at"] is None, "it waits for a grant"
 
 
 def test_a_budget_is_extended_by_signature_up_to_a_ceiling(work: PlansAtWork) -> None:

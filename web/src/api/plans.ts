@@ -22,11 +22,30 @@ export type Step = {
   step: number;
   checkpoint: number;
   state: string;
-  action: Record<string, unknown> | string | null;
+  action: NonNullable<Blocked["action"]> | null;
   destructive: boolean | string | null;
   outcome: string | null;
   result: string | null;
   started_at: string;
+  ended_at: string | null;
+  tokens: number;
+};
+/** What a plan stands before. Which parts there are depends on what it waits for. */
+export type Blocked = {
+  in_words?: string;
+  step?: number;
+  items?: [kind: string, value: string][];
+  action?: {
+    kind?: string;
+    tool?: string;
+    arguments?: unknown;
+    text?: string;
+    output?: string;
+  } | null;
+  tool?: string;
+  arguments?: unknown;
+  ran?: { outcome: string; result: string };
+  [name: string]: unknown;
 };
 export type Message = { time: string; text: string; [name: string]: unknown };
 export type PlanBrief = {
@@ -37,6 +56,7 @@ export type PlanBrief = {
   goals: string[];
   checkpoints: number;
   checkpoints_done: number;
+  asks: boolean;
   steps: number;
   created_at: string;
   updated_at: string | null;
@@ -54,11 +74,12 @@ export type Plan = PlanBrief & {
   approval_id: string | null;
   questions: string[];
   round: number;
-  block: Record<string, unknown> | null;
+  block: Blocked | null;
   usage: { calls?: number; tokens?: number };
   progress: {
     checkpoint: string | null;
     number: number;
+    step: number;
     steps_spent: number;
     step_budget: number | null;
     twice_its_estimate: boolean;
@@ -108,12 +129,23 @@ export type Grant = { kind: string; value: string; [name: string]: unknown };
 const one = (identifier: string) => ({ params: { path: { identifier } } });
 type Items<T> = { items: T[] };
 
+const PAGE = 200;
+
+/** Every plan, the newest first; the server gives them in pages, the oldest first. */
 export const plansQuery = queryOptions({
   queryKey: ["agents"],
-  queryFn: async () =>
-    (await answer(
-      api.GET("/api/agents", { params: { query: { limit: 100 } } }),
-    )) as Items<PlanBrief>,
+  queryFn: async () => {
+    const items: PlanBrief[] = [];
+    let cursor: number | null = null;
+    do {
+      const query: { limit: number; cursor?: number } = { limit: PAGE };
+      if (cursor !== null) query.cursor = cursor;
+      const page = await answer(api.GET("/api/agents", { params: { query } }));
+      items.push(...page.items);
+      cursor = typeof page.next === "number" ? page.next : null;
+    } while (cursor !== null);
+    return { items: items.toReversed() };
+  },
 });
 export const planQuery = (identifier: string) =>
   queryOptions({
@@ -124,7 +156,7 @@ export const planQuery = (identifier: string) =>
 export const decisionQuery = (
   identifier: string,
   action: string,
-  more: { once?: boolean; steps?: number },
+  more: { once?: boolean; steps?: number; step?: number },
 ) =>
   queryOptions({
     queryKey: ["agents", "decision", identifier, action, more],
@@ -137,8 +169,7 @@ export const decisionQuery = (
   });
 export const grantsQuery = queryOptions({
   queryKey: ["grants"],
-  queryFn: async () =>
-    (await answer(api.GET("/api/agent_global_grants"))) as unknown as Items<Grant>,
+  queryFn: () => answer(api.GET("/api/agent_global_grants")),
 });
 export const releasesQuery = queryOptions({
   queryKey: ["releases"],

@@ -464,7 +464,10 @@ export interface paths {
         /** List Flags */
         get: operations["list_flags_api_flags_get"];
         put?: never;
-        /** Set Flag */
+        /**
+         * Set Flag
+         * @description Set a flag. Off is free and never refused; on is refused to who saw it as it was.
+         */
         post: operations["set_flag_api_flags_post"];
         delete?: never;
         options?: never;
@@ -1145,7 +1148,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Comment On Change */
+        /**
+         * Comment On Change
+         * @description Say something, or send it back; the words and the remarks are recorded together.
+         */
         post: operations["comment_on_change_api_changes__identifier__comments_post"];
         delete?: never;
         options?: never;
@@ -1199,7 +1205,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Reject Change */
+        /**
+         * Reject Change
+         * @description Turn a change down; the reason and the remarks are recorded together.
+         */
         post: operations["reject_change_api_changes__identifier__reject_post"];
         delete?: never;
         options?: never;
@@ -1842,6 +1851,11 @@ export interface components {
             authority: {
                 [key: string]: unknown;
             };
+            /**
+             * Seen
+             * @description `sequence` of the list
+             */
+            seen?: number | null;
         };
         /** Body_allow_off_api_sandbox_off_unsafe_post */
         Body_allow_off_api_sandbox_off_unsafe_post: {
@@ -1884,24 +1898,11 @@ export interface components {
             authority: {
                 [key: string]: unknown;
             };
-        };
-        /** Body_comment_on_change_api_changes__identifier__comments_post */
-        Body_comment_on_change_api_changes__identifier__comments_post: {
             /**
-             * Text
-             * @default
+             * Plan Hash
+             * @description of the plan that was seen
              */
-            text: string;
-            /**
-             * Request Changes
-             * @default false
-             */
-            request_changes: boolean;
-            /**
-             * Remarks
-             * @default []
-             */
-            remarks: components["schemas"]["RemarkGiven"][];
+            plan_hash?: string | null;
         };
         /** Body_create_token_api_tokens_post */
         Body_create_token_api_tokens_post: {
@@ -1964,6 +1965,11 @@ export interface components {
             };
             /** Steps */
             steps: number;
+            /**
+             * Step
+             * @description that was seen waiting
+             */
+            step?: number | null;
         };
         /** Body_grant_more_api_agents__identifier__grant_post */
         Body_grant_more_api_agents__identifier__grant_post: {
@@ -1976,6 +1982,11 @@ export interface components {
              * @default false
              */
             once: boolean;
+            /**
+             * Step
+             * @description that was seen waiting
+             */
+            step?: number | null;
         };
         /** Body_keep_made_passkey_api_passkeys_enrolments_made_post */
         Body_keep_made_passkey_api_passkeys_enrolments_made_post: {
@@ -2009,15 +2020,15 @@ export interface components {
             /** Reason */
             reason: string;
         };
-        /** Body_reject_change_api_changes__identifier__reject_post */
-        Body_reject_change_api_changes__identifier__reject_post: {
-            /** Reason */
-            reason: string;
-        };
         /** Body_reject_plan_api_agents__identifier__reject_post */
         Body_reject_plan_api_agents__identifier__reject_post: {
             /** Reason */
             reason: string;
+            /**
+             * Plan Hash
+             * @description of the plan that was seen
+             */
+            plan_hash?: string | null;
         };
         /** Body_report_readiness_api_readiness_post */
         Body_report_readiness_api_readiness_post: {
@@ -2029,6 +2040,19 @@ export interface components {
             authority: {
                 [key: string]: unknown;
             };
+            /**
+             * Step
+             * @description that was seen waiting
+             */
+            step?: number | null;
+        };
+        /** Body_resume_schedule_api_schedules__identifier__resume_post */
+        Body_resume_schedule_api_schedules__identifier__resume_post: {
+            /**
+             * Seen
+             * @description `etag` of the schedule
+             */
+            seen?: string | null;
         };
         /** Body_revise_plan_api_agents__identifier__revise_post */
         Body_revise_plan_api_agents__identifier__revise_post: {
@@ -2077,6 +2101,11 @@ export interface components {
             authority?: {
                 [key: string]: unknown;
             } | null;
+            /**
+             * Seen
+             * @description `sequence` of the flag, to turn on
+             */
+            seen?: number | null;
         };
         /** Body_show_candidate_api_passkeys_enrolments_candidate_post */
         Body_show_candidate_api_passkeys_enrolments_candidate_post: {
@@ -2093,6 +2122,11 @@ export interface components {
             authority: {
                 [key: string]: unknown;
             };
+            /**
+             * Seen
+             * @description `sha256` of the one it replaces
+             */
+            seen?: string | null;
         };
         /** Body_sign_readiness_off_api_readiness_sign_off_post */
         Body_sign_readiness_off_api_readiness_sign_off_post: {
@@ -2302,10 +2336,32 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** CommentGiven */
+        CommentGiven: {
+            /** Remarks */
+            remarks?: components["schemas"]["RemarkGiven"][];
+            /**
+             * Commit
+             * @description of the change that was seen
+             */
+            commit?: string | null;
+            /**
+             * Text
+             * @default
+             */
+            text: string;
+            /**
+             * Request Changes
+             * @default false
+             */
+            request_changes: boolean;
+        };
         /** ConfigurationShown */
         ConfigurationShown: {
             /** Text */
             text: string;
+            /** Sha256 */
+            sha256: string;
             /** State */
             state: string;
             /** File */
@@ -2694,7 +2750,11 @@ export interface components {
             source: "default" | "environment" | "record" | "operator" | "forged";
             /** Note */
             note: string;
-            /** Sequence */
+            /**
+             * Sequence
+             * @description the record that set it last, or 0
+             * @default 0
+             */
             sequence: number;
         };
         /** FlagShown */
@@ -2710,6 +2770,12 @@ export interface components {
             source: "default" | "environment" | "record" | "operator" | "forged";
             /** Note */
             note: string;
+            /**
+             * Sequence
+             * @description the record that set it last, or 0
+             * @default 0
+             */
+            sequence: number;
         };
         /** GoalShown */
         GoalShown: {
@@ -2750,6 +2816,18 @@ export interface components {
             value: string;
             /** Level */
             level: string;
+        };
+        /** GrantPage */
+        GrantPage: {
+            /** Items */
+            items: components["schemas"]["GrantShown"][];
+            /** Next */
+            next?: number | string | null;
+            /**
+             * Sequence
+             * @description the record that changed the list last, or 0
+             */
+            sequence: number;
         };
         /** GrantShown */
         GrantShown: {
@@ -2987,13 +3065,6 @@ export interface components {
             /** Next */
             next?: number | string | null;
         };
-        /** Page[GrantShown] */
-        Page_GrantShown_: {
-            /** Items */
-            items: components["schemas"]["GrantShown"][];
-            /** Next */
-            next?: number | string | null;
-        };
         /** Page[MessageShown] */
         Page_MessageShown_: {
             /** Items */
@@ -3146,6 +3217,8 @@ export interface components {
             checkpoints: number;
             /** Checkpoints Done */
             checkpoints_done: number;
+            /** Asks */
+            asks: boolean;
             /** Steps */
             steps: number;
             /** Created At */
@@ -3186,6 +3259,8 @@ export interface components {
             checkpoints: number;
             /** Checkpoints Done */
             checkpoints_done: number;
+            /** Asks */
+            asks: boolean;
             /** Steps */
             steps: number;
             /** Created At */
@@ -3353,6 +3428,18 @@ export interface components {
             /** Recorded */
             recorded: boolean;
         };
+        /** RejectionGiven */
+        RejectionGiven: {
+            /** Remarks */
+            remarks?: components["schemas"]["RemarkGiven"][];
+            /**
+             * Commit
+             * @description of the change that was seen
+             */
+            commit?: string | null;
+            /** Reason */
+            reason: string;
+        };
         /** ReleaseShown */
         ReleaseShown: {
             /** Id */
@@ -3504,6 +3591,8 @@ export interface components {
             every: number;
             /** Failures */
             failures: number;
+            /** Etag */
+            etag: string;
             /** Created */
             created: boolean;
         };
@@ -3557,6 +3646,8 @@ export interface components {
             every: number;
             /** Failures */
             failures: number;
+            /** Etag */
+            etag: string;
         };
         /** Session */
         Session: {
@@ -6188,7 +6279,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Body_resume_schedule_api_schedules__identifier__resume_post"];
+            };
+        };
         responses: {
             /** @description Successful Response */
             200: {
@@ -7079,9 +7174,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: {
+        requestBody: {
             content: {
-                "application/json": components["schemas"]["Body_comment_on_change_api_changes__identifier__comments_post"];
+                "application/json": components["schemas"]["CommentGiven"];
             };
         };
         responses: {
@@ -7209,7 +7304,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Body_reject_change_api_changes__identifier__reject_post"];
+                "application/json": components["schemas"]["RejectionGiven"];
             };
         };
         responses: {
@@ -7896,6 +7991,8 @@ export interface operations {
                 action: string;
                 once?: boolean;
                 steps?: number;
+                /** @description that was seen waiting */
+                step?: number | null;
             };
             header?: never;
             path: {
@@ -8213,7 +8310,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_GrantShown_"];
+                    "application/json": components["schemas"]["GrantPage"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */

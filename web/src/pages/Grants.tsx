@@ -1,10 +1,13 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
 import { answer, api } from "../api/client";
 import { type Grant, grantsQuery } from "../api/plans";
 import { Badge } from "../parts/Badge";
 import { Button } from "../parts/Button";
 import { Card } from "../parts/Card";
-import { Command } from "../parts/Command";
+import { Choice, Field } from "../parts/Field";
+import { Sign } from "../parts/Sign";
+import { quoted } from "../parts/shell";
 import { Answer, Trouble } from "../parts/states";
 import { Untrusted } from "../parts/Untrusted";
 
@@ -28,12 +31,81 @@ export function Grants() {
         )}
       </Answer>
       <details className="mt-3 text-sm">
-        <summary className="text-soft">Add one, in a terminal</summary>
-        <div className="mt-2 max-w-xl">
-          <Command line="astra grants add network_domains example.org" />
-        </div>
+        <summary className="text-soft">Add one</summary>
+        <Add seen={grants.data?.sequence ?? 0} />
       </details>
     </Card>
+  );
+}
+
+const KINDS: Record<string, string> = {
+  network_domains: "reach a host",
+  read_paths: "read a path",
+  write_paths: "write to a path",
+  skills: "use a skill",
+};
+
+const OPTIONS = Object.entries(KINDS).map(([value, name]) => ({ value, name }));
+
+/** Add a grant: the server spells it, and exactly that is signed. */
+function Add({ seen }: { seen: number }) {
+  const client = useQueryClient();
+  const [kind, setKind] = useState("network_domains");
+  const [value, setValue] = useState("");
+  const spelled = useMutation({
+    mutationFn: () =>
+      answer(api.GET("/api/agent_global_grants/content", { params: { query: { kind, value } } })),
+  });
+  const found = spelled.data;
+  return (
+    <form
+      className="mt-2 max-w-xl space-y-3"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (value.trim()) spelled.mutate();
+      }}
+    >
+      <Choice label="Every plan that asks may" value={kind} onChange={setKind} options={OPTIONS} />
+      <Field
+        label="Which"
+        value={value}
+        maxLength={400}
+        placeholder="example.org"
+        onChange={(event) => {
+          setValue(event.target.value);
+          spelled.reset();
+        }}
+      />
+      {spelled.error && <Trouble error={spelled.error} />}
+      {found ? (
+        <>
+          <p>
+            Every plan that names{" "}
+            <Untrusted text={found.value} max={200} className="font-mono font-medium" /> gets it (
+            {KINDS[found.kind]}), and you are shown it as granted already.
+          </p>
+          <Sign
+            action="agent_global_grant_added"
+            content={found}
+            command={`astra grants add ${found.kind} ${quoted(found.value)}`}
+            send={async (authority) => {
+              const body = { kind: found.kind, value: found.value, authority, seen };
+              await answer(api.POST("/api/agent_global_grants", { body })).finally(() =>
+                client.invalidateQueries({ queryKey: ["grants"] }),
+              );
+              setValue("");
+              spelled.reset();
+            }}
+          >
+            Grant it with your passkey
+          </Sign>
+        </>
+      ) : (
+        <Button type="submit" busy={spelled.isPending} disabled={!value.trim()}>
+          See what it would mean
+        </Button>
+      )}
+    </form>
   );
 }
 

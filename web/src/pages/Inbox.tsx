@@ -1,20 +1,21 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
-import type { Approval } from "../api/model";
+import { useRef } from "react";
 import { approvalsQuery, statusQuery } from "../api/queries";
 import { Badge } from "../parts/Badge";
 import { Meter } from "../parts/Meter";
 import { PageHeader } from "../parts/PageHeader";
 import { Answer, Empty } from "../parts/states";
 import { useNow } from "../parts/Time";
+import { span } from "../parts/time";
 import { Untrusted } from "../parts/Untrusted";
 import { useKeys } from "../shell/keys";
-import { ageing, byUrgency, kindInWords, placeOf } from "./waiting";
+import { useWaiting } from "./useWaiting";
+import { type Ageing, ageing, type Waits } from "./waiting";
 
 export function Inbox() {
   const waiting = useQuery(approvalsQuery("pending"));
-  const items = byUrgency(waiting.data?.items ?? []);
+  const items = useWaiting();
   const count = items.length;
   return (
     <>
@@ -34,61 +35,81 @@ export function Inbox() {
   );
 }
 
-function Waiting({ items }: { items: Approval[] }) {
+function Waiting({ items }: { items: Waits[] }) {
   const navigate = useNavigate();
-  const [chosen, setChosen] = useState(0);
-  const at = Math.min(chosen, items.length - 1);
+  const list = useRef<HTMLUListElement>(null);
+  const go = (by: number) => {
+    const links = [...(list.current?.querySelectorAll<HTMLElement>("a[data-item]") ?? [])];
+    const at = links.indexOf(document.activeElement as HTMLElement);
+    links[Math.max(0, Math.min(at + by, links.length - 1))]?.focus();
+  };
   const open = () => {
-    const item = items[at];
-    if (item) void navigate({ to: placeOf(item) });
+    const [first] = items;
+    if (first) void navigate({ to: first.place });
   };
   useKeys([
-    { keys: "j", does: "next", run: () => setChosen(Math.min(at + 1, items.length - 1)) },
-    { keys: "k", does: "previous", run: () => setChosen(Math.max(at - 1, 0)) },
-    { keys: "Enter", does: "open", run: open },
+    { keys: "j", does: "next", run: () => go(1) },
+    { keys: "k", does: "previous", run: () => go(-1) },
+    { keys: "Enter", does: "open the one in focus, or the first", run: open },
   ]);
   return (
-    <ul>
-      {items.map((item, index) => (
-        <Item key={item.id} item={item} chosen={index === at} />
+    <ul ref={list}>
+      {items.map((item) => (
+        <Item key={item.id} item={item} />
       ))}
     </ul>
   );
 }
 
-function Item({ item, chosen }: { item: Approval; chosen: boolean }) {
-  const age = ageing(item, useNow());
+function Item({ item }: { item: Waits }) {
+  const now = useNow();
+  const age = item.ages && ageing(item.ages, now);
   return (
-    <li
-      data-chosen={chosen || undefined}
-      className="relative border-b border-line last:border-b-0 hover:bg-raised/60 data-chosen:shadow-[inset_3px_0_0_var(--accent)]"
-    >
+    <li className="relative border-b border-line last:border-b-0 hover:bg-raised/60 has-[a[data-item]:focus]:bg-accent-wash">
       <div className="flex flex-col gap-2 px-4 py-3 sm:flex-row sm:items-center sm:gap-6">
         <div className="min-w-0 flex-1">
           <div className="mb-0.5 flex flex-wrap items-center gap-2">
-            <Badge tone={age.urgent ? "bad" : "accent"}>{kindInWords(item.kind)}</Badge>
-            {age.urgent && <Badge tone="bad">ends soon</Badge>}
+            <Badge tone={age?.urgent ? "bad" : age ? "accent" : "warn"}>{item.kind}</Badge>
+            {age?.urgent && <Badge tone="bad">ends soon</Badge>}
           </div>
-          <Link to={placeOf(item)} className="font-medium after:absolute after:inset-0">
-            <Untrusted text={item.summary} max={220} />
+          <Link
+            to={item.place}
+            data-item
+            aria-describedby={`age-${item.id}`}
+            className="font-medium outline-none after:absolute after:inset-0 focus-visible:after:rounded-card focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
+          >
+            <Untrusted text={item.title} max={220} />
           </Link>
         </div>
         <div className="shrink-0 text-sm text-soft sm:w-60">
-          <p>
-            waiting {age.waited} ·{" "}
-            <span className={age.urgent ? "text-bad" : ""}>{age.left} left</span>
-          </p>
-          <div className="mt-1.5">
-            <Meter
-              value={Math.round(age.share * 100)}
-              max={100}
-              label="time used up, in percent"
-              tone={age.urgent ? "bad" : age.share > 0.5 ? "warn" : "accent"}
-            />
-          </div>
+          {age ? (
+            <Left id={item.id} age={age} />
+          ) : (
+            <p id={`age-${item.id}`}>
+              standing still for {span(Math.max(now - Date.parse(item.from), 0))}
+            </p>
+          )}
         </div>
       </div>
     </li>
+  );
+}
+
+function Left({ id, age }: { id: string; age: Ageing }) {
+  return (
+    <>
+      <p id={`age-${id}`}>
+        waiting {age.waited} · <span className={age.urgent ? "text-bad" : ""}>{age.left} left</span>
+      </p>
+      <div className="mt-1.5">
+        <Meter
+          value={Math.round(age.share * 100)}
+          max={100}
+          label="time used up, in percent"
+          tone={age.urgent ? "bad" : age.share > 0.5 ? "warn" : "accent"}
+        />
+      </div>
+    </>
   );
 }
 

@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { answer, api } from "../api/client";
 import type { Flag } from "../api/model";
@@ -84,7 +85,20 @@ function Row({ flag }: { flag: Flag }) {
             <Badge tone={flag.on ? "good" : "plain"}>{flag.on ? "on" : "off"}</Badge>
           </p>
           <p className="mt-0.5 text-sm text-soft">
-            {MEANING[flag.name] ?? ""} {flag.note || `Set by ${source(flag.source)}.`}
+            {MEANING[flag.name] ?? ""} Set by {source(flag.source)}
+            {flag.sequence ? (
+              <>
+                {", "}
+                <Link
+                  to="/ledger"
+                  search={{ type: "flag_set" }}
+                  className="text-accent underline underline-offset-2"
+                >
+                  record {flag.sequence}
+                </Link>
+              </>
+            ) : null}
+            .{flag.note && !/^record \d+$/.test(flag.note) && ` ${flag.note}.`}
           </p>
         </div>
         {flag.on ? (
@@ -106,9 +120,10 @@ function Row({ flag }: { flag: Flag }) {
             command={`astra flags set ${flag.name} on`}
             send={async (authority) => {
               await answer(
-                api.POST("/api/flags", { body: { name: flag.name, on: true, authority } }),
-              );
-              await client.invalidateQueries({ queryKey: ["flags"] });
+                api.POST("/api/flags", {
+                  body: { name: flag.name, on: true, authority, seen: flag.sequence ?? 0 },
+                }),
+              ).finally(() => client.invalidateQueries({ queryKey: ["flags"] }));
             }}
           >
             Turn on with your passkey
@@ -119,6 +134,14 @@ function Row({ flag }: { flag: Flag }) {
   );
 }
 
+const SOURCES: Record<string, string> = {
+  default: "its default",
+  environment: "the environment of the daemon",
+  record: "hand",
+  operator: "your signature",
+  forged: "a record without a valid signature, so it stays off",
+};
+
 function source(name: string): string {
-  return name === "default" ? "its default" : name;
+  return SOURCES[name] ?? name;
 }

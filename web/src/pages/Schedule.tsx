@@ -105,7 +105,12 @@ function Actions({ schedule }: { schedule: Schedule }) {
       if (what === "run")
         return answer(api.POST("/api/schedules/{identifier}/run", { ...path, body: {} }));
       return paused
-        ? answer(api.POST("/api/schedules/{identifier}/resume", path))
+        ? answer(
+            api.POST("/api/schedules/{identifier}/resume", {
+              ...path,
+              body: { seen: schedule.etag },
+            }),
+          )
         : answer(api.POST("/api/schedules/{identifier}/pause", path));
     },
     onSettled: () => client.invalidateQueries({ queryKey: ["schedules"] }),

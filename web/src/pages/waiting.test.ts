@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import type { Approval } from "../api/model";
-import { ageing, byUrgency } from "./waiting";
+import type { PlanBrief } from "../api/plans";
+import { ageing, byUrgency, inbox } from "./waiting";
 
 const approval = (id: string, requested_at: string, expires_at: string): Approval => ({
   id,
@@ -33,4 +34,32 @@ it("becomes urgent in its last two hours, and is over at the end", () => {
   expect(ageing(approval("a", "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"), NOW).over).toBe(
     true,
   );
+});
+
+it("shows plans that stand still before requests that have time", () => {
+  const late = approval("late", "2026-01-01T00:00:00Z", "2026-01-03T00:00:00Z");
+  const soon = approval("soon", "2026-01-01T12:00:00Z", "2026-01-02T01:00:00Z");
+  const plan = (id: string, state: string, asks = false) =>
+    ({
+      id,
+      state,
+      asks,
+      goals: [id],
+      created_at: "2026-01-01T00:00:00Z",
+      updated_at: null,
+    }) as unknown as PlanBrief;
+  const plans = [
+    plan("blocked", "blocked_on_permission"),
+    plan("asking", "draft_pending", true),
+    plan("drafting", "draft_pending"),
+    plan("asked for", "awaiting_approval"),
+    plan("running", "running"),
+    plan("over", "completed"),
+  ];
+  const found = inbox([late, soon], plans, NOW);
+  expect(found.map((each) => each.id)).toEqual(["soon", "blocked", "asking", "late"]);
+  expect(found[1]).toMatchObject({
+    place: "/plans/blocked",
+    title: "blocked: It wants something that it was not granted.",
+  });
 });

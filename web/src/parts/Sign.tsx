@@ -17,6 +17,7 @@ export function Sign({
   send,
   command,
   disabled = false,
+  brief = false,
   hint,
   children,
 }: {
@@ -25,6 +26,8 @@ export function Sign({
   send: (authority: Authority) => Promise<unknown>;
   command: string;
   disabled?: boolean;
+  /** Without a passkey, show only the command: what a terminal does was said beside another. */
+  brief?: boolean;
   hint?: string;
   children: ReactNode;
 }) {
@@ -34,7 +37,8 @@ export function Sign({
   const { data } = useQuery(passkeysQuery);
   const enrolled = data?.items.some((each) => !each.revoked_at && each.origin === location.origin);
   const decide = useMutation({ mutationFn: async () => send(await sign(action, content)) });
-  if (!enrolled || !passkeysWork()) return <Terminal command={command} />;
+  if (!enrolled || !passkeysWork())
+    return brief ? <Command line={command} /> : <Terminal command={command} />;
   return (
     <div className="space-y-2">
       <Button

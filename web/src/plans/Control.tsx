@@ -1,26 +1,28 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { answer, api } from "../api/client";
 import { decisionQuery, type Plan } from "../api/plans";
 import { Button } from "../parts/Button";
 import { Card } from "../parts/Card";
 import { Field } from "../parts/Field";
-import { Json } from "../parts/Json";
 import { Sign } from "../parts/Sign";
 import { Answer, Trouble } from "../parts/states";
 import { Untrusted } from "../parts/Untrusted";
 import { useKeys } from "../shell/keys";
+import { Block } from "./Block";
 import { Approve, Reject } from "./Decide";
-import { blockInWords } from "./words";
+import { useDeciding } from "./told";
+import { answersTo, blockInWords } from "./words";
 
 const UNDER_CONTRACT = /^(approved|running|checkpoint_completed|paused|blocked_)/;
 
 /** What a person can do with a plan in its state. Less is free; more takes a signature. */
-export function Control({ plan }: { plan: Plan }) {
-  const why = blockInWords(plan.state);
+export function Control({ plan, moved }: { plan: Plan; moved: unknown }) {
+  const why = blockInWords(plan.state, plan.asks);
   return (
     <Card title={plan.state === "awaiting_approval" ? "Your decision" : "Control"}>
       <div className="space-y-4">
+        {moved !== null && <Moved error={moved} />}
         {why && <p className="font-medium text-warn">{why}</p>}
         {plan.block && <Block block={plan.block} />}
         {plan.state === "awaiting_approval" && <Approve plan={plan} />}
@@ -40,16 +42,12 @@ export function Control({ plan }: { plan: Plan }) {
   );
 }
 
-/** What it stands before, in words; the rest of the record is there for whoever wants it. */
-function Block({ block }: { block: Record<string, unknown> }) {
-  const { in_words: words, ...rest } = block;
+/** A decision that did not count, because the plan moved on first; what is shown is how it is. */
+function Moved({ error }: { error: unknown }) {
   return (
-    <div className="text-sm">
-      {typeof words === "string" && <Untrusted text={words} block max={600} />}
-      <details className="mt-1">
-        <summary className="text-soft">exactly</summary>
-        <Json value={rest} max={800} />
-      </details>
+    <div className="space-y-1">
+      <p className="text-sm font-medium">Your decision did not count. This is how it stands now.</p>
+      <Trouble error={error} />
     </div>
   );
 }
@@ -85,21 +83,40 @@ function Unblock({ plan }: { plan: Plan }) {
       </SignedMove>
     );
   }
+  const destructive = plan.state === "blocked_on_destructive";
   return (
     <div className="space-y-3">
-      <SignedMove
-        plan={plan}
-        action="grant"
-        more={{ once: true }}
-        command={`astra plans grant ${plan.id} --once`}
-      >
-        {plan.state === "blocked_on_destructive" ? "Confirm this once" : "Grant once"}
-      </SignedMove>
-      {plan.state === "blocked_on_permission" && (
-        <SignedMove plan={plan} action="grant" command={`astra plans grant ${plan.id}`}>
-          Grant to this plan
+      <h3 className="text-sm font-semibold">Your answer</h3>
+      <Choice plan={plan} answer={destructive ? "Confirm" : "Grant once"}>
+        <SignedMove
+          plan={plan}
+          action="grant"
+          more={{ once: true }}
+          command={`astra plans grant ${plan.id} --once`}
+        >
+          {destructive ? "Confirm this once" : "Grant once"}
         </SignedMove>
+      </Choice>
+      {!destructive && (
+        <Choice plan={plan} answer="Grant to this plan">
+          <SignedMove plan={plan} action="grant" command={`astra plans grant ${plan.id}`} brief>
+            Grant to this plan
+          </SignedMove>
+        </Choice>
       )}
+    </div>
+  );
+}
+
+/** An answer to a block, with what it means above the button that gives it. */
+function Choice({ plan, answer, children }: { plan: Plan; answer: string; children: ReactNode }) {
+  const means = answersTo(plan.state, plan.block ?? {}).find((each) => each.answer === answer);
+  return (
+    <div className="rounded-lg border border-line px-3 py-2">
+      <p className="mb-2 text-sm">
+        <span className="font-medium">{answer}</span>: {means?.means}
+      </p>
+      {children}
     </div>
   );
 }
@@ -112,16 +129,19 @@ function SignedMove({
   action,
   more = {},
   command,
+  brief = false,
   children,
 }: {
   plan: Plan;
   action: Move;
   more?: { once?: boolean; steps?: number };
   command: string;
+  brief?: boolean;
   children: ReactNode;
 }) {
-  const client = useQueryClient();
-  const wanted = useQuery(decisionQuery(plan.id, action, more));
+  const deciding = useDeciding();
+  const { step } = plan.progress;
+  const wanted = useQuery(decisionQuery(plan.id, action, { ...more, step }));
   const path = { params: { path: { identifier: plan.id } } };
   return (
     <Answer query={wanted} rows={1}>
@@ -130,20 +150,21 @@ function SignedMove({
           action={type}
           content={content}
           command={command}
-          send={async (authority) => {
-            if (action === "resume") {
-              await answer(
-                api.POST("/api/agents/{identifier}/resume", { ...path, body: { authority } }),
-              );
-            } else if (action === "grant") {
-              const body = { authority, once: more.once ?? false };
-              await answer(api.POST("/api/agents/{identifier}/grant", { ...path, body }));
-            } else {
-              const body = { authority, steps: more.steps ?? 0 };
-              await answer(api.POST("/api/agents/{identifier}/extend_budget", { ...path, body }));
-            }
-            await client.invalidateQueries({ queryKey: ["agents"] });
-          }}
+          brief={brief}
+          send={(authority) =>
+            deciding(() => {
+              if (action === "resume") {
+                const body = { authority, step };
+                return answer(api.POST("/api/agents/{identifier}/resume", { ...path, body }));
+              }
+              if (action === "grant") {
+                const body = { authority, step, once: more.once ?? false };
+                return answer(api.POST("/api/agents/{identifier}/grant", { ...path, body }));
+              }
+              const body = { authority, step, steps: more.steps ?? 0 };
+              return answer(api.POST("/api/agents/{identifier}/extend_budget", { ...path, body }));
+            })
+          }
         >
           {children}
         </Sign>
@@ -154,18 +175,19 @@ function SignedMove({
 
 /** What needs no signature, because it can only make a plan do less. */
 function Less({ plan }: { plan: Plan }) {
-  const client = useQueryClient();
+  const deciding = useDeciding();
   const path = { params: { path: { identifier: plan.id } } };
   const act = useMutation({
-    mutationFn: (verb: "pause" | "abort" | "skip"): Promise<unknown> => {
-      const body = { reason: "" };
-      if (verb === "pause")
-        return answer(api.POST("/api/agents/{identifier}/pause", { ...path, body }));
-      if (verb === "skip")
-        return answer(api.POST("/api/agents/{identifier}/skip", { ...path, body }));
-      return answer(api.POST("/api/agents/{identifier}/abort", { ...path, body }));
-    },
-    onSettled: () => client.invalidateQueries({ queryKey: ["agents"] }),
+    mutationFn: (verb: "pause" | "abort" | "skip") =>
+      deciding(() => {
+        const body = { reason: "" };
+        if (verb === "pause")
+          return answer(api.POST("/api/agents/{identifier}/pause", { ...path, body }));
+        if (verb === "abort")
+          return answer(api.POST("/api/agents/{identifier}/abort", { ...path, body }));
+        const seen = { ...body, step: plan.progress.step };
+        return answer(api.POST("/api/agents/{identifier}/skip", { ...path, body: seen }));
+      }),
   });
   const canSkip = /^blocked_on_(permission|destructive)/.test(plan.state);
   const canPause = plan.state !== "paused" && plan.state !== "approved";
@@ -173,15 +195,17 @@ function Less({ plan }: { plan: Plan }) {
   return (
     <div className="space-y-2 border-t border-line pt-3">
       {act.error && <Trouble error={act.error} />}
+      {canSkip && (
+        <Choice plan={plan} answer="Skip">
+          <Button className="w-full" busy={act.isPending} onClick={() => act.mutate("skip")}>
+            Skip this action
+          </Button>
+        </Choice>
+      )}
       <div className="flex flex-wrap gap-2">
         {canPause && (
           <Button hint="p" busy={act.isPending} onClick={() => act.mutate("pause")}>
             Pause
-          </Button>
-        )}
-        {canSkip && (
-          <Button busy={act.isPending} onClick={() => act.mutate("skip")}>
-            Skip this action
           </Button>
         )}
         <Abort busy={act.isPending} onAbort={() => act.mutate("abort")} />

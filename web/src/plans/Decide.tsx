@@ -9,9 +9,10 @@ import { Digest } from "../parts/Id";
 import { Sign } from "../parts/Sign";
 import { Answer, Trouble } from "../parts/states";
 import { useKeys } from "../shell/keys";
+import { useDeciding } from "./told";
 
 export function Approve({ plan }: { plan: Plan }) {
-  const client = useQueryClient();
+  const deciding = useDeciding();
   const found = useQuery({
     ...approvalQuery(plan.approval_id ?? ""),
     enabled: plan.approval_id !== null,
@@ -30,15 +31,16 @@ export function Approve({ plan }: { plan: Plan }) {
             content={{ approval: approval.id, digest: approval.digest }}
             command={`astra plans approve ${plan.id}`}
             hint="a"
-            send={async (authority) => {
-              await answer(
-                api.POST("/api/agents/{identifier}/approve", {
-                  params: { path: { identifier: plan.id } },
-                  body: { approval: approval.id, authority },
-                }),
-              );
-              await client.invalidateQueries({ queryKey: ["agents"] });
-            }}
+            send={(authority) =>
+              deciding(() =>
+                answer(
+                  api.POST("/api/agents/{identifier}/approve", {
+                    params: { path: { identifier: plan.id } },
+                    body: { approval: approval.id, authority, plan_hash: plan.plan_hash },
+                  }),
+                ),
+              )
+            }
           >
             Approve with your passkey
           </Sign>
@@ -71,19 +73,20 @@ function Ask({ plan }: { plan: Plan }) {
 }
 
 export function Reject({ plan }: { plan: Plan }) {
-  const client = useQueryClient();
+  const deciding = useDeciding();
   const [reason, setReason] = useState("");
   const field = useRef<HTMLInputElement>(null);
   useKeys([{ keys: "r", does: "reject, with a reason", run: () => field.current?.focus() }]);
   const reject = useMutation({
-    mutationFn: (): Promise<unknown> =>
-      answer(
-        api.POST("/api/agents/{identifier}/reject", {
-          params: { path: { identifier: plan.id } },
-          body: { reason },
-        }),
+    mutationFn: () =>
+      deciding(() =>
+        answer(
+          api.POST("/api/agents/{identifier}/reject", {
+            params: { path: { identifier: plan.id } },
+            body: { reason, plan_hash: plan.plan_hash },
+          }),
+        ),
       ),
-    onSettled: () => client.invalidateQueries({ queryKey: ["agents"] }),
   });
   return (
     <form

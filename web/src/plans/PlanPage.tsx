@@ -1,5 +1,6 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
+import { useState } from "react";
 import { answer, api } from "../api/client";
 import { type Plan, planQuery } from "../api/plans";
 import { Badge, StateBadge } from "../parts/Badge";
@@ -11,8 +12,10 @@ import { Answer, Trouble } from "../parts/states";
 import { Time } from "../parts/Time";
 import { Untrusted } from "../parts/Untrusted";
 import { Control } from "./Control";
+import { Graph } from "./Graph";
 import { Messages } from "./Messages";
 import { Steps } from "./Steps";
+import { Told, useDeciding } from "./told";
 import { type Edit, titleOf, withBudget, withoutGrant } from "./words";
 
 export function PlanPage() {
@@ -25,8 +28,19 @@ export function PlanPage() {
 }
 
 function Shown({ plan }: { plan: Plan }) {
+  const [moved, setMoved] = useState<unknown>(null);
+  return (
+    <Told value={setMoved}>
+      <Whole plan={plan} moved={moved} />
+    </Told>
+  );
+}
+
+function Whole({ plan, moved }: { plan: Plan; moved: unknown }) {
   const revise = useRevise(plan);
   const editable = plan.state === "awaiting_approval";
+  const begun = plan.progress.number >= 0;
+  const waits = plan.state.startsWith("blocked_") || plan.questions.length > 0;
   return (
     <>
       <PageHeader
@@ -42,14 +56,18 @@ function Shown({ plan }: { plan: Plan }) {
       />
       <div className="grid gap-4 lg:grid-cols-[1fr_21rem]">
         <div className="min-w-0 space-y-4">
+          {begun && <Graph plan={plan} />}
           <Intent plan={plan} />
           {revise.error && <Trouble error={revise.error} />}
           <Manifest plan={plan} onEdit={editable ? (edit) => revise.mutate([edit]) : null} />
+          {!begun && <Graph plan={plan} />}
           <Checkpoints plan={plan} onEdit={editable ? (edit) => revise.mutate([edit]) : null} />
           <Steps plan={plan} />
         </div>
-        <div className="space-y-4 lg:sticky lg:top-16 lg:self-start">
-          <Control plan={plan} />
+        <div
+          className={`space-y-4 lg:self-start ${waits ? "max-lg:order-first" : "lg:sticky lg:top-16"}`}
+        >
+          <Control plan={plan} moved={moved} />
           <Messages plan={plan} />
         </div>
       </div>
@@ -58,16 +76,17 @@ function Shown({ plan }: { plan: Plan }) {
 }
 
 function useRevise(plan: Plan) {
-  const client = useQueryClient();
+  const deciding = useDeciding();
   return useMutation({
-    mutationFn: (edits: Edit[]): Promise<unknown> =>
-      answer(
-        api.POST("/api/agents/{identifier}/revise", {
-          params: { path: { identifier: plan.id } },
-          body: { edits },
-        }),
+    mutationFn: (edits: Edit[]) =>
+      deciding(() =>
+        answer(
+          api.POST("/api/agents/{identifier}/revise", {
+            params: { path: { identifier: plan.id } },
+            body: { edits, plan_hash: plan.plan_hash },
+          }),
+        ),
       ),
-    onSettled: () => client.invalidateQueries({ queryKey: ["agents"] }),
   });
 }
 
@@ -151,7 +170,11 @@ function Checkpoints({ plan, onEdit }: { plan: Plan; onEdit: ((edit: Edit) => vo
     <Card title="Checkpoints" padded={false}>
       <ol>
         {plan.plan.checkpoints.map((checkpoint, index) => (
-          <li key={checkpoint.id} className="border-b border-line px-4 py-3 last:border-b-0">
+          <li
+            key={checkpoint.id}
+            id={`checkpoint-${index}`}
+            className="border-b border-line px-4 py-3 last:border-b-0"
+          >
             <p className="flex flex-wrap items-center gap-2">
               <Where plan={plan} index={index} />
               <span className="font-medium">

@@ -34,7 +34,7 @@ export function Plans() {
                 <Group
                   key={name}
                   name={name}
-                  plans={page.items.filter((plan) => groupOf(plan.state) === name)}
+                  plans={page.items.filter((plan) => groupOf(plan.state, plan.asks) === name)}
                 />
               ))}
             </div>

@@ -197,24 +197,18 @@ function Say({
   const send = useMutation({
     mutationFn: async () => {
       const path = { params: { path: { identifier: change.id } } };
-      if (verdict !== "reject" || remarks.length > 0) {
-        const body = {
-          text: verdict === "reject" ? "" : text,
-          remarks,
-          request_changes: verdict === "revise",
-        };
-        await answer(api.POST("/api/changes/{identifier}/comments", { ...path, body }));
-        draft((now) => ({ ...now, remarks: [] }));
-      }
+      const seen = { remarks, commit: change.commit };
       if (verdict === "reject") {
-        const body = { reason: text };
+        const body = { ...seen, reason: text };
         await answer(api.POST("/api/changes/{identifier}/reject", { ...path, body }));
+      } else {
+        const body = { ...seen, text, request_changes: verdict === "revise" };
+        await answer(api.POST("/api/changes/{identifier}/comments", { ...path, body }));
       }
+      draft((now) => ({ ...now, remarks: [] }));
     },
-    onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: ["changes"] });
-      onClose();
-    },
+    onSuccess: onClose,
+    onSettled: () => client.invalidateQueries({ queryKey: ["changes"] }),
   });
   const { title, act, about } = WORDS[verdict];
   return (

@@ -68,6 +68,7 @@ export function FileCard({
   return (
     <section
       id={id}
+      tabIndex={-1}
       aria-label={`File ${file.path.slice(0, 200)}`}
       data-chosen={chosen || undefined}
       data-path={path}

@@ -73,7 +73,9 @@ function Files({ change, files }: { change: Change; files: FileDiff[] }) {
   const go = (index: number) => {
     const next = Math.max(0, Math.min(index, files.length - 1));
     setAt(next);
-    document.getElementById(`file-${next}`)?.scrollIntoView({ block: "start" });
+    const card = document.getElementById(`file-${next}`);
+    card?.focus({ preventScroll: true });
+    card?.scrollIntoView({ block: "start" });
   };
   const path = files[at]?.path ?? "";
   const viewed = (which: string) => drafts.viewed.includes(which);

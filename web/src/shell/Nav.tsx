@@ -1,7 +1,6 @@
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { approvalsQuery } from "../api/queries";
+import { useWaiting } from "../pages/useWaiting";
 import { Icon } from "../parts/Icon";
 import { ON_THE_PHONE, PLACES, type Place } from "./places";
 
@@ -67,8 +66,7 @@ function Entry({ place }: { place: Place }) {
 }
 
 function Waiting({ floating = false }: { floating?: boolean }) {
-  const { data } = useQuery(approvalsQuery("pending"));
-  const count = data?.items.length ?? 0;
+  const count = useWaiting().length;
   useEffect(() => {
     void (count ? navigator.setAppBadge?.(count) : navigator.clearAppBadge?.());
   }, [count]);

@@ -37,3 +37,25 @@ it("leaves typing and the browser's own keys alone", () => {
   fireEvent.keyDown(document.body, { key: "a", ctrlKey: true });
   expect(went).not.toHaveBeenCalled();
 });
+
+it("leaves Enter to the link that is in focus", () => {
+  function Inbox() {
+    useKeys([{ keys: "Enter", does: "open the first", run: went }]);
+    return <a href="#elsewhere">elsewhere</a>;
+  }
+  render(<Inbox />);
+  fireEvent.keyDown(screen.getByRole("link"), { key: "Enter" });
+  expect(went).not.toHaveBeenCalled();
+  fireEvent.keyDown(document.body, { key: "Enter" });
+  expect(went).toHaveBeenCalledTimes(1);
+});
+
+it("goes on working after a box was ticked", () => {
+  function File() {
+    useKeys([{ keys: "j", does: "next", run: went }]);
+    return <input type="checkbox" aria-label="viewed" />;
+  }
+  render(<File />);
+  fireEvent.keyDown(screen.getByLabelText("viewed"), { key: "j" });
+  expect(went).toHaveBeenCalledTimes(1);
+});

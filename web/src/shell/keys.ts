@@ -42,6 +42,7 @@ export function useBindings(): Binding[] {
 /** Find what a key means now; the newest component wins. */
 export function press(event: KeyboardEvent): void {
   if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
+  if (event.key === "Enter" && answersEnter(event.target)) return;
   if (document.querySelector("dialog[open]")) return;
   const pair = event.timeStamp - firstAt < PATIENCE_MS ? `${first} ${event.key}` : "";
   const found = find(pair) ?? find(event.key);
@@ -62,11 +63,16 @@ function find(keys: string): Binding | undefined {
   return undefined;
 }
 
+/** Where letters are text. A tick box takes none, so keys go on working after it was ticked. */
 function typing(target: EventTarget | null): boolean {
-  return (
-    target instanceof HTMLElement &&
-    (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
-  );
+  if (!(target instanceof HTMLElement)) return false;
+  if (target instanceof HTMLInputElement) return !/^(checkbox|radio|button)$/.test(target.type);
+  return target.isContentEditable || /^(TEXTAREA|SELECT)$/.test(target.tagName);
+}
+
+/** What is in focus and has an Enter of its own keeps it, whatever the page means by the key. */
+function answersEnter(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest("a[href], button, summary, input") !== null;
 }
 
 function tell(): void {

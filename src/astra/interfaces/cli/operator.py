@@ -40,8 +40,12 @@ def sign_config(context: Context) -> None:
     except FileNotFoundError:
         raise NotFound(f"there is no {path}", next_step="write it, then sign it") from None
     configuration.parse(text)
+    before = context.client().get("/api/config")
+    for line in contract.differing(before["text"], text):
+        context.console.note(f"  {printable(line)}")
     authority = signed(context, contract.CONFIG_SIGNED, contract.content(text))
-    done = context.client().post("/api/config", {"text": text, "authority": authority})
+    body = {"text": text, "authority": authority, "seen": before["sha256"]}
+    done = context.client().post("/api/config", body)
     context.console.result(done, f"signed, as record {done['sequence']}")
 
 

@@ -137,32 +137,47 @@ def _flag_routes(app: FastAPI, runtime: Runtime) -> None:
         name: Annotated[str, Body()],
         on: Annotated[bool, Body()],
         authority: Annotated[dict[str, Any] | None, Body()] = None,
+        seen: Annotated[int | None, Body(description="`sequence` of the flag, to turn on")] = None,
     ) -> dict[str, Any]:
+        """Set a flag. Off is free and never refused; on is refused to who saw it as it was."""
         if on:
-            signed = Signed.read(authority)
-            event = flags.turn_on(runtime.ledger, name, signed, now=runtime.clock.now())
-            (record,) = runtime.ledger.append([event])
+            record = _turn_on(runtime, name, Signed.read(authority), seen)
         else:
             record = runtime.switches.turn_off(name, actor=caller(request))
         return {**runtime.switches.flags()[name].as_dict(), "sequence": record.sequence}
 
 
+def _turn_on(runtime: Runtime, name: str, signed: Signed, seen: int | None) -> Record:
+    version = flags.version(runtime.ledger)
+    if seen is not None:
+        flags.refuse_if_changed(runtime.ledger, name, seen)
+    event = flags.turn_on(runtime.ledger, name, signed, now=runtime.clock.now())
+    return runtime.ledger.append([event], expect={flags.SUBJECT: version})[0]
+
+
 def _configuration_routes(app: FastAPI, runtime: Runtime) -> None:
     @app.get("/api/config")
     def show_configuration() -> ConfigurationShown:
+        text = contract.signed_text(runtime.ledger)
         return ConfigurationShown(
-            text=contract.signed_text(runtime.ledger),
+            text=text,
+            sha256=contract.content(text)["sha256"],
             state=standing.configuration_state(runtime),
             file=str(runtime.root.configuration),
         )
 
     @app.post("/api/config")
     def sign_configuration(
-        text: Annotated[str, Body()], authority: Annotated[dict[str, Any], Body()]
+        text: Annotated[str, Body()],
+        authority: Annotated[dict[str, Any], Body()],
+        seen: Annotated[str | None, Body(description="`sha256` of the one it replaces")] = None,
     ) -> ConfigurationSigned:
+        version = contract.version(runtime.ledger)
+        if seen is not None:
+            contract.refuse_if_changed(runtime.ledger, seen)
         signed = Signed.read(authority)
         event = contract.sign(runtime.ledger, text, signed, now=runtime.clock.now())
-        (record,) = runtime.ledger.append([event])
+        (record,) = runtime.ledger.append([event], expect={contract.SUBJECT: version})
         runtime.reconfigure()
         return ConfigurationSigned(sequence=record.sequence, sha256=record.data["sha256"])
 

@@ -6,7 +6,7 @@ from fastapi import Body, FastAPI, Query, Request
 
 from astra.bootstrap.runtime import Runtime
 from astra.changes import reviewing
-from astra.changes.lines import MOST_REMARKS, Remark, Side
+from astra.changes.lines import Remark, Side
 from astra.changes.model import State
 from astra.changes.service import brief
 from astra.changes.views import LARGEST_PAGE
@@ -17,12 +17,14 @@ from astra.interfaces.daemon.work_models import (
     ChangeBrief,
     ChangeProposed,
     ChangeShown,
+    CommentGiven,
     DiffShown,
     DryRunShown,
     FindingsAndEvidence,
+    LinesGiven,
     LinesShown,
     OutputShown,
-    RemarkGiven,
+    RejectionGiven,
     TaskShown,
 )
 from astra.policy.authority import Signed
@@ -100,17 +102,12 @@ def _proposing(app: FastAPI, runtime: Runtime) -> None:
         return runtime.changes.shown(identifier)
 
     @app.post("/api/changes/{identifier}/comments", response_model=ChangeShown)
-    def comment_on_change(
-        request: Request,
-        identifier: str,
-        text: Annotated[str, Body()] = "",
-        request_changes: Annotated[bool, Body()] = False,  # noqa: FBT002 - a member of the body
-        remarks: Annotated[list[RemarkGiven], Body(max_length=MOST_REMARKS)] = [],  # noqa: B006 - never changed
-    ) -> Document:
+    def comment_on_change(request: Request, identifier: str, given: CommentGiven) -> Document:
+        """Say something, or send it back; the words and the remarks are recorded together."""
         reviews = runtime.changes.reviews
-        say = reviews.request_changes if request_changes else reviews.comment
-        on_lines = [Remark(**each.model_dump()) for each in remarks]
-        say(identifier, text, actor=caller(request), remarks=on_lines)
+        say = reviews.request_changes if given.request_changes else reviews.comment
+        actor, remarks = caller(request), _on_lines(given)
+        say(identifier, given.text, actor=actor, remarks=remarks, seen=given.commit)
         return runtime.changes.shown(identifier)
 
 
@@ -133,10 +130,11 @@ def _deciding(app: FastAPI, runtime: Runtime) -> None:
         return runtime.changes.shown(identifier)
 
     @app.post("/api/changes/{identifier}/reject", response_model=ChangeShown)
-    def reject_change(
-        request: Request, identifier: str, reason: Annotated[str, Body(embed=True)]
-    ) -> Document:
-        runtime.changes.reviews.reject(identifier, reason, actor=caller(request))
+    def reject_change(request: Request, identifier: str, given: RejectionGiven) -> Document:
+        """Turn a change down; the reason and the remarks are recorded together."""
+        actor, remarks = caller(request), _on_lines(given)
+        reject = runtime.changes.reviews.reject
+        reject(identifier, given.reason, actor=actor, remarks=remarks, seen=given.commit)
         return runtime.changes.shown(identifier)
 
 
@@ -168,6 +166,10 @@ def _dry_runs(app: FastAPI, runtime: Runtime) -> None:
         identifier: str, authority: Annotated[Document, Body(embed=True)]
     ) -> Document:
         return runtime.change_parts.dry_runs.approve(identifier, Signed.read(authority))
+
+
+def _on_lines(given: LinesGiven) -> list[Remark]:
+    return [Remark(**each.model_dump()) for each in given.remarks]
 
 
 def _settled(runtime: Runtime, identifier: str, seconds: float) -> Document:

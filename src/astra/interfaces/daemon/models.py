@@ -78,10 +78,11 @@ class FlagShown(Shape):
     on: bool
     source: Literal["default", "environment", "record", "operator", "forged"]
     note: str
+    sequence: int = Field(default=0, description="the record that set it last, or 0")
 
 
 class FlagSet(FlagShown):
-    sequence: int
+    pass
 
 
 class DaemonShown(Shape):
@@ -223,6 +224,7 @@ class Accepted(Shape):
 
 class ConfigurationShown(Shape):
     text: str
+    sha256: str
     state: str
     file: str
 

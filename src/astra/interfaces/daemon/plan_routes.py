@@ -12,7 +12,7 @@ from astra.interfaces.daemon.work_models import (
     DecisionWanted,
     GrantChanged,
     GrantContent,
-    GrantShown,
+    GrantPage,
     MessageShown,
     PlanBrief,
     PlanDrafted,
@@ -24,6 +24,8 @@ from astra.policy.authority import Signed
 Document = dict[str, Any]
 Authority = Annotated[Document, Body(embed=True)]
 Reason = Annotated[str, Body(embed=True)]
+PlanHash = Annotated[str | None, Body(embed=True, description="of the plan that was seen")]
+SeenStep = Annotated[int | None, Body(embed=True, description="that was seen waiting")]
 
 
 def add(app: FastAPI, runtime: Runtime) -> None:
@@ -75,8 +77,13 @@ def _deciding(app: FastAPI, runtime: Runtime) -> None:
 
     @app.post("/api/agents/{identifier}/approve", response_model=PlanShown)
     def approve_plan(
-        identifier: str, approval: Annotated[str, Body()], authority: Authority
+        identifier: str,
+        approval: Annotated[str, Body()],
+        authority: Authority,
+        plan_hash: PlanHash = None,
     ) -> Document:
+        plans = runtime.planning.plans
+        plans.refuse_if_moved(plans.register.get(identifier), plan_hash)
         runtime.desk.grant(approval, Signed.read(authority))
         runtime.planning.plans.fulfil(approval)
         runtime.planning.exports.export(identifier)
@@ -84,9 +91,13 @@ def _deciding(app: FastAPI, runtime: Runtime) -> None:
 
     @app.post("/api/agents/{identifier}/reject", response_model=PlanShown)
     def reject_plan(
-        request: Request, identifier: str, reason: Annotated[str, Body(embed=True)]
+        request: Request,
+        identifier: str,
+        reason: Annotated[str, Body(embed=True)],
+        plan_hash: PlanHash = None,
     ) -> Document:
-        runtime.planning.plans.reject(identifier, reason, actor=caller(request))
+        actor = caller(request)
+        runtime.planning.plans.reject(identifier, reason, actor=actor, seen=plan_hash)
         return runtime.planning.views.shown(identifier)
 
     @app.post("/api/agents/{identifier}/revise", response_model=PlanShown)
@@ -94,7 +105,7 @@ def _deciding(app: FastAPI, runtime: Runtime) -> None:
         request: Request,
         identifier: str,
         edits: Annotated[list[Document], Body()],
-        plan_hash: Annotated[str | None, Body(description="of the plan that was seen")] = None,
+        plan_hash: PlanHash = None,
     ) -> Document:
         actor = caller(request)
         runtime.planning.plans.revise(identifier, edits, actor=actor, seen=plan_hash)
@@ -119,7 +130,7 @@ def _holding(app: FastAPI, runtime: Runtime) -> None:
         request: Request,
         identifier: str,
         reason: Reason = "",
-        step: Annotated[int | None, Body(embed=True, description="that was seen waiting")] = None,
+        step: SeenStep = None,
     ) -> Document:
         actor = caller(request)
         runtime.running.control.skip(identifier, actor=actor, reason=reason, seen=step)
@@ -136,28 +147,38 @@ def _loosening(app: FastAPI, runtime: Runtime) -> None:
         *,
         once: Annotated[bool, Query()] = False,
         steps: Annotated[int, Query(ge=0)] = 0,
+        step: Annotated[int | None, Query(description="that was seen waiting")] = None,
     ) -> Document:
-        return runtime.running.control.wanted(identifier, action, once=once, steps=steps)
+        wanted = runtime.running.control.wanted
+        return wanted(identifier, action, once=once, steps=steps, seen=step)
 
     @app.post("/api/agents/{identifier}/resume", response_model=PlanShown)
-    def resume_plan(identifier: str, authority: Authority) -> Document:
-        runtime.running.control.decide(identifier, "resume", Signed.read(authority))
+    def resume_plan(identifier: str, authority: Authority, step: SeenStep = None) -> Document:
+        runtime.running.control.decide(identifier, "resume", Signed.read(authority), seen=step)
         return runtime.planning.views.shown(identifier)
 
     @app.post("/api/agents/{identifier}/grant", response_model=PlanShown)
     def grant_more(
-        identifier: str, authority: Authority, *, once: Annotated[bool, Body()] = False
+        identifier: str,
+        authority: Authority,
+        *,
+        once: Annotated[bool, Body()] = False,
+        step: SeenStep = None,
     ) -> Document:
-        runtime.running.control.decide(identifier, "grant", Signed.read(authority), once=once)
+        signed = Signed.read(authority)
+        runtime.running.control.decide(identifier, "grant", signed, once=once, seen=step)
         runtime.planning.exports.export(identifier)
         return runtime.planning.views.shown(identifier)
 
     @app.post("/api/agents/{identifier}/extend_budget", response_model=PlanShown)
     def extend_budget(
-        identifier: str, authority: Authority, steps: Annotated[int, Body()]
+        identifier: str,
+        authority: Authority,
+        steps: Annotated[int, Body()],
+        step: SeenStep = None,
     ) -> Document:
         signed = Signed.read(authority)
-        runtime.running.control.decide(identifier, "extend_budget", signed, steps=steps)
+        runtime.running.control.decide(identifier, "extend_budget", signed, steps=steps, seen=step)
         return runtime.planning.views.shown(identifier)
 
 
@@ -188,9 +209,10 @@ def _talking(app: FastAPI, runtime: Runtime) -> None:
 
 
 def _allowlist(app: FastAPI, runtime: Runtime) -> None:
-    @app.get("/api/agent_global_grants", response_model=Page[GrantShown])
+    @app.get("/api/agent_global_grants", response_model=GrantPage)
     def list_grants() -> Document:
-        return {"items": runtime.planning.allowlist.listed(), "next": None}
+        allowlist = runtime.planning.allowlist
+        return {"sequence": allowlist.newest(), "items": allowlist.listed(), "next": None}
 
     @app.get("/api/agent_global_grants/content", response_model=GrantContent)
     def spelled_grant(kind: Annotated[str, Query()], value: Annotated[str, Query()]) -> Document:
@@ -199,9 +221,12 @@ def _allowlist(app: FastAPI, runtime: Runtime) -> None:
 
     @app.post("/api/agent_global_grants", response_model=GrantChanged)
     def add_grant(
-        kind: Annotated[str, Body()], value: Annotated[str, Body()], authority: Authority
+        kind: Annotated[str, Body()],
+        value: Annotated[str, Body()],
+        authority: Authority,
+        seen: Annotated[int | None, Body(description="`sequence` of the list")] = None,
     ) -> Document:
-        record = runtime.planning.allowlist.add(kind, value, Signed.read(authority))
+        record = runtime.planning.allowlist.add(kind, value, Signed.read(authority), seen=seen)
         return {"kind": kind, "value": record.data["value"], "sequence": record.sequence}
 
     @app.delete("/api/agent_global_grants", response_model=GrantChanged)

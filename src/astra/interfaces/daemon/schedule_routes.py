@@ -86,8 +86,14 @@ def _changing(app: FastAPI, runtime: Runtime) -> None:
         return _call(runtime, request, "pause", {"id": identifier}, off=astra_off)
 
     @app.post("/api/schedules/{identifier}/resume", response_model=ScheduleShown)
-    def resume_schedule(request: Request, identifier: str, astra_off: Off = "") -> dict[str, Any]:
-        return _call(runtime, request, "resume", {"id": identifier}, off=astra_off)
+    def resume_schedule(
+        request: Request,
+        identifier: str,
+        seen: Annotated[str | None, Body(embed=True, description="`etag` of the schedule")] = None,
+        astra_off: Off = "",
+    ) -> dict[str, Any]:
+        asked = {"id": identifier, **({"seen": seen} if seen else {})}
+        return _call(runtime, request, "resume", asked, off=astra_off)
 
 
 def _running(app: FastAPI, runtime: Runtime) -> None:

@@ -4,8 +4,8 @@ from typing import Any
 
 from pydantic import Field
 
-from astra.changes.lines import LONGEST_REMARK, Side
-from astra.interfaces.daemon.models import Accepted, Growing, Shape
+from astra.changes.lines import LONGEST_REMARK, MOST_REMARKS, Side
+from astra.interfaces.daemon.models import Accepted, Growing, Page, Shape
 from astra.tools import changes, desires, plans, schedules
 
 
@@ -57,6 +57,10 @@ class GrantShown(Shape):
     kind: str
     value: str
     added_at: str
+
+
+class GrantPage(Page[GrantShown]):
+    sequence: int = Field(description="the record that changed the list last, or 0")
 
 
 class GrantContent(Shape):
@@ -153,6 +157,22 @@ class RemarkGiven(Shape):
     side: Side = "new"
     line: int = Field(ge=1)
     text: str = Field(min_length=1, max_length=LONGEST_REMARK)
+
+
+class LinesGiven(Shape):
+    """What is said about lines of a change, and which commit of it was looked at."""
+
+    remarks: list[RemarkGiven] = Field(default_factory=list[RemarkGiven], max_length=MOST_REMARKS)
+    commit: str | None = Field(default=None, description="of the change that was seen")
+
+
+class CommentGiven(LinesGiven):
+    text: str = ""
+    request_changes: bool = False
+
+
+class RejectionGiven(LinesGiven):
+    reason: str
 
 
 class TaskShown(Shape):

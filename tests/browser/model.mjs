@@ -1,0 +1,54 @@
+// A model on loopback that says what a story wants: OpenAI's dialect, a form filled in.
+import { createServer } from "node:http";
+
+export class Model {
+  /** `say` makes the next answer of what the model was told so far. */
+  static async make(say) {
+    const model = new Model();
+    model.say = say;
+    model.server = createServer((request, response) => {
+      const chunks = [];
+      request.on("data", (chunk) => chunks.push(chunk));
+      request.on("end", () => {
+        const asked = JSON.parse(Buffer.concat(chunks).toString());
+        response.setHeader("Content-Type", "application/json");
+        response.end(JSON.stringify(completion(asked, model.say(told(asked)))));
+      });
+    });
+    await new Promise((ready) => model.server.listen(0, "127.0.0.1", ready));
+    const { port } = model.server.address();
+    model.environment = { ASTRA_MODEL: "scripted", ASTRA_MODEL_BASE_URL: `http://127.0.0.1:${port}/v1` };
+    return model;
+  }
+
+  async end() {
+    this.server.closeAllConnections();
+    await new Promise((done) => this.server.close(done));
+  }
+}
+
+export const sh = (script) => ({
+  kind: "tool",
+  tool: "run_in_sandbox",
+  arguments: { command: ["sh", "-c", script] },
+});
+export const done = { kind: "done", output: "done" };
+
+/** A command that wants a host which no plan here was granted. */
+export const reaching = (host) =>
+  sh(`python3 -c "import urllib.request as u; u.urlopen('http://${host}:8080/')"; true`);
+
+const told = (asked) => asked.messages.map((each) => String(each.content)).join("\n");
+
+function completion(asked, said) {
+  const { name } = asked.tools[0].function;
+  const call = { id: "call_1", type: "function", function: { name, arguments: JSON.stringify(said) } };
+  return {
+    id: "chatcmpl-1",
+    object: "chat.completion",
+    created: 1_700_000_000,
+    model: asked.model,
+    choices: [{ index: 0, message: { role: "assistant", content: null, tool_calls: [call] }, finish_reason: "stop" }],
+    usage: { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 },
+  };
+}
