@@ -1,12 +1,13 @@
 // Astra goes away and comes back; the page says so, and nothing is missed.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, afterEach, before, test } from "node:test";
 import { World } from "./world.mjs";
 
 let world;
 before(async () => {
   world = await World.make();
 });
+afterEach(() => world.closePages());
 after(() => world.end());
 
 test("while Astra is away the page says so; what happened meanwhile comes when it is back", async () => {

@@ -1,12 +1,13 @@
 // A person comes in, sees what waits, decides, and everybody who looks sees it.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { World } from "./world.mjs";
+import { after, afterEach, before, test } from "node:test";
+import { eventually, World } from "./world.mjs";
 
 let world;
 before(async () => {
   world = await World.make();
 });
+afterEach(() => world.closePages());
 after(() => world.end());
 
 async function asked(url) {
@@ -69,16 +70,25 @@ test("who decides second is told that it was decided", async () => {
 
 test("everything of it goes by keyboard", async () => {
   const id = await asked("https://example.com/four");
+  await asked("https://example.com/five");
   const page = await world.page();
-  const request = page.getByRole("link", { name: /asks to run fetch_url once/ });
-  await request.waitFor();
+  const requests = page.getByRole("link", { name: /asks to run fetch_url once/ });
+  const inFocus = (which) =>
+    eventually(async () =>
+      assert.ok(await requests.nth(which).evaluate((link) => link === document.activeElement)),
+    );
+  await requests.nth(1).waitFor();
   await page.keyboard.press("?");
   const keys = page.getByRole("dialog", { name: "Keys" });
   await keys.getByText("next", { exact: true }).waitFor();
   await page.keyboard.press("Escape");
   await keys.waitFor({ state: "hidden" });
   await page.keyboard.press("j");
-  await page.locator("li[data-chosen]").filter({ has: request }).waitFor();
+  await inFocus(0);
+  await page.keyboard.press("j");
+  await inFocus(1);
+  await page.keyboard.press("k");
+  await inFocus(0);
   await page.keyboard.press("Enter");
   await page.waitForURL(`**/approvals/${id}`);
   await page.getByRole("heading", { name: "Your decision" }).waitFor();

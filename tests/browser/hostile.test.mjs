@@ -1,6 +1,6 @@
 // Whatever an agent writes is shown as text: nothing runs, nothing turns around, nothing hides.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, afterEach, before, test } from "node:test";
 import { HOSTILE, PHONE, propose, World } from "./world.mjs";
 
 let world;
@@ -8,6 +8,7 @@ before(async () => {
   world = await World.make();
   await world.astra("flags", "set", "ASTRA_CODE_WRITE_ENABLED", "on");
 });
+afterEach(() => world.closePages());
 after(() => world.end());
 
 async function untouched(page) {

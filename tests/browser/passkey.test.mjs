@@ -87,6 +87,28 @@ test("with it code writing is turned on, and a change is approved", async () => 
   await page.getByText("It was approved without the deploy").waitFor();
 });
 
+test("with it every plan is granted something, unless somebody took it back meanwhile", async () => {
+  const grant = ["network_domains", "example.org"];
+  await world.go(page, "/safety");
+  await page.getByText("Add one", { exact: true }).click();
+  await page.getByLabel("Which").fill("Example.ORG");
+  await page.getByRole("button", { name: "See what it would mean" }).click();
+  await page.getByText("example.org", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Grant it with your passkey" }).click();
+  await page.getByRole("button", { name: "Take back" }).waitFor();
+  assert.equal((await signed("agent_global_grant_added")).statement.content.value, "example.org");
+  await page.route("**/api/events", (route) => route.abort());
+  await world.go(page, "/safety");
+  await world.astra("grants", "remove", ...grant);
+  await page.getByText("Add one", { exact: true }).click();
+  await page.getByLabel("Which").fill("example.org");
+  await page.getByRole("button", { name: "See what it would mean" }).click();
+  await page.getByRole("button", { name: "Grant it with your passkey" }).click();
+  await page.getByText("was changed since you looked at it").waitFor();
+  assert.deepEqual((await world.astra("grants", "list")).items, []);
+  await page.unroute("**/api/events");
+});
+
 test("with it a plan is approved, with exactly the grants that the page showed", async () => {
   const plan = await world.plan();
   await world.go(page, `/plans/${plan.id}`);

@@ -1,7 +1,7 @@
 // The whole review of a change: looked at, remarked on, sent back, revised, approved, merged.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { KINDER } from "./target.mjs";
+import { after, afterEach, before, test } from "node:test";
+import { KINDER, WELL } from "./target.mjs";
 import { PHONE, propose, World } from "./world.mjs";
 
 let world;
@@ -9,6 +9,7 @@ before(async () => {
   world = await World.make();
   await world.astra("flags", "set", "ASTRA_CODE_WRITE_ENABLED", "on");
 });
+afterEach(() => world.closePages());
 after(() => world.end());
 
 const greeting = (words) => `def greet(name: str) -> str:\n    return f"${words}, {name}"\n`;
@@ -85,6 +86,23 @@ test("by keyboard: files, viewed marks, one column, reject", async () => {
   await page.keyboard.type("not now");
   await page.keyboard.press("Control+Enter");
   await page.getByText("This change is rejected: not now").waitFor();
+});
+
+test("the tests are run again from the page, which shows what they print and asks anew", async () => {
+  await world.contract();
+  const change = await propose(world, "Greet well", WELL);
+  const page = await world.page();
+  await world.go(page, `/changes/${change.id}`);
+  await page.route("**/output?*", (route) => route.fulfill({ json: { text: "collected 3 items", position: 17 } }));
+  await page.getByRole("button", { name: "Run the tests again" }).click();
+  await page.getByText("collected 3 items").waitFor();
+  await page.getByText("round 2").waitFor();
+  await page.getByRole("button", { name: "Run the tests again" }).waitFor();
+  const again = await world.astra("changes", "show", change.id);
+  assert.equal(again.state, "awaiting_approval");
+  assert.notEqual(again.approval_id, change.approval_id);
+  await page.getByRole("button", { name: "Approve" }).click();
+  await page.getByText(`astra approve ${again.approval_id}`).waitFor();
 });
 
 test("on a phone: read, then approve in the terminal, and watch it become part of the branch", async () => {

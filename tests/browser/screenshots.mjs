@@ -1,7 +1,9 @@
 // Pictures of every page at both sizes, for the documents: node screenshots.mjs FOLDER
+import assert from "node:assert/strict";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { DESKTOP, furnish, PHONE, places, World } from "./world.mjs";
+import { Model, reaching } from "./model.mjs";
+import { DESKTOP, eventually, furnish, PHONE, places, World } from "./world.mjs";
 
 const folder = process.argv[2];
 const IN_THE_DARK = ["inbox", "review", "live"];
@@ -18,9 +20,11 @@ await mkdir(folder, { recursive: true });
 for (const old of await readdir(folder)) {
   if (/-(desk|phone)-(light|dark)\.(png|webp)$/.test(old)) await rm(join(folder, old));
 }
-const world = await World.make();
+const model = await Model.make(() => reaching("packages.example.com"));
+const world = await World.make({ environment: model.environment });
 try {
-  const pages = Object.entries(places(await furnish(world)));
+  const made = await furnish(world);
+  const pages = Object.entries({ ...places(made), blocked: `/plans/${await blocked()}` });
   for (const [size, viewport] of Object.entries({ desk: DESKTOP, phone: PHONE })) {
     for (const colorScheme of ["light", "dark"]) {
       const page = await world.page({ viewport, colorScheme });
@@ -39,6 +43,17 @@ try {
   }
 } finally {
   await world.end();
+  await model.end();
+}
+
+/** A plan that tried to reach what it was not granted. */
+async function blocked() {
+  const { id } = await world.plan({ manifest: { skills: ["sandbox"] } });
+  await world.astra("plans", "approve", id);
+  await eventually(async () =>
+    assert.equal((await world.astra("plans", "show", id)).state, "blocked_on_permission"),
+  );
+  return id;
 }
 
 /** Show the lines of a review with the finding and the remark beside them. */

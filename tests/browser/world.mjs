@@ -1,6 +1,7 @@
 // A real daemon on a throwaway data root, and a real browser that looks at it.
 import { execFile, spawn } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { request } from "node:http";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -33,7 +34,7 @@ const SLOWDOWN = Number(process.env.BROWSER_SLOWDOWN ?? 1);
 export const PHONE = { width: 390, height: 844 };
 export const DESKTOP = { width: 1280, height: 800 };
 
-const PLAN = {
+export const PLAN = {
   schema_version: 1,
   goals: ["Collect what people asked about the weather and answer it in one note"],
   checkpoints: [
@@ -59,6 +60,7 @@ export class World {
   /** Make one; `environment` is what the daemon is started with besides. */
   static async make({ environment = {} } = {}) {
     const world = new World();
+    world.contexts = [];
     world.folder = await mkdtemp(join(tmpdir(), "astra-browser-"));
     world.environment = {
       PATH: process.env.PATH,
@@ -128,6 +130,7 @@ export class World {
     const { daemon } = await this.astra("status");
     this.url = daemon.url;
     this.port = daemon.port;
+    this.socket = daemon.socket;
   }
 
   async down() {
@@ -139,6 +142,7 @@ export class World {
   /** Open a page that is logged in, and note whatever it complains about. */
   async page({ viewport = DESKTOP, colorScheme = "light", ...options } = {}) {
     const context = await this.browser.newContext({ viewport, colorScheme, ...options });
+    this.contexts.push(context);
     const page = await context.newPage();
     if (SLOWDOWN > 1) {
       const session = await context.newCDPSession(page);
@@ -151,10 +155,27 @@ export class World {
         page.complaints.push(message.text());
       }
     });
-    const { url } = await this.astra("login");
-    await page.goto(url);
+    await page.goto(await this.login());
     await page.getByRole("heading", { name: "Inbox" }).waitFor();
     return page;
+  }
+
+  /** Close what a test opened: pages that stay open go on following everything that happens. */
+  async closePages() {
+    await Promise.all(this.contexts.splice(0).map((context) => context.close()));
+  }
+
+  /** Give a link that lets somebody in once. What `astra login` does, without its start. */
+  login() {
+    return new Promise((done, failed) => {
+      const where = { socketPath: this.socket, path: "/api/login", method: "POST" };
+      const asked = request({ ...where, headers: { Host: "localhost" } }, async (answer) => {
+        const said = JSON.parse(Buffer.concat(await answer.toArray()).toString());
+        said.url ? done(said.url) : failed(new Error(JSON.stringify(said)));
+      });
+      asked.on("error", failed);
+      asked.end();
+    });
   }
 
   /** Draft a plan, as the agent would. */
@@ -213,14 +234,15 @@ export class World {
   }
 }
 
-/** Count what axe finds wrong with a page; the words say what and where. */
-export async function violations(page) {
+/** Count what axe finds wrong with a page, by all its rules or some; the words say what and where. */
+export async function violations(page, rules = null) {
   if (!(await page.evaluate(() => "axe" in window))) {
     const session = await page.context().newCDPSession(page);
     const { readFile } = await import("node:fs/promises");
     await session.send("Runtime.evaluate", { expression: await readFile(AXE, "utf8") });
   }
-  const found = await page.evaluate(() => window.axe.run());
+  const options = rules ? { runOnly: rules } : {};
+  const found = await page.evaluate((chosen) => window.axe.run(chosen), options);
   return found.violations.flatMap((rule) =>
     rule.nodes.map((node) => `${rule.id}: ${node.target.join(" ")} ${node.failureSummary}`),
   );
@@ -229,19 +251,23 @@ export async function violations(page) {
 /** Things for every page to show: wanted, scheduled, asked for, hostile. */
 export async function furnish(world) {
   const made = {};
-  made.desire = (
-    await world.astra("desires", "record", "Answer in the language a person wrote in", "--strength", "0.9", "--tag", "tone")
-  ).id;
-  await world.astra("desires", "record", "Keep a list of open questions and ask them together", "--strength", "0.7", "--tag", "habit");
-  await world.astra("desires", "record", "Remember what worked the last time a test failed", "--strength", "0.5");
-  await world.astra("desires", "reinforce", made.desire);
-  made.schedule = (
-    await world.astra("schedules", "create", "--name", "Morning survey", "--cron", "0 7 * * 1-5", "--timezone", "Europe/Berlin", "--tool", "astra.desires.list", "--payload", "{}", "--tier", "0", "--budget", "4")
-  ).id;
-  await world.astra("schedules", "run", made.schedule);
-  await world.astra("schedules", "create", "--name", "Read the news page", "--cron", "*/30 * * * *", "--tool", "fetch_url", "--payload", '{"url": "https://example.org/feed"}', "--tier", "2", "--budget", "8");
-  made.approval = (await world.attempt("tools", "call", "fetch_url", '{"url": "https://example.com/weather"}')).said.approval_id;
-  made.promotion = (await world.attempt("desires", "promote", made.desire)).said.approval_id;
+  const [wish, schedule] = await Promise.all([
+    world.astra("desires", "record", "Answer in the language a person wrote in", "--strength", "0.9", "--tag", "tone"),
+    world.astra("schedules", "create", "--name", "Morning survey", "--cron", "0 7 * * 1-5", "--timezone", "Europe/Berlin", "--tool", "astra.desires.list", "--payload", "{}", "--tier", "0", "--budget", "4"),
+    world.astra("desires", "record", "Keep a list of open questions and ask them together", "--strength", "0.7", "--tag", "habit"),
+    world.astra("desires", "record", "Remember what worked the last time a test failed", "--strength", "0.5"),
+    world.astra("schedules", "create", "--name", "Read the news page", "--cron", "*/30 * * * *", "--tool", "fetch_url", "--payload", '{"url": "https://example.org/feed"}', "--tier", "2", "--budget", "8"),
+  ]);
+  made.desire = wish.id;
+  made.schedule = schedule.id;
+  const [asked, promoted] = await Promise.all([
+    world.attempt("tools", "call", "fetch_url", '{"url": "https://example.com/weather"}'),
+    world.attempt("desires", "promote", made.desire),
+    world.astra("desires", "reinforce", made.desire),
+    world.astra("schedules", "run", made.schedule),
+  ]);
+  made.approval = asked.said.approval_id;
+  made.promotion = promoted.said.approval_id;
   await world.astra("flags", "set", "ASTRA_CODE_WRITE_ENABLED", "on");
   await world.contract();
   await world.astra("deploy");

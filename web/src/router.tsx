@@ -26,7 +26,12 @@ const at = <P extends string>(
 export const inboxRoute = createRoute({ getParentRoute: () => root, path: "/", component: Inbox });
 export const approvalRoute = at("/approvals/$id", () => import("./pages/Approval"), "Approval");
 export const decidedRoute = at("/approvals", () => import("./pages/Decided"), "Decided");
-export const changesRoute = at("/changes", () => import("./pages/Changes"), "Changes");
+export const changesRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/changes",
+  validateSearch: (search): { state?: string | undefined } => ({ state: text(search.state) }),
+  component: lazyRouteComponent(() => import("./pages/Changes"), "Changes"),
+});
 export const changeRoute = at("/changes/$id", () => import("./review/Review"), "ReviewPage");
 export const tasksRoute = at("/tasks", () => import("./pages/Tasks"), "Tasks");
 export const plansRoute = at("/plans", () => import("./plans/Plans"), "Plans");
@@ -44,7 +49,10 @@ export const scheduleRoute = at("/schedules/$id", () => import("./pages/Schedule
 export const ledgerRoute = createRoute({
   getParentRoute: () => root,
   path: "/ledger",
-  validateSearch: (search): { type?: string | undefined } => ({ type: text(search.type) }),
+  validateSearch: (search): { type?: string | undefined; all?: true | undefined } => ({
+    type: text(search.type),
+    all: search.all === true ? true : undefined,
+  }),
   component: lazyRouteComponent(() => import("./pages/Ledger"), "LedgerPage"),
 });
 export const storyRoute = at("/ledger/story/$id", () => import("./pages/Story"), "Story");

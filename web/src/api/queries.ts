@@ -103,10 +103,17 @@ export const historyQuery = (identifier: string, limit: number) =>
         }),
       ),
   });
-export const changesQuery = queryOptions({
-  queryKey: ["changes"],
-  queryFn: () => answer(api.GET("/api/changes", { params: { query: { limit: 100 } } })),
-});
+/** Changes, the newest first, a page at a time; of one state, or all. */
+export const changePages = (state: string) =>
+  infiniteQueryOptions({
+    queryKey: ["changes", "pages", state],
+    initialPageParam: null as string | null,
+    queryFn: ({ pageParam: cursor }) => {
+      const query = { limit: 50, ...(state && { state }), ...(cursor && { cursor }) };
+      return answer(api.GET("/api/changes", { params: { query } }));
+    },
+    getNextPageParam: (page) => (page.next === null ? null : String(page.next ?? "") || null),
+  });
 export const changeQuery = (identifier: string) =>
   queryOptions({
     queryKey: ["changes", "one", identifier],

@@ -1,16 +1,30 @@
-import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import type { ChangeBrief } from "../api/changes";
-import { changesQuery } from "../api/queries";
+import { changePages } from "../api/queries";
 import { Badge, StateBadge, toneOf } from "../parts/Badge";
-import { buttonClass } from "../parts/Button";
+import { Button, buttonClass } from "../parts/Button";
+import { Choice } from "../parts/Field";
 import { PageHeader } from "../parts/PageHeader";
 import { Answer, Empty } from "../parts/states";
 import { Time } from "../parts/Time";
 import { Untrusted } from "../parts/Untrusted";
 
+const STATES = [
+  "awaiting_approval",
+  "gathering_evidence",
+  "changes_requested",
+  "conflict",
+  "executed",
+  "rolled_back",
+  "rejected",
+  "superseded",
+];
+
 export function Changes() {
-  const changes = useQuery(changesQuery);
+  const { state = "" } = useSearch({ from: "/changes" });
+  const navigate = useNavigate();
+  const changes = useInfiniteQuery(changePages(state));
   return (
     <>
       <PageHeader
@@ -22,30 +36,55 @@ export function Changes() {
           </Link>
         }
       />
+      <div className="mb-3 w-56">
+        <Choice
+          label="Which"
+          value={state}
+          onChange={(next) =>
+            void navigate({ to: "/changes", search: next ? { state: next } : {} })
+          }
+          options={[
+            { value: "", name: "All" },
+            ...STATES.map((each) => ({ value: each, name: each.replaceAll("_", " ") })),
+          ]}
+        />
+      </div>
       <section className="overflow-hidden rounded-card border border-line bg-surface">
         <Answer query={changes}>
-          {(page) =>
-            page.items.length === 0 ? (
-              <Empty title="No change has been proposed yet">
-                An agent proposes one with{" "}
-                <code className="font-mono">schedule_code_modification</code>, while code writing is
-                on (see{" "}
-                <Link to="/safety" className="text-accent underline">
-                  Safety
-                </Link>
-                ).
-              </Empty>
-            ) : (
-              <ul>
-                {page.items.map((change) => (
-                  <Row key={change.id} change={change} />
-                ))}
-              </ul>
-            )
-          }
+          {({ pages }) => <Listed changes={pages.flatMap((page) => page.items)} state={state} />}
         </Answer>
       </section>
+      {changes.hasNextPage && (
+        <div className="mt-3 text-center">
+          <Button busy={changes.isFetchingNextPage} onClick={() => changes.fetchNextPage()}>
+            Older changes
+          </Button>
+        </div>
+      )}
     </>
+  );
+}
+
+function Listed({ changes, state }: { changes: ChangeBrief[]; state: string }) {
+  if (changes.length > 0) {
+    return (
+      <ul>
+        {changes.map((change) => (
+          <Row key={change.id} change={change} />
+        ))}
+      </ul>
+    );
+  }
+  if (state) return <Empty title={`No change is ${state.replaceAll("_", " ")}`} />;
+  return (
+    <Empty title="No change has been proposed yet">
+      An agent proposes one with <code className="font-mono">schedule_code_modification</code>,
+      while code writing is on (see{" "}
+      <Link to="/safety" className="text-accent underline">
+        Safety
+      </Link>
+      ).
+    </Empty>
   );
 }
 

@@ -15,9 +15,10 @@ import { Records } from "./Records";
 import { FAMILIES, family, ROUTINE } from "./sentences";
 
 export function LedgerPage() {
-  const { type: chosen = "" } = useSearch({ from: "/ledger" });
+  const { type: chosen = "", all: routine = false } = useSearch({ from: "/ledger" });
   const navigate = useNavigate();
-  const [routine, setRoutine] = useState(false);
+  const look = (type: string, all: boolean) =>
+    void navigate({ to: "/ledger", search: { ...(type && { type }), ...(all && { all: true }) } });
   const exact = chosen !== "" && !FAMILIES.some(([name]) => name === chosen);
   const pages = useInfiniteQuery({ ...ledgerPages, enabled: !exact });
   const kind = useQuery({ ...kindQuery(chosen), enabled: exact });
@@ -38,7 +39,7 @@ export function LedgerPage() {
           <Choice
             label="What"
             value={chosen}
-            onChange={(type) => void navigate({ to: "/ledger", search: type ? { type } : {} })}
+            onChange={(type) => look(type, routine)}
             options={[
               { value: "", name: "Everything" },
               ...FAMILIES.map(([name]) => ({ value: name, name })),
@@ -51,7 +52,7 @@ export function LedgerPage() {
           <input
             type="checkbox"
             checked={routine}
-            onChange={(event) => setRoutine(event.target.checked)}
+            onChange={(event) => look(chosen, event.target.checked)}
             className="size-4 accent-accent"
           />
           also reading and counting

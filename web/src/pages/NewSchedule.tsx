@@ -84,18 +84,20 @@ export function NewSchedule() {
               onChange={(event) => set("per_day_budget")(event.target.value)}
               note="Tools that only read have no limit."
             />
-            {create.error && <Trouble error={create.error} />}
-            <Button
-              type="submit"
-              look="main"
-              busy={create.isPending}
-              disabled={!form.name.trim() || payload === null}
-            >
-              Create the schedule
-            </Button>
           </div>
         </Card>
         <When form={form} set={set} />
+        <div className="space-y-3 lg:col-start-1">
+          {create.error && <Trouble error={create.error} />}
+          <Button
+            type="submit"
+            look="main"
+            busy={create.isPending}
+            disabled={!form.name.trim() || payload === null}
+          >
+            Create the schedule
+          </Button>
+        </div>
       </form>
     </>
   );
@@ -109,10 +111,14 @@ function ToolChoice({ value, onChange }: { value: string; onChange: (value: stri
       label="Tool"
       value={value}
       onChange={onChange}
-      options={tools.map((tool) => ({
-        value: tool.name,
-        name: `${tool.name} (tier ${tool.tier}): ${tool.title}`,
-      }))}
+      options={
+        data
+          ? tools.map((tool) => ({
+              value: tool.name,
+              name: `${tool.name} (tier ${tool.tier}): ${tool.title}`,
+            }))
+          : [{ value, name: value }]
+      }
     />
   );
 }

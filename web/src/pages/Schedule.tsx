@@ -137,7 +137,7 @@ function Today({ schedule, firings }: { schedule: Schedule; firings: Firing[] })
     <Card title="Budget today">
       {schedule.safety_tier === 0 ? (
         <p className="text-sm text-soft">
-          It only reads, so it has no limit. {used} firings today.
+          It only reads, so it has no limit. {used} {used === 1 ? "firing" : "firings"} today.
         </p>
       ) : (
         <>

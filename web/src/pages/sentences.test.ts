@@ -23,7 +23,10 @@ const record = (type: string, data: Record<string, unknown> = {}): LedgerRecord 
 
 it("has a sentence for every event, also when a record lacks what it should have", () => {
   expect(events.length).toBeGreaterThan(30);
-  for (const name of events) expect(sentence(record(name))).toMatch(/^\S.*\S$/s);
+  for (const name of events) {
+    expect(sentence(record(name))).toMatch(/^\S.*\S$/s);
+    expect(sentence(record(name)), name).not.toBe(`${name.replaceAll("_", " ")}.`);
+  }
 });
 
 it("names an unknown event instead of hiding it", () => {

@@ -102,6 +102,60 @@ const SAYINGS: Record<string, Say> = {
   agent_resumed: () => "The plan goes on.",
   agent_completed: () => "The plan is done.",
   agent_aborted: (data) => `The plan was ended${because(data)}.`,
+  agent_plan_answered: () => "The questions about the plan were answered.",
+  agent_plan_drafting_retried: (data) => `Drafting is tried again${because(data)}.`,
+  agent_step_started: (data) => `Step ${String(data.step)} asks the model.`,
+  agent_step_decided: (data) => `Step ${String(data.step)}: the model decided what to do.`,
+  agent_action_started: (data) => `Step ${String(data.step)} began to act.`,
+  agent_step_finished: (data) =>
+    `Step ${String(data.step)} ended: ${text(data.outcome).replaceAll("_", " ")}.`,
+  agent_model_failed: (data) => `The model did not answer as it should${because(data)}.`,
+  agent_usage_counted: () => "What the model spent besides was counted.",
+  agent_coder_called: () => "The coder was handed instructions.",
+  agent_permission_granted: (data) =>
+    `The operator granted ${granted(data.items)}, ${data.once ? "for this step" : "until the plan ends"}, by signature.`,
+  agent_action_confirmed: (data) =>
+    `The operator confirmed a destructive step, ${text(data.tool)}, by signature.`,
+  agent_action_skipped: (data) => `The operator skipped what it wanted${because(data)}.`,
+  agent_budget_extended: (data) =>
+    `The operator gave it ${String(data.steps ?? "more")} more steps, by signature.`,
+  agent_overran: () => "It has run twice as long as it was estimated.",
+  agent_notified: () => "What it said was announced.",
+  agent_silenced: (data) =>
+    data.on === false ? "It is announced again." : "It is not announced any more.",
+  agent_files_exported: () => "The plan's files were written out.",
+  agent_global_grant_added: (data) =>
+    `Granted to every plan that asks, by signature: ${text(data.value)}.`,
+  agent_global_grant_removed: (data) => `Taken back from every plan: ${text(data.value)}.`,
+  agent_global_grants_exported: () => "The list of what every plan gets was written out.",
+  agent_global_grants_tampered: () =>
+    "Somebody changed the file of what every plan gets; it was written anew and granted nothing.",
+  task_created: () => "A task was written down.",
+  task_enabled: () => "An approval let the task run.",
+  task_disabled: (data) => `The task waits for an approval again${because(data)}.`,
+  task_finished: (data) => `The task is over: ${text(data.outcome).replaceAll("_", " ")}.`,
+  change_evidence_renewed: () => "Somebody wants its evidence gathered again.",
+  change_step_failed: (data) => `A step of the change failed and is tried again${because(data)}.`,
+  change_withdrawn: (data) => `The change was turned down${because(data)}.`,
+  dry_run_approved: () => "The operator rehearsed an approval, by signature.",
+  dry_run_completed: () => "A rehearsal of the whole path is over.",
+  readiness_signed_off: () => "The operator signed the readiness report off.",
+  deployment_declined: (data) => `It was approved and not deployed${because(data)}.`,
+  release_rehearsed: () => "The release ran well on its own before it was started.",
+  release_reload_begun: () => "The running app was asked to take the new code over.",
+  release_removed: (data) => `${text(data.release, "An old release")} was removed.`,
+  release_pushed: () => "What settled was pushed to your remote.",
+  release_push_failed: (data) => `It was not pushed${because(data)}. The deployment stands.`,
+  app_restarted: () => "The app was not running and was started again.",
+  app_not_serving: (data) => `The app cannot be started${because(data)}.`,
+  egress_opened: (data) => `A box is let through to ${text(data.host)}.`,
+  sandbox_off_allowed: () => "The operator allowed work without a sandbox, by signature.",
+  sandbox_off_revoked: () => "Work without a sandbox is not allowed any more.",
+  device_subscribed: () => "A browser is told by push from now on.",
+  device_forgotten: (data) => `A device is not told any more${because(data)}.`,
+  notification_sent: (data) => `Somebody was told through ${text(data.channel, "a channel")}.`,
+  notification_failed: (data) =>
+    `${text(data.channel, "A channel")} did not take a notification${because(data)}.`,
   deployment_ordered: () => "The operator ordered a deployment, by signature.",
   rollback_ordered: (data) => `The operator ordered ${text(data.release)} back, by signature.`,
   deployment_requested: (data) => `A ${text(data.kind, "deployment")} began.`,
@@ -119,6 +173,13 @@ const SAYINGS: Record<string, Say> = {
 export function sentence(record: LedgerRecord): string {
   const say = SAYINGS[record.type];
   return say ? say(record.data, record) : `${record.type.replaceAll("_", " ")}.`;
+}
+
+/** What was granted, as a list of its values. */
+function granted(items: unknown): string {
+  const pairs = Array.isArray(items) ? (items as unknown[]) : [];
+  const values = pairs.map((pair) => (Array.isArray(pair) ? text(pair[1]) : ""));
+  return values.filter(Boolean).join(", ") || "more";
 }
 
 /** What a reviewer said: about the whole, or about lines. */
@@ -142,18 +203,23 @@ export const ROUTINE: ReadonlySet<string> = new Set([
   "agent_step_started",
   "agent_step_decided",
   "agent_action_started",
+  "agent_usage_counted",
+  "agent_files_exported",
+  "agent_global_grants_exported",
+  "agent_notified",
 ]);
 
 export const FAMILIES: [name: string, prefixes: string[]][] = [
   ["Decisions", ["approval_"]],
   ["Calls", ["tool_"]],
-  ["Changes", ["change_", "code_modification_", "tests_"]],
+  ["Changes", ["change_", "code_modification_", "tests_", "task_", "dry_run_", "readiness_"]],
   ["Plans", ["agent_"]],
   ["Releases", ["release_", "deployment_", "rollback_", "commit_", "app_"]],
   ["Schedules", ["schedule_"]],
   ["Desires and goals", ["desire", "goal_", "idle_"]],
-  ["Sandbox", ["box_", "egress_"]],
-  ["Safety", ["flag_", "config_", "operator_", "work_", "token_", "session_", "passkey_"]],
+  ["Sandbox", ["box_", "egress_", "sandbox_"]],
+  ["Notifications", ["notification_", "device_"]],
+  ["Safety", ["flag_", "config_", "operator_", "work_", "token_", "session_", "passkey_", "data_"]],
 ];
 
 export function family(type: string): string {

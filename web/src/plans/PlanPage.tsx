@@ -11,12 +11,13 @@ import { PageHeader } from "../parts/PageHeader";
 import { Answer, Trouble } from "../parts/states";
 import { Time } from "../parts/Time";
 import { Untrusted } from "../parts/Untrusted";
+import { oneLine } from "../parts/visible";
 import { Control } from "./Control";
 import { Graph } from "./Graph";
 import { Messages } from "./Messages";
 import { Steps } from "./Steps";
 import { Told, useDeciding } from "./told";
-import { type Edit, titleOf, withBudget, withoutGrant } from "./words";
+import { type Edit, titleOf, withBudget, withoutCheckpoint, withoutGrant } from "./words";
 
 export function PlanPage() {
   const { id } = useParams({ from: "/plans/$id" });
@@ -197,6 +198,16 @@ function Checkpoints({ plan, onEdit }: { plan: Plan; onEdit: ((edit: Edit) => vo
                 steps={checkpoint.step_budget}
                 onChange={onEdit ? (steps) => onEdit(withBudget(index, steps)) : null}
               />
+              {onEdit && (plan.plan?.checkpoints.length ?? 0) > 1 && (
+                <Button
+                  look="quiet"
+                  className="min-h-7 px-2 py-0"
+                  aria-label={`Leave out: ${oneLine(checkpoint.title, 100)}`}
+                  onClick={() => onEdit(withoutCheckpoint(index))}
+                >
+                  Leave out
+                </Button>
+              )}
             </p>
           </li>
         ))}

@@ -33,6 +33,11 @@ export const withoutGrant = (kind: string, value: string): Edit => ({
   value,
 });
 
+export const withoutCheckpoint = (checkpoint: number): Edit => ({
+  op: "remove",
+  path: `checkpoints.${checkpoint}`,
+});
+
 export const withBudget = (checkpoint: number, steps: number): Edit => ({
   op: "set",
   path: `checkpoints.${checkpoint}.step_budget`,

@@ -10,6 +10,7 @@ import { Untrusted } from "../parts/Untrusted";
 import { placeInWords } from "./drafts";
 import { goTo } from "./FileCard";
 import { FindingNote } from "./Notes";
+import { Again, LiveOutput } from "./Running";
 
 /** Why it was proposed, what it would do to what is live, and what is known about it. */
 export function About({ change }: { change: Change }) {
@@ -131,9 +132,11 @@ function Evidence({ change }: { change: Change }) {
           <Run key={run.label} run={run} />
         ))}
       </ul>
+      {change.state === "gathering_evidence" && <LiveOutput change={change} />}
       <p className="mt-2 text-sm text-soft">
         The counts are what the code under test says about itself. Runs in the sandbox.
       </p>
+      {change.state === "awaiting_approval" && <Again change={change} />}
     </Card>
   );
 }
