@@ -34,6 +34,7 @@ from astra.policy.secrets import mask, redact
 from astra.policy.telemetry import shown
 
 LONGEST_OUTPUT = 8_000
+LARGEST_ACTION = 800_000
 
 
 class ToolDoor(Protocol):
@@ -82,10 +83,17 @@ class Acting:
                 code="secret_in_action",
                 next_step="work without it; secrets reach an app through the signed configuration",
             )
+        encoded = canonical.encode(wanted)
+        if len(encoded) > LARGEST_ACTION:
+            raise BadInput(
+                f"the action has {len(encoded):,} bytes",
+                code="action_too_large",
+                next_step=f"stay below {LARGEST_ACTION:,}; do it in smaller parts",
+            )
         return {
             "step": number,
             "action": wanted,
-            "digest": hashlib.sha256(canonical.encode(wanted)).hexdigest(),
+            "digest": hashlib.sha256(encoded).hexdigest(),
             "destructive": action.destructive,
             "prompt": prompts.WORKING,
         }

@@ -81,7 +81,7 @@ class PlanCoder:
 
         def decide(now: AgentPlan) -> dict[str, Any]:
             refuse_unless_working(now)
-            if now.spent >= now.budget:
+            if now.spent >= self.contracts.budget(now):
                 raise Refused(
                     "the step budget of this checkpoint is spent",
                     code="budget_spent",

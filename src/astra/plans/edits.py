@@ -14,7 +14,7 @@ from typing import Any, NoReturn, cast
 
 from astra.kernel.text import one_line
 from astra.plans.reading import Reader
-from astra.plans.schema import BadPlan
+from astra.plans.schema import MOST_CHECKPOINTS, BadPlan
 
 MOST_EDITS = 100
 _LONGEST_PATH = 200
@@ -26,7 +26,7 @@ def apply(document: dict[str, Any], changes: Any) -> dict[str, Any]:
     reader = Reader(BadPlan)
     for place, change in enumerate(reader.tables(changes, "edits", MOST_EDITS)):
         _apply_one(reader, edited, change, f"edits.{place}")
-    for checkpoint in edited.get("checkpoints", []):
+    for checkpoint in reader.tables(edited["checkpoints"], "checkpoints", MOST_CHECKPOINTS):
         checkpoint.pop("id", None)  # worked out anew from the edited words
     return edited
 

@@ -165,7 +165,7 @@ class Runner:
     # One model call
 
     def _ask(self, plan: AgentPlan) -> bool:
-        if plan.spent >= plan.budget:
+        if plan.spent >= self.contracts.budget(plan):
             return self._block_on_budget(plan)
         number = self._count_call(plan)
         plan = self.register.get(plan.id)
@@ -212,6 +212,10 @@ class Runner:
             return True
         except AstraError as error:
             self._finish_malformed(plan, number, reply, f"{error.detail}; {error.next_step}")
+            return True
+        except (ValueError, RecursionError):
+            why = "nested too deeply to be written down"
+            self._finish_malformed(plan, number, reply, why)
             return True
         data = {**decided, "usage": reply.usage.as_dict()}
         self.register.move(plan.id, events.STEP_DECIDED, working(data))
@@ -267,8 +271,9 @@ class Runner:
         return False
 
     def _block_on_budget(self, plan: AgentPlan) -> bool:
-        words = f"{plan.spent} of {plan.budget} steps of “{plan.current.title[:80]}” are spent"
-        block(self.register, plan, events.BLOCKED_ON_BUDGET, {"budget": plan.budget}, words)
+        budget = self.contracts.budget(plan)
+        words = f"{plan.spent} of {budget} steps of “{plan.current.title[:80]}” are spent"
+        block(self.register, plan, events.BLOCKED_ON_BUDGET, {"budget": budget}, words)
         return False
 
     def _note_overrun(self, plan: AgentPlan) -> None:

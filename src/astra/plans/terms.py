@@ -108,6 +108,18 @@ class Contracts:
         missing = self.terms(call.plan_id).missing(call) if call.plan_id else ()
         return missing[0][1] if missing else ""
 
+    def budget(self, plan: AgentPlan) -> int:
+        """Give the steps of the checkpoint: the plan's, and those that the operator signed for."""
+        if not plan.extra:
+            return plan.budget
+        signed = [
+            record
+            for record in self._about(plan.id, events.BUDGET_EXTENDED)
+            if record.data["checkpoint"] == plan.checkpoint
+            and authority.holds(self.register.ledger, record)
+        ]
+        return plan.current.step_budget + sum(record.data["steps"] for record in signed)
+
     def confirmed(self, plan: AgentPlan, step: Step) -> bool:
         """Tell whether the operator signed for exactly this destructive step."""
         if step.confirmed is None or step.confirmed < (step.again or 0):
@@ -137,17 +149,17 @@ class Contracts:
         return tuple((kind, value) for record in signed for kind, value in record.data["items"])
 
     def _granted_once(self, identifier: str, step: int) -> list[Record]:
+        found = self._about(identifier, events.PERMISSION_GRANTED)
+        return [record for record in found if record.data["once"] and record.data["step"] == step]
+
+    def _about(self, identifier: str, kind: str) -> list[Record]:
         rows = self.register.ledger.query(
             "SELECT line FROM record JOIN mention USING (sequence)"
             " WHERE mention.id = ? AND type = ? ORDER BY sequence",
-            [identifier, events.PERMISSION_GRANTED],
+            [identifier, kind],
         )
         found = [chain.parse(line) for (line,) in rows]
-        return [
-            record
-            for record in found
-            if record.data["once"] and record.data["step"] == step and record.subject == identifier
-        ]
+        return [record for record in found if record.subject == identifier]
 
     def _record(self, sequence: int) -> Record:
         ((line,),) = self.register.ledger.query(

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from astra.kernel.errors import AstraError
 from astra.plans import events
 from astra.plans.states import State
 from plans_at_work import NOTES, PlansAtWork, document, done, tool, write
@@ -129,6 +130,57 @@ def test_no_answer_of_a_model_is_a_stack_trace_or_an_effect(answer: Any) -> None
     assert work.effects == []
 
 
+def nested(depth: int) -> Any:
+    found: Any = 1
+    for _ in range(depth):
+        found = [found]
+    return found
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        tool("write_file", path=f"{NOTES}/a", content=nested(900)),
+        tool("write_file", path=f"{NOTES}/a", content="x" * 1_500_000),
+        tool("write_file", path=f"{NOTES}/a") | {"why": "w" * 1_500_000},
+        tool("t" * 1_500_000),
+    ],
+    ids=["deep", "long", "long why", "long name"],
+)
+def test_an_answer_that_nobody_could_keep_costs_its_step_and_nothing_else(
+    work: PlansAtWork, answer: Any
+) -> None:
+    work.script(answer, done())
+    plan = work.run(work.approved())
+    assert plan.state is State.COMPLETED
+    assert work.outcomes(plan) == ["malformed", "ok"]
+    assert (plan.calls, plan.tokens) == (2, 220)
+    assert work.effects == []
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("checkpoints", "x"),
+        ("checkpoints", [1, None]),
+        ("checkpoints", {"a": 1}),
+        ("checkpoints.0", 7),
+        ("goals.0", nested(900)),
+        ("goals.0", "\ud800"),
+        ("manifest", []),
+        ("schema_version", "1"),
+    ],
+)
+def test_an_edit_that_makes_no_plan_is_refused_in_words(
+    work: PlansAtWork, path: str, value: Any
+) -> None:
+    plans = work.gate.planning.plans
+    made = plans.draft(document(), actor="a", correlation="cor_00000000000000aa")
+    with pytest.raises(AstraError):
+        plans.revise(made.id, [{"op": "set", "path": path, "value": value}], actor="user:1")
+    assert work.get(made).plan_hash == made.plan_hash
+
+
 def test_two_plans_at_once_stay_apart(work: PlansAtWork) -> None:
     mine, theirs = "/data/persona_space/mine", "/data/persona_space/theirs"
     one = work.approved(write_paths=[mine])
@@ -198,6 +250,28 @@ def test_a_forged_grant_in_the_ledger_ends_the_plan(work: PlansAtWork) -> None:
     work.script(write("/data/persona_space/all/x"))
     found = work.run(plan)
     assert (found.state, found.reason) == (State.ABORTED, "grants_tampered")
+    assert work.effects == []
+
+
+def test_a_forged_grant_for_one_step_grants_nothing(work: PlansAtWork) -> None:
+    work.script(write("/data/persona_space/other/x"))
+    plan = work.run(work.approved())
+    block = plan.block or {}
+    data = {name: block[name] for name in ("step", "digest", "items")}
+    forge(work, plan, events.PERMISSION_GRANTED, {**data, "once": True})
+    forge(work, plan, events.RESUMED, {"reason": "forged"})
+    assert work.run(plan).state is State.BLOCKED_ON_PERMISSION
+    assert work.effects == []
+
+
+def test_a_forged_extension_extends_no_budget(work: PlansAtWork) -> None:
+    work.script(tool("nothing"), write(f"{NOTES}/a"))
+    plan = work.run(work.approved(document(budget=1)))
+    assert plan.state is State.BLOCKED_ON_BUDGET
+    data = {"steps": 50, "checkpoint": 0, "budget": 51}
+    forge(work, plan, events.BUDGET_EXTENDED, data)
+    forge(work, plan, events.RESUMED, {"reason": "forged"})
+    assert work.run(plan).state is State.BLOCKED_ON_BUDGET
     assert work.effects == []
 
 

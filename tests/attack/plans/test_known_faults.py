@@ -190,6 +190,22 @@ def test_11_a_crash_loses_no_announcement(work: PlansAtWork) -> None:
     assert work.heard.told == [(("phone",), plan.id, {"agent_update": 1, "agent_done": 1})]
 
 
+def test_11b_a_channel_that_breaks_loses_no_announcement(work: PlansAtWork) -> None:
+    work.script(done())
+    plan = work.run(work.approved())
+    work.clock.advance(seconds=61)
+    real, work.heard.tell = work.heard.tell, _breaks  # type: ignore[method-assign]
+    with pytest.raises(OSError, match="the channel broke"):
+        work.running.announcements.flush()
+    work.heard.tell = real  # type: ignore[method-assign]
+    work.running.announcements.flush()
+    assert work.heard.told == [(("phone",), plan.id, {"agent_done": 1})]
+
+
+def _breaks(*_arguments: Any) -> None:
+    raise OSError("the channel broke")
+
+
 def test_12_the_loop_is_one_step_that_a_test_can_take() -> None:
     """No part of the domain sleeps, starts threads or reads the clock of the machine."""
     folder = Path(astra.plans.__file__).parent

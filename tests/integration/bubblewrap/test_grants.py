@@ -51,6 +51,30 @@ def test_a_socket_that_somebody_listens_on_is_refused(yard: Any, place: str) -> 
     assert "listens" in outcome.reason
 
 
+@pytest.mark.parametrize("kind", ["read_paths", "write_paths"])
+def test_a_socket_named_by_itself_is_refused_like_one_in_a_folder(yard: Any, kind: str) -> None:
+    """A grant to read would let the box talk to the program behind it: an ssh-agent, a daemon."""
+    path = yard.library / "s"
+    with socket.socket(socket.AF_UNIX) as listener:
+        _bind(listener, path)
+        path.chmod(0o777)
+        listener.listen()
+        outcome = yard.sh("true", manifest=Manifest(**{kind: (str(path),)}))
+    assert outcome.verdict is Verdict.NEVER_RAN
+    assert "listens" in outcome.reason
+
+
+def test_a_pipe_and_a_hard_link_named_by_themselves_are_refused_too(yard: Any) -> None:
+    os.mkfifo(yard.library / "pipe")
+    piped = yard.sh("true", manifest=Manifest(read_paths=(str(yard.library / "pipe"),)))
+    assert "pipe into another program" in piped.reason
+    inside = yard.work / "inside"
+    os.link(yard.library / "page.txt", inside)
+    inside.chmod(0o666)
+    linked = yard.sh("true", manifest=Manifest(write_paths=(str(inside),)))
+    assert "another name outside" in linked.reason
+
+
 def test_a_socket_nobody_listens_on_any_more_is_harmless(yard: Any) -> None:
     with socket.socket(socket.AF_UNIX) as listener:
         _bind(listener, yard.work / "s")

@@ -12,6 +12,7 @@ import socket
 import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 from astra.adapters.bubblewrap import syscalls
 from astra.adapters.bubblewrap.profile import Cover
@@ -56,7 +57,9 @@ def inspect(
     is_secret: Callable[[str], bool] = is_secret_name,
 ) -> None:
     """Look through one granted place, adding to `found`; raises UnsafeGrant."""
-    if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
+    facts = os.fstat(descriptor)
+    if not stat.S_ISDIR(facts.st_mode):
+        _judge_facts(facts, path, lambda: _answers(descriptor), writable=writable, found=found)
         return
     for folder, entry, where in _walk(descriptor, path):
         found.entries += 1
@@ -136,7 +139,20 @@ def _judge(
     except OSError:
         return
     found.size += facts.st_blocks * 512
-    if stat.S_ISSOCK(facts.st_mode) and _somebody_listens(folder, entry.name):
+    listens = partial(_somebody_listens, folder, entry.name)
+    _judge_facts(facts, where, listens, writable=writable, found=found)
+
+
+def _judge_facts(
+    facts: os.stat_result,
+    where: str,
+    listens: Callable[[], bool],
+    *,
+    writable: bool,
+    found: Inspection,
+) -> None:
+    """Refuse what leads out of the box, whether it was named itself or lies in a granted folder."""
+    if stat.S_ISSOCK(facts.st_mode) and listens():
         _refuse(where, "is a socket that a program listens on", "stop it or grant another folder")
     if stat.S_ISFIFO(facts.st_mode) and not writable:
         _refuse(where, "is a pipe into another program", "remove it or grant another folder")
@@ -155,17 +171,21 @@ def _is_plain(entry: "os.DirEntry[str]") -> bool:
 
 
 def _somebody_listens(folder: int, name: str) -> bool:
-    """Knock: a socket whose program is gone refuses, and can never be taken up again."""
     try:
         held = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
     except OSError:
         return False
     try:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as knock:
-            knock.settimeout(0)
-            return knock.connect_ex(f"/proc/self/fd/{held}") != errno.ECONNREFUSED
+        return _answers(held)
     finally:
         os.close(held)
+
+
+def _answers(held: int) -> bool:
+    """Knock: a socket whose program is gone refuses, and can never be taken up again."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as knock:
+        knock.settimeout(0)
+        return knock.connect_ex(f"/proc/self/fd/{held}") != errno.ECONNREFUSED
 
 
 def _why(path: str, error: OSError) -> str:
