@@ -23,7 +23,7 @@ def of_steps(ledger: Ledger, plan: str) -> dict[int, dict[str, Any]]:
     for record in (chain.parse(line) for (line,) in rows):
         cost = found[int(record.data["step"])]
         cost["tokens"] += int(record.data.get("usage", {}).get("tokens", 0))
-        if record.type in _ENDS:
+        if record.type in _ENDS or record.data.get("set_aside"):
             cost["ended_at"] = record.time
     return dict(found)
 

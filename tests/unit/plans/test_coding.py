@@ -90,6 +90,8 @@ def test_the_coders_call_is_a_step_of_the_budget(path: Path) -> None:
     assert plan.state is State.BLOCKED_ON_BUDGET
     assert (plan.spent, plan.calls, len(path.proposed)) == (3, 3, 1)
     assert plan.tokens == 3 * 110, "the coder's tokens are the plan's"
+    steps = work.gate.planning.views.shown(plan.id)["steps_taken"]
+    assert sum(step["tokens"] for step in steps) == plan.tokens
     assert work.outcomes(plan) == ["ok", "refused"]
 
 

@@ -266,6 +266,9 @@ def test_an_answer_that_comes_too_late_is_set_aside_and_its_tokens_count(
     found = work.run(plan)
     assert (found.calls, found.tokens) == (1, 110)
     assert work.outcomes(plan) == ["set_aside"]
+    (step,) = work.gate.planning.views.shown(plan.id)["steps_taken"]
+    assert step["tokens"] == 110
+    assert step["ended_at"]
     if how == "pause":
         work.decide(plan, "resume")
         found = work.run(plan)
