@@ -242,3 +242,9 @@ def test_a_file_that_no_rule_reads_is_never_without_a_finding() -> None:
         assert (found.rule, found.severity) == ("not-examined", Severity.INFO)
     for path in ("docs/guide.md", "LICENSE", "data.csv", ".gitignore"):
         assert examine([source(path, None, "words\n")]) == []
+
+
+def test_a_path_that_looks_like_another_is_named() -> None:
+    (found,) = examine([source("src/\u0430gent.py", None, "x = 1\n")])
+    assert (found.rule, found.severity) == ("mixed-alphabets", Severity.WARNING)
+    assert examine([source("src/größe.py", None, "x = 1\n")]) == []
