@@ -5,6 +5,7 @@ then its branch is placed. A crash before the record leaves nothing but unused o
 after it leaves a branch that the next step places.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +26,7 @@ from astra.tasks import book as tasks
 
 _LONGEST_REASON = 4000
 _LONGEST_SUBJECT = 72
+_RESEARCH = re.compile(r"[A-Za-z0-9_.:-]{1,100}")
 MOST_OPEN = 50
 WORK_TREE = "(work tree)"
 
@@ -166,6 +168,12 @@ def _check(proposal: Proposal) -> None:
             f"a change needs a reason of at most {_LONGEST_REASON} characters",
             next_step="say in a few sentences why the code should change",
             field="reason",
+        )
+    if proposal.research and not _RESEARCH.fullmatch(proposal.research):
+        raise BadInput(
+            "research is the id of a research session, and no text",
+            next_step="give the id as it was given to you, or leave it out",
+            field="research",
         )
     ways = (bool(proposal.edits), bool(proposal.from_branch), proposal.loose is not None)
     if sum(ways) != 1:

@@ -235,6 +235,39 @@ def test_ordinary_work_on_tests_is_no_finding() -> None:
     assert examine([source("tests/test_a.py", PLAIN, new)]) == []
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "request.node.add_marker('xfail')",
+        "request.node.obj = nothing",
+        "request.session.testsfailed = 0",
+        "request.session.items[:] = []",
+        "self._outcome.result.failures.clear()",
+        "sys.exit = print",
+    ],
+)
+def test_a_hand_in_the_runners_own_objects_is_a_danger(line: str) -> None:
+    text = f"import sys\n\ndef helper(self, request):\n    {line}\n"
+    assert "test-hook" in dangers(source("tests/conftest.py", "", text))
+
+
+@pytest.mark.parametrize(
+    ("body", "rule"),
+    [
+        (" return;\n await expect(f()).toBe(1)\n", "check-guarded"),
+        (" if (busy) return\n await expect(f()).toBe(1)\n", "check-guarded"),
+        (" try {\n await expect(f()).toBe(1)\n } catch {}\n", "check-guarded"),
+        (" /*\n await expect(f()).toBe(1)\n */\n", "check-removed"),
+        (" x() /*\n await expect(f()).toBe(1)\n */\n", "check-removed"),
+        (" expect(f()).toBe(1)\n", "check-loosened"),
+    ],
+)
+def test_a_script_s_check_that_no_longer_counts_is_a_danger(body: str, rule: str) -> None:
+    around = "test('a', async () => {\n%s})\n"
+    old = around % " await expect(f()).toBe(1)\n"
+    assert rule in dangers(source("web/a.test.ts", old, around % body))
+
+
 def test_a_file_that_no_rule_reads_is_never_without_a_finding() -> None:
     """A policy merges what has no finding: what nobody looked at must have one."""
     for path in ("src/run.rb", "bin/run", "page.html", "a.svg", "Makefile.in"):
@@ -242,3 +275,9 @@ def test_a_file_that_no_rule_reads_is_never_without_a_finding() -> None:
         assert (found.rule, found.severity) == ("not-examined", Severity.INFO)
     for path in ("docs/guide.md", "LICENSE", "data.csv", ".gitignore"):
         assert examine([source(path, None, "words\n")]) == []
+
+
+def test_a_path_that_looks_like_another_is_named() -> None:
+    (found,) = examine([source("src/\u0430gent.py", None, "x = 1\n")])
+    assert (found.rule, found.severity) == ("mixed-alphabets", Severity.WARNING)
+    assert examine([source("src/größe.py", None, "x = 1\n")]) == []

@@ -36,6 +36,15 @@ def test_the_tests_of_another_commit_replace_only_the_test_paths(target: Any, ba
         }
 
 
+def test_tests_are_exchanged_wherever_they_stand_and_so_are_the_runners_settings(
+    target: Any, base: str
+) -> None:
+    tests = {"conftest.py": "", "src/test_more.py": "", "pytest.ini": "[pytest]\n"}
+    change = target.commit({**tests, "shop.py": "x = 1\n", "src/testing/fakes.py": ""})
+    with target.workspaces.open(base, tests_from=change, test_paths=("tests/",)) as files:
+        assert {edit.path.decode() for edit in files.edits} == set(tests)
+
+
 def test_only_the_most_recently_used_checkouts_are_kept_and_never_one_in_use(
     target: Any, base: str
 ) -> None:

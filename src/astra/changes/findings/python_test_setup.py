@@ -35,6 +35,12 @@ _HOOKS = frozenset(
 ) | {"load_tests", "setUpModule"}
 _HARMLESS_HOOKS = frozenset({"pytest_report_header", "pytest_asyncio", "pytest_mock"})
 _REPORT = re.compile(r"junit|\bxmlpath\b", re.IGNORECASE)
+_RUNNERS_OWN = frozenset(
+    {"_outcome", "testsfailed", "testscollected", "add_marker", "applymarker", "shouldfail"}
+    | {"shouldstop", "_testMethodName", "addSkip", "addExpectedFailure", "wasSuccessful"}
+)
+_STORED = re.compile(r"sys\.(?:exit|excepthook|flags)|builtins\..+|unittest\..+|.*\.node\.obj")
+_SESSION = re.compile(r"\bsession\.items$")
 _EXITS = frozenset({"sys.exit", "os._exit", "exit", "quit", "os.abort", "os.kill", "pytest.exit"})
 _PATCHES = re.compile(
     r"(?:.*\.)?patch(?:\.(?:object|multiple|dict))?|.+\.(?:set(?:attr|item)|del(?:attr|item))"
@@ -139,6 +145,17 @@ def _bound(node: ast.AST) -> Iterator[str]:
         yield node.id
 
 
+def _inner(node: ast.AST, names: dict[str, str]) -> str:
+    """Find a hand in the runner's own objects: what a test is, whether it failed, what is left."""
+    if not isinstance(node, ast.Attribute):
+        return ""
+    spelled = dotted(node, names)
+    stored = isinstance(node.ctx, ast.Store)
+    if node.attr in _RUNNERS_OWN or (stored and _STORED.fullmatch(spelled)):
+        return f"{spelled or node.attr} is the test runner's own"
+    return f"{spelled} decides what runs" if _SESSION.search(spelled) else ""
+
+
 def _unseen(node: ast.AST, _names: dict[str, str]) -> str:
     if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
         return f"takes every name of {node.module or 'its package'}, hooks and fixtures among them"
@@ -240,6 +257,7 @@ _PICKS: tuple[tuple[Pick, str, Severity], ...] = (
     (_skip, "skip-added", _DANGER),
     (_hook, "test-hook", _DANGER),
     (_report, "test-hook", _DANGER),
+    (_inner, "test-hook", _DANGER),
     (_unseen, "test-hook", _WARNING),
     (_exit, "exit-in-tests", _DANGER),
     (_patch, "code-replaced", _DANGER),

@@ -36,7 +36,12 @@ _REPLACED = re.compile(
     r"|\bproxyquire\s*\(|\bmock\.module\s*\("
 )
 _EXIT = re.compile(r"\bprocess\.(?:exit|abort|kill)\s*\(|\bprocess\.exitCode\s*=")
+_LEAVING = re.compile(r"^\s*return\s*;?\s*$|\{\s*return\s*;|\bif\s*\(.*\)\s*return\s*;?\s*$")
+_TAKING = re.compile(r"\bcatch\s*(?:\([^)]*\)\s*)?\{|\.catch\s*\(")
+_AWAITED = re.compile(r"\b(?:await|return)\s+(?:expect|assert)\b")
 _ADDED = (
+    ("check-guarded", _LEAVING, "leaves the test before what follows is checked"),
+    ("check-guarded", _TAKING, "may take a failure away"),
     ("skip-added", _SKIP, "keeps tests from counting"),
     ("check-always-true", _CERTAIN, "holds whatever the code does"),
     ("code-replaced", _REPLACED, "replaces the real code in the test"),
@@ -51,6 +56,7 @@ def examine(source: Source) -> Iterator[Finding]:
     for rule, shape, meaning in _ADDED:
         for number, found in _more(shape, old, new):
             yield source.finding(rule, _DANGER, number, f"{found.strip()[:60]} {meaning}")
+    old, new = _code(_live(source.old_lines)), _code(_live(source.new_lines))
     yield from _lost_tests(source, old, new)
     yield from _lost_checks(source, old, new)
 
@@ -82,6 +88,9 @@ def _lost_checks(source: Source, old: list[str], new: list[str]) -> Iterator[Fin
     if after < before:
         message = f"{before - after} fewer checks than before ({after} instead of {before})"
         yield source.about("check-removed", _DANGER, 0, message)
+    if _count(_AWAITED, new) < min(_count(_AWAITED, old), after):
+        message = "a check is no longer waited for, so that its failure may come too late"
+        yield source.about("check-loosened", _DANGER, 0, message)
     exact, loose = _count(_EXACT, new) - _count(_EXACT, old), _count(_LOOSE, new)
     if exact < 0 and loose > _count(_LOOSE, old):
         fresh = [n for n in sorted(source.added) if _LOOSE.search(source.new_lines[n - 1])]
@@ -96,6 +105,21 @@ def _count(shape: re.Pattern[str], lines: list[str]) -> int:
 def _code(lines: list[str]) -> list[str]:
     """Drop comments that take the rest of a line, and never look at more than a line's start."""
     return ["" if _starts_comment(line) else _COMMENT.sub("", line[:4000]) for line in lines]
+
+
+def _live(lines: list[str]) -> list[str]:
+    """Blank what stands in comments over several lines.
+
+    Only what is lost is counted on this: a text that is taken for a comment is reported once too
+    often, and hides nothing that was added.
+    """
+    kept: list[str] = []
+    inside = False
+    for line in lines:
+        begins = line.lstrip().startswith("/*") or line.rstrip().endswith("/*")
+        kept.append("" if inside or line.lstrip().startswith("/*") else line)
+        inside = (inside or begins) and "*/" not in line
+    return kept
 
 
 def _starts_comment(line: str) -> bool:

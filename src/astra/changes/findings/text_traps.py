@@ -38,6 +38,9 @@ def examine(source: Source) -> Iterator[Finding]:
 
 
 def _whole_file(source: Source) -> Iterator[Finding]:
+    if source.new is not None and any(_is_mixed(word[0]) for word in _WORD.finditer(source.path)):
+        message = "its name mixes letters of two alphabets that look alike"
+        yield source.about("mixed-alphabets", Severity.WARNING, 0, message)
     if source.problem:
         yield source.about("not-text", Severity.WARNING, 0, source.problem)
     if source.language == "python" and source.new is not None and source.new_tree is None:

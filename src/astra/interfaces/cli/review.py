@@ -45,10 +45,13 @@ def _named(label: str, text: str, colour: str = "") -> Line:
 
 def _why(found: dict[str, Any], _paint: Paint) -> Iterator[Line]:
     yield _named("agent says", one_line(found["reason"], 300))
-    for name in ("goal", "desire", "research"):
+    for name, about in (
+        ("goal", one_line(found.get("goal_text") or "", 100)),
+        ("desire", ""),
+        ("research", "(named by the agent, not checked)"),
+    ):
         if found.get(name):
-            text = (found.get("goal_text") if name == "goal" else None) or ""
-            yield _named(name, f"{printable(found[name])}  {one_line(text, 100)}".rstrip())
+            yield _named(name, f"{printable(found[name])}  {about}".rstrip())
     yield from _plan(found.get("plan"))
     proposed = f"{printable(found['proposed_by'])} at {found['created_at'][:19]}Z"
     yield _named("proposed by", proposed)
@@ -188,8 +191,9 @@ def _place(remark: dict[str, Any], comment: dict[str, Any], found: dict[str, Any
 
 
 def _decision(found: dict[str, Any], paint: Paint) -> Iterator[Line | str]:
-    if found["decision"]["reason"]:
-        yield _named("said last", one_line(found["decision"]["reason"], 300))
+    said, conflict = found["decision"]["reason"], found["conflict"]
+    if said and not (conflict and said == conflict["why"]):
+        yield _named("said last", one_line(said, 300))
     if found["state"] == "awaiting_approval":
         consent = "".join(f" --consent {printable(path)}" for path in found["protected"])
         command = f"astra changes approve {found['id']}{consent}"
