@@ -42,7 +42,8 @@ def _decisions(_ledger: Ledger, desk: Desk) -> Rows:
 def _blocked_plans(ledger: Ledger, _desk: Desk) -> Rows:
     return _rows(
         ledger,
-        "SELECT id, coalesce(updated_at, created_at) FROM plan WHERE state LIKE 'blocked%'",
+        "SELECT id, coalesce(updated_at, created_at) FROM plan WHERE state LIKE 'blocked%'"
+        " OR state = 'paused' OR (state = 'draft_pending' AND questions != '[]')",
     )
 
 

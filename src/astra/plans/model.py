@@ -75,6 +75,11 @@ class AgentPlan:
         """The step that somebody who looks at it decides about: the one it waits at, or is at."""
         return int((self.block or {}).get("step", self.steps))
 
+    @property
+    def asks(self) -> bool:
+        """Whether it has questions that somebody has to answer before it can be drafted."""
+        return self.state is State.DRAFT_PENDING and bool(self.questions)
+
     def short(self) -> dict[str, Any]:
         goals = self.plan.goals if self.plan else ()
         return {
@@ -86,7 +91,7 @@ class AgentPlan:
             "goals": list(goals),
             "checkpoints": len(self.plan.checkpoints) if self.plan else 0,
             "checkpoints_done": self.done,
-            "asks": self.state is State.DRAFT_PENDING and bool(self.questions),
+            "asks": self.asks,
             "steps": self.steps,
             "created_at": self.created_at,
             "updated_at": self.updated_at,

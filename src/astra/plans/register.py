@@ -56,6 +56,11 @@ class Register:
         marks = ", ".join("?" * len(wanted))
         return self._where(f"state IN ({marks})", [str(state) for state in wanted], 1_000_000)
 
+    def standing_still(self) -> list[AgentPlan]:
+        """Give the plans that go on only when a person answers; approvals are asked elsewhere."""
+        found = self.in_states([*sorted(states.BLOCKED), State.PAUSED, State.DRAFT_PENDING])
+        return [plan for plan in found if plan.state is not State.DRAFT_PENDING or plan.asks]
+
     def counts(self) -> dict[str, int]:
         """Count the plans of each state."""
         return dict(self.ledger.query("SELECT state, count(*) FROM plan GROUP BY state"))  # type: ignore[arg-type]

@@ -169,6 +169,20 @@ def test_nobody_grants_or_extends_for_another_step_than_the_one_they_saw(
     assert work.effects == []
 
 
+def test_plans_that_only_a_person_can_move_on_are_listed(work: PlansAtWork) -> None:
+    work.script(write("/data/persona_space/other/b.md"))
+    blocked = work.run(work.approved())
+    held = work.approved()
+    work.run(held, most=1)
+    work.running.control.pause(held.id, actor="user:1")
+    over = work.approved()
+    work.running.control.abort(over.id, actor="user:1")
+    standing = [plan.id for plan in work.register.standing_still()]
+    assert standing == [blocked.id, held.id]
+    work.running.control.skip(blocked.id, actor="user:1")
+    assert [plan.id for plan in work.register.standing_still()] == [held.id]
+
+
 def test_every_model_call_spends_a_step_however_it_ends(work: PlansAtWork) -> None:
     work.script("garbage", {"kind": "fly"}, tool("no_such_tool"), write(f"{NOTES}/a.md"))
     plan = work.run(work.approved(document(budget=4)))

@@ -147,6 +147,11 @@ export const plansQuery = queryOptions({
     return { items: items.toReversed() };
   },
 });
+/** The plans that stand still until a person answers. Looked at from every page, so no tool. */
+export const waitingPlansQuery = queryOptions({
+  queryKey: ["agents", "waiting"],
+  queryFn: () => answer(api.GET("/api/agents/waiting")),
+});
 export const planQuery = (identifier: string) =>
   queryOptions({
     queryKey: ["agents", "one", identifier],

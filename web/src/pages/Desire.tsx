@@ -61,7 +61,8 @@ function Shown({ desire }: { desire: Desire }) {
             <Fact name="Reinforced">
               {desire.reinforced_at ? (
                 <>
-                  {desire.reinforcements} times, last <Time at={desire.reinforced_at} />
+                  {desire.reinforcements === 1 ? "once" : `${desire.reinforcements} times`}, last{" "}
+                  <Time at={desire.reinforced_at} />
                 </>
               ) : (
                 "never"

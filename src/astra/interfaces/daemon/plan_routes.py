@@ -54,6 +54,12 @@ def _drafting(app: FastAPI, runtime: Runtime) -> None:
         asked = {"state": state, "limit": limit, "cursor": cursor}
         return called(runtime, request, "astra.plans.list", asked, off="")
 
+    @app.get("/api/agents/waiting", response_model=Page[PlanBrief])
+    def list_waiting_plans() -> Document:
+        """List the plans that stand still until a person answers; for looking, not as a tool."""
+        found = runtime.planning.register.standing_still()
+        return {"items": [plan.short() for plan in found], "next": None}
+
     @app.get("/api/agents/{identifier}", response_model=PlanShown)
     def show_plan(request: Request, identifier: str) -> Document:
         return called(runtime, request, "astra.plans.get", {"id": identifier}, off="")

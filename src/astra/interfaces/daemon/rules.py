@@ -116,6 +116,7 @@ RULES: dict[str, Rule] = {
     "GET /api/tasks/{identifier}": LOOK,
     "POST /api/agents": ACT_AS_AGENT,
     "GET /api/agents": LOOK_AS_AGENT,
+    "GET /api/agents/waiting": LOOK,
     "GET /api/agents/{identifier}": LOOK_AS_AGENT,
     "POST /api/agents/{identifier}/answers": ACT_AS_AGENT,
     "POST /api/agents/{identifier}/approval": DECIDE,
