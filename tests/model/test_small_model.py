@@ -18,7 +18,7 @@ from plans_by_night import notes_of, plan_for, started
 pytestmark = [pytest.mark.serial, pytest.mark.timeout(2_400)]
 ENDS = {"awaiting_approval", "plan_failed", "completed", "aborted", "paused"}
 MINUTES = 35
-OURS = {"var", "logs", "agents"}
+OURS = {"var", "logs", "agents", "deployments"}
 
 
 def settled(astra: Astra, plan: str) -> dict[str, Any]:

@@ -6,6 +6,7 @@ was not approved: while a plan is under contract, files that are not what was ex
 record that it was done comes after the files.
 """
 
+import contextlib
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,12 +18,16 @@ from astra.ledger.record import Record
 from astra.plans import book, events
 from astra.plans.model import AgentPlan
 from astra.plans.ports import PlanFiles
-from astra.plans.register import Register
+from astra.plans.register import Decide, Register
 from astra.plans.states import UNDER_CONTRACT
 from astra.policy import authority
 
 PLAN_FILE, GRANTS_FILE = "plan.json", "grants.json"
 PLAN_TAMPERED, GRANTS_TAMPERED = "plan_tampered", "grants_tampered"
+
+
+class _AlreadyExported(Exception):
+    """Another hand wrote the same files and was first with the record."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,11 +55,18 @@ class Exports:
                 code="plan_not_written",
                 next_step="mend the disk; it is tried again by itself",
             ) from error
-        self.register.move(
-            identifier,
-            events.FILES_EXPORTED,
-            lambda now: {"plan_hash": now.plan_hash, "grants_hash": plan.grants_hash},
-        )
+        with contextlib.suppress(_AlreadyExported):
+            self.register.move(identifier, events.FILES_EXPORTED, self._facts_of(plan))
+
+    def _facts_of(self, written: AgentPlan) -> Decide:
+        """Note what was written, unless somebody else noted it meanwhile."""
+
+        def decide(now: AgentPlan) -> dict[str, Any]:
+            if not self.due(now):
+                raise _AlreadyExported
+            return {"plan_hash": now.plan_hash, "grants_hash": written.grants_hash}
+
+        return decide
 
     def tampered(self, plan: AgentPlan) -> str:
         """Give the reason why a plan under contract cannot go on, or nothing."""

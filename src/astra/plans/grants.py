@@ -78,22 +78,32 @@ def asked_for(
     )
 
 
-def review(grants: Grants, *, code_repo: str) -> dict[str, Any]:
-    """Show a manifest item by item, with what is new, and the box it makes in words."""
+def review(
+    grants: Grants,
+    *,
+    code_repo: str,
+    allowed: Callable[[str, str], bool] = lambda _kind, _value: True,
+) -> dict[str, Any]:
+    """Show a manifest item by item, with what is new, and the box it makes in words.
+
+    `allowed` tells of an automatic item whether the allowlist holds it still.
+    """
     automatic = set(grants.auto_approved)
     everything = grants.in_force(lambda _kind, _value: True)
+    counting = grants.in_force(allowed)
     items = [
         {
             "kind": kind,
             "value": value,
             "auto_approved": (kind, value) in automatic,
             "new": (kind, value) not in automatic,
+            "taken_back": value not in counting.of(kind),
             "in_words": _words(kind, value),
         }
         for kind in (*GRANT_KINDS, "destructive_ops")
         for value in everything.of(kind)
     ]
-    box = boxed(everything, code_repo=code_repo)
+    box = boxed(counting, code_repo=code_repo)
     return {
         "items": items,
         "new": len([item for item in items if item["new"]]),

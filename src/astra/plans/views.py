@@ -5,6 +5,7 @@ from typing import Any
 
 from astra.plans import costs, grants, states, talk
 from astra.plans.book import KIND, Plans
+from astra.plans.grants import Grants
 from astra.plans.model import AgentPlan
 from astra.plans.register import Register
 from astra.plans.states import State
@@ -39,7 +40,7 @@ class PlanViews:
             "detail": plan.detail,
             "plan": plan.plan.as_dict() if plan.plan else None,
             "plan_hash": plan.plan_hash,
-            "manifest": grants.review(asked, code_repo=self.plans.code_repo) if asked else None,
+            "manifest": self._review(asked) if asked else None,
             "grants": plan.grants.as_dict() if plan.grants else None,
             "grants_hash": plan.grants_hash,
             "approval_id": plan.approval or self._pending(plan),
@@ -61,6 +62,10 @@ class PlanViews:
             {**step.as_dict(), **spent.get(step.step, costs.nothing())}
             for step in self._register.steps(identifier)[-50:]
         ]
+
+    def _review(self, asked: Grants) -> dict[str, Any]:
+        allowed = self.plans.allowlist.allows
+        return grants.review(asked, code_repo=self.plans.code_repo, allowed=allowed)
 
     def _pending(self, plan: AgentPlan) -> str | None:
         waiting = [

@@ -155,6 +155,24 @@ def test_a_rejection_at_the_desk_of_a_plan_that_moved_on_is_over(
     assert gate.steps().run_due() == 0
 
 
+def test_two_hands_that_export_at_once_leave_one_record(
+    gate: GateInMemory, document: Document
+) -> None:
+    plan = draft(gate, document)
+    real = gate.plan_files.write
+
+    def another_hand_first(*written: Any) -> None:
+        gate.plan_files.write = real  # type: ignore[method-assign]
+        gate.planning.exports.export(plan.id)
+        real(*written)
+
+    gate.plan_files.write = another_hand_first  # type: ignore[method-assign]
+    gate.approve(approval(gate, plan))
+    gate.steps().run_due()
+    assert gate.plan_files.write == real, "both came by"
+    assert len(views.records(gate.root.ledger, type_="agent_files_exported")) == 1
+
+
 def test_a_rejected_plan_can_be_neither_approved_nor_revised(
     gate: GateInMemory, document: Document
 ) -> None:

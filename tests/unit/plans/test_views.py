@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from astra.interfaces.cli import plan_pages
 from astra.plans import events
 from astra.testing import GateInMemory
+from plans_at_work import NOTES, PlansAtWork
 
 STORY = "cor_00000000000000aa"
 
@@ -31,3 +33,19 @@ def test_a_plan_on_which_nobody_decided_says_so(
     assert gate.planning.views.shown(plan.id)["next"].startswith("nobody decided in time")
     gate.planning.plans.ask(plan.id)
     assert gate.planning.views.shown(plan.id)["next"].startswith("astra plans approve")
+
+
+def test_what_was_taken_back_is_not_shown_as_granted(gate: GateInMemory) -> None:
+    work = PlansAtWork(gate)
+    allowlist = gate.planning.allowlist
+    content = allowlist.content("write_paths", NOTES)
+    allowlist.add("write_paths", NOTES, gate.root.sign(events.GLOBAL_GRANT_ADDED, content))
+    plan = work.approved()
+    work.run(plan, most=2)
+    allowlist.remove("write_paths", NOTES, actor="user:1")
+    shown = gate.planning.views.shown(plan.id)
+    taken_back = [item["value"] for item in shown["manifest"]["items"] if item["taken_back"]]
+    assert taken_back == [NOTES]
+    assert not any(NOTES in line for line in shown["manifest"]["sandbox"])
+    lines = "\n".join(plan_pages.page(shown))
+    assert f"  GONE       can change and delete {NOTES} (taken back)" in lines

@@ -102,7 +102,11 @@ def _progress(found: dict[str, Any]) -> Iterator[str]:
 
 def _manifest(review: dict[str, Any]) -> Iterator[str]:
     for item in sorted(review["items"], key=lambda item: not item["new"]):
-        yield from labelled("NEW" if item["new"] else "auto", item["in_words"], most=4_200)
+        label = "NEW" if item["new"] else "auto"
+        if item.get("taken_back"):  # an approval that was asked for earlier does not say
+            yield from labelled("GONE", f"{item['in_words']} (taken back)", most=4_200)
+        else:
+            yield from labelled(label, item["in_words"], most=4_200)
     said = {item["in_words"] for item in review["items"]}
     yield "  sandbox"
     for words in review["sandbox"]:
