@@ -113,10 +113,10 @@ class Merges:
             return "it does not carry the operator's signature, or its time was over"
         if self.bench.repo.head() != change.base:
             return f"the base moved: {change.facts['target_branch']} is not at {change.base[:12]}"
-        if not self._under_these_rules(change):
-            return "the signed rules for the target changed since its evidence was gathered"
         if moved := self.reviews.moved(change, self.bench.desk.get(approval_id)):
             return moved
+        if not self._under_these_rules(change):
+            return "the signed rules for the target changed since its evidence was gathered"
         if blocked := self.reviews.blocked_by(change):
             return f"the operator blocks on {', '.join(blocked)}"
         consent = self.bench.desk.terms(approval_id).get("consent", ())

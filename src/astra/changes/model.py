@@ -207,9 +207,8 @@ def _tests_ended(change: Change, record: Record) -> Change:
 
 
 def _tests_completed(change: Change, record: Record) -> Change:
-    said = ("verdict", "words", "warnings")
-    tests = {name: record.data[name] for name in said if name in record.data}
-    return replace(change, tests=tests)
+    said = {k: v for k, v in record.data.items() if k in {"verdict", "words", "warnings"}}
+    return replace(change, tests=said)
 
 
 def _requested(change: Change, record: Record) -> Change:
