@@ -1,7 +1,7 @@
 // Astra goes away and comes back; the page says so, and nothing is missed.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { World } from "./world.mjs";
+import { eventually, World } from "./world.mjs";
 
 let world;
 before(async () => {
@@ -68,10 +68,12 @@ test("a push message says that something waits, and nothing else", async () => {
     registrationId: await registration,
     data: "secret words",
   });
-  const shown = await page.waitForFunction(async () => {
-    const ready = await navigator.serviceWorker.ready;
-    const [first] = await ready.getNotifications();
-    return first ? `${first.title}: ${first.body}` : null;
+  await eventually(async () => {
+    const shown = await page.evaluate(async () => {
+      const ready = await navigator.serviceWorker.ready;
+      const [first] = await ready.getNotifications();
+      return first ? `${first.title}: ${first.body}` : null;
+    });
+    assert.equal(shown, "Astra: Something waits for your decision.");
   });
-  assert.equal(await shown.jsonValue(), "Astra: Something waits for your decision.");
 });

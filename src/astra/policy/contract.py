@@ -48,9 +48,15 @@ def refuse_if_changed(ledger: Ledger, seen: str) -> None:
 
 
 def differing(before: str, after: str) -> list[str]:
-    """Give the lines that differ, those that went with `-` and those that came with `+`."""
-    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=0)
-    return [line for line in lines if not line.startswith(("---", "+++", "@@"))][:_MOST_LINES]
+    r"""Give the lines that differ, those that went with `-` and those that came with `+`.
+
+    >>> differing("a\n-- b", "a\n++ c")
+    ['--- b', '+++ c']
+    """
+    found = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=0)
+    lines = [line for line in list(found)[2:] if not line.startswith("@@")]
+    more = len(lines) - _MOST_LINES
+    return [*lines[:_MOST_LINES], f"… and {more} more lines"] if more > 0 else lines
 
 
 def in_force(ledger: Ledger) -> Configuration:

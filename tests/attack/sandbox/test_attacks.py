@@ -45,8 +45,10 @@ with subprocess.Popen([sys.executable, "-c", swap, str(base)], stdout=subprocess
     swapper.stdout.readline()
     manifest = Manifest(read_paths=(str(base / "granted"),))
     box = Box(command=("cat", f"{base}/granted/key"), manifest=manifest)
-    outcomes = [run(box, data_root=base / "data") for _ in range(60)]
-    swapper.kill()
+    try:
+        outcomes = [run(box, data_root=base / "data") for _ in range(60)]
+    finally:
+        swapper.kill()
 print(json.dumps({
     "verdicts": sorted({o.verdict.value for o in outcomes}),
     "secret": sum(b"secret" in o.stdout for o in outcomes),

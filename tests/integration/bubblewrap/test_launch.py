@@ -1,4 +1,5 @@
 import os
+import subprocess
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -8,7 +9,9 @@ import pytest
 
 from astra.adapters import boxes
 from astra.adapters.bubblewrap import machine, staging, threshold
+from astra.adapters.bubblewrap.machine import SandboxUnavailable
 from astra.adapters.bubblewrap.outcome import Verdict
+from astra.adapters.bubblewrap.supervision import Started
 from astra.adapters.bubblewrap.toolchain import Toolchain
 from astra.policy.manifest import MIB, Limits, Manifest
 
@@ -279,3 +282,23 @@ def test_a_thread_that_was_the_boxes_user_is_whole_again_afterwards() -> None:
 
 def test_the_working_folder_can_be_chosen(yard: Any) -> None:
     assert yard.sh("pwd", box={"workdir": "/tmp"}).stdout == b"/tmp\n"
+
+
+def test_a_box_that_is_gone_before_its_command_began_never_ran() -> None:
+    """What it was granted may have vanished while it was set up."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    words = ["sh", "-c", "echo it vanished >&2"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        started = Started(
+            process=process,
+            status=-1,
+            gate=writing,
+            init=process.pid,
+            init_handle=-1,
+            pid_namespace=0,
+        )
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        with pytest.raises(SandboxUnavailable, match="it vanished"):
+            started.open_gate()
+    os.close(writing)

@@ -48,7 +48,11 @@ class Started:
     pid_namespace: int
 
     def open_gate(self) -> None:
-        os.write(self.gate, b".")
+        """Let the command run; raises SandboxUnavailable where the box is gone already."""
+        try:
+            os.write(self.gate, b".")
+        except BrokenPipeError:  # what was granted went away while the box was set up, say
+            raise _set_up_failed(self.process) from None
 
     def kill(self) -> None:
         boxes.kill(self.init_handle)
