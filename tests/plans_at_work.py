@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import pytest
 from pydantic import BaseModel
 
 from astra.bootstrap.plan_running import PlanDoor
@@ -171,6 +172,18 @@ class PlansAtWork(CounterInMemory):
         model = ScriptedModel(*sayings)
         self.gate.models.model = model
         return model
+
+    def cut_off(self, *later: Any) -> AgentPlan:
+        """Let the process die while the model thinks of a plan's first step; then it says more."""
+
+        def crash(_prompt: Any) -> Any:
+            raise KeyboardInterrupt
+
+        self.script(crash, *later)
+        plan = self.approved()
+        with pytest.raises(KeyboardInterrupt):
+            self.run(plan)
+        return plan
 
     def approved(self, plan: dict[str, Any] | None = None, **manifest: Any) -> AgentPlan:
         made = self.gate.planning.plans.draft(
