@@ -22,6 +22,7 @@ def main() -> None:
 
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.bind(("127.0.0.1", 0))
+        listener.listen()
         print(json.dumps({"url": f"http://127.0.0.1:{listener.getsockname()[1]}/mcp"}), flush=True)
         config = uvicorn.Config(server.streamable_http_app(), log_level="error")
         uvicorn.Server(config).run(sockets=[listener])

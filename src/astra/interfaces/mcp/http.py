@@ -35,17 +35,21 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stderr.write(f"{error.detail}\n  next: {error.next_step}\n")
         return error.exit_code
     try:
-        with _listen(options.port) as listener:
+        with listen(options.port) as listener:
             asyncio.run(server.serve(runtime, idle=False, beside=_loopback(listener)))
     finally:
         server.close(runtime)
     return 0
 
 
-def _listen(port: int) -> socket.socket:
-    """Listen, with the protocol named: without it asyncio leaves answers waiting for the peer."""
+def listen(port: int) -> socket.socket:
+    """Listen at once: whoever reads the address that is printed may connect before uvicorn is up.
+
+    The protocol is named, because without it asyncio leaves answers waiting for the peer.
+    """
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.bind((_HOST, port))
+    listener.listen()
     return listener
 
 
