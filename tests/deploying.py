@@ -46,7 +46,7 @@ class Server(http.server.ThreadingHTTPServer):
 PLAIN = SERVER + "\nServer().serve_forever()\n"
 
 
-def until(condition: Callable[[], Any], *, seconds: float = 30.0) -> Any:
+def until(condition: Callable[[], Any], *, seconds: float = 120.0) -> Any:
     """Wait for something to become true; how long it takes is not what is tested."""
     deadline = time.monotonic() + seconds
     while not (found := condition()):
@@ -143,7 +143,7 @@ class Stage:
 
 
 def fetch(port: int, path: str = "/") -> Any:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     try:
         connection.request("GET", path, headers={"Connection": "close"})
         answer = connection.getresponse()
@@ -185,12 +185,12 @@ class Traffic:
 
     def _fresh(self) -> None:
         while not self._over.is_set():
-            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
             self._ask(connection, {"Connection": "close"})
             connection.close()
 
     def _kept(self) -> None:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         while not self._over.is_set():
             self._ask(connection, {})
         connection.close()

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from astra.adapters import boxes
 from deploying import EXAMPLE, PYTHON, Traffic, fetch, until
 from driver import Astra, make_repository
 
@@ -179,9 +180,12 @@ def test_a_killed_holder_is_replaced_and_the_app_serves_again(site: Site) -> Non
 def test_a_killed_app_is_started_again_without_the_daemon(site: Site) -> None:
     site.deploy()
     port = site.status()["port"]
-    (box,) = (site.astra.root / "var" / "run" / "boxes").iterdir()
+    ((box,), _) = boxes.registered(site.astra.root)
     os.kill(site.astra.daemon_pid(), signal.SIGKILL)
-    os.kill(json.loads(box.read_text())["pid"], signal.SIGKILL)
+    with boxes.held(box) as process:
+        assert process is not None
+        assert boxes.kill(process)
+        assert boxes.wait_dead(process, 60)
     assert fetch(port, "/healthz")["status"] == "ok"
 
 

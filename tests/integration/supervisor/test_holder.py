@@ -156,7 +156,7 @@ def test_the_app_dies_with_its_holder_and_another_holder_can_follow(stage: Stage
     ((box,), _) = boxes.registered(stage.root)
     os.kill(state.pid, signal.SIGKILL)
     with boxes.held(box) as process:
-        assert process is None or boxes.wait_dead(process, 20)
+        assert process is None or boxes.wait_dead(process, 60)
     stage.serve(spec)
     assert stage.get()["release"] == spec.release
 
@@ -190,7 +190,7 @@ def example(stage: Stage, **changes: str) -> AppSpec:
 
 def test_a_reload_changes_the_code_under_an_open_connection(stage: Stage) -> None:
     instance = stage.serve(example(stage))
-    connection = http.client.HTTPConnection("127.0.0.1", stage.port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", stage.port, timeout=60)
     new = example(stage, **{"Hello from the agent": "Good morning"})
     assert _greeting(connection)["greeting"] == "Hello from the agent"
     assert stage.holder.reload(instance, new, ["agent_server/api.py"]).ok
