@@ -6,12 +6,20 @@ messages.
 
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 Say = Callable[[dict[str, Any]], Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Use:
+    """A model that calls a tool, by its name."""
+
+    tool: str
+    arguments: Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,10 +32,20 @@ class Raw:
     promised: int | None = None
 
 
+class QuietServer(ThreadingHTTPServer):
+    """A server whose clients may leave in the middle: that is what some tests do."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        pass
+
+
 class ModelServer:
     """Answers each call with what `say` makes of the request.
 
-    A document is an answer in the form, a text a plain one, a number a status, `Raw` itself.
+    A document is an answer in the form, a text a plain one, `Use` a call of a tool, a number a
+    status, `Raw` itself. Where a stream is asked for, it comes as one.
     """
 
     def __init__(self, say: Say) -> None:
@@ -57,8 +75,7 @@ class ModelServer:
             def log_message(self, *_arguments: Any) -> None:
                 pass
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
+        self._server = QuietServer(("127.0.0.1", 0), Handler)
         threading.Thread(target=self._server.serve_forever, args=[0.02], daemon=True).start()
 
     @property
@@ -81,7 +98,11 @@ def _answer(said: Any, request: dict[str, Any], *, anthropic: bool) -> Raw:
         return said
     if isinstance(said, int):
         return as_json({"type": "error", "error": {"type": "x", "message": "no"}}, status=said)
-    return as_json(_message(request, said) if anthropic else _completion(request, said))
+    document = _message(request, said) if anthropic else _completion(request, said)
+    if not request.get("stream"):
+        return as_json(document)
+    events = _message_events(document) if anthropic else _chunks(document)
+    return Raw(body="".join(events).encode(), headers={"Content-Type": "text/event-stream"})
 
 
 def as_json(document: Any, *, status: int = 200, **headers: str) -> Raw:
@@ -93,7 +114,10 @@ def as_json(document: Any, *, status: int = 200, **headers: str) -> Raw:
 def _completion(request: dict[str, Any], said: Any) -> dict[str, Any]:
     """Answer with a tool call where a form was asked for, and with plain text for a text."""
     message: dict[str, Any] = {"role": "assistant", "content": None}
-    if isinstance(said, str) or not request.get("tools"):
+    if isinstance(said, Use):
+        call = {"name": said.tool, "arguments": json.dumps(dict(said.arguments))}
+        message["tool_calls"] = [{"id": "call_1", "type": "function", "function": call}]
+    elif isinstance(said, str) or not request.get("tools"):
         message["content"] = said if isinstance(said, str) else json.dumps(said)
     else:
         name = request["tools"][0]["function"]["name"]
@@ -111,7 +135,10 @@ def _completion(request: dict[str, Any], said: Any) -> dict[str, Any]:
 
 def _message(request: dict[str, Any], said: Any) -> dict[str, Any]:
     """Answer as Anthropic's messages do: blocks of text, or the use of a tool."""
-    if isinstance(said, str) or not request.get("tools"):
+    if isinstance(said, Use):
+        used = {"type": "tool_use", "id": "toolu_1", "name": said.tool}
+        content, reason = [{**used, "input": dict(said.arguments)}], "tool_use"
+    elif isinstance(said, str) or not request.get("tools"):
         text = said if isinstance(said, str) else json.dumps(said)
         content, reason = [{"type": "text", "text": text}], "end_turn"
     else:
@@ -127,3 +154,49 @@ def _message(request: dict[str, Any], said: Any) -> dict[str, Any]:
         "stop_sequence": None,
         "usage": {"input_tokens": 100, "output_tokens": 20},
     }
+
+
+def _chunks(document: dict[str, Any]) -> Iterator[str]:
+    """Give a completion in chunks, as OpenAI's endpoints stream it: its text word by word."""
+    head = {name: document[name] for name in ("id", "created", "model")}
+    head["object"] = "chat.completion.chunk"
+    message = document["choices"][0]["message"]
+    deltas: list[dict[str, Any]] = [{"content": word} for word in _words(message["content"] or "")]
+    deltas += [
+        {"tool_calls": [{"index": number, **call}]}
+        for number, call in enumerate(message.get("tool_calls", []))
+    ]
+    for delta in ({"role": "assistant"}, *deltas):
+        yield _event({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
+    end = {"index": 0, "delta": {}, "finish_reason": "stop"}
+    yield _event({**head, "choices": [end], "usage": document["usage"]})
+    yield "data: [DONE]\n\n"
+
+
+def _message_events(document: dict[str, Any]) -> Iterator[str]:
+    """Give a message as Anthropic's endpoint streams it."""
+    yield _event({"type": "message_start", "message": {**document, "content": []}})
+    for index, block in enumerate(document["content"]):
+        text = block["type"] == "text"
+        empty = {**block, "text": ""} if text else {**block, "input": {}}
+        yield _event({"type": "content_block_start", "index": index, "content_block": empty})
+        deltas = (
+            [{"type": "text_delta", "text": word} for word in _words(block["text"])]
+            if text
+            else [{"type": "input_json_delta", "partial_json": json.dumps(block["input"])}]
+        )
+        for delta in deltas:
+            yield _event({"type": "content_block_delta", "index": index, "delta": delta})
+        yield _event({"type": "content_block_stop", "index": index})
+    reason = {"stop_reason": document["stop_reason"], "stop_sequence": None}
+    yield _event({"type": "message_delta", "delta": reason, "usage": document["usage"]})
+    yield _event({"type": "message_stop"})
+
+
+def _words(text: str) -> list[str]:
+    first, *rest = text.split(" ")
+    return [first, *(f" {word}" for word in rest)]
+
+
+def _event(document: dict[str, Any]) -> str:
+    return f"event: {document.get('type', 'message')}\ndata: {json.dumps(document)}\n\n"

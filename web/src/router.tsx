@@ -46,6 +46,12 @@ export const newScheduleRoute = at(
   "NewSchedule",
 );
 export const scheduleRoute = at("/schedules/$id", () => import("./pages/Schedule"), "SchedulePage");
+export const chatRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/chat",
+  validateSearch: (search): { with?: string | undefined } => ({ with: text(search.with) }),
+  component: lazyRouteComponent(() => import("./chat/Chat"), "Chat"),
+});
 export const ledgerRoute = createRoute({
   getParentRoute: () => root,
   path: "/ledger",
@@ -74,6 +80,7 @@ const tree = root.addChildren([
   schedulesRoute,
   newScheduleRoute,
   scheduleRoute,
+  chatRoute,
   ledgerRoute,
   storyRoute,
   safetyRoute,

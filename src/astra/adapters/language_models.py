@@ -40,6 +40,10 @@ class Endpoint:
     key: str = field(default="", repr=False)
 
     @property
+    def name(self) -> str:
+        return f"{self.provider}:{self.model}"
+
+    @property
     def url(self) -> str:
         """Where it is called: never where the environment of the daemon says."""
         return self.base_url or _HOSTS[self.provider]
@@ -72,33 +76,20 @@ class LanguageModel:
 
     @property
     def name(self) -> str:
-        return f"{self.endpoint.provider}:{self.endpoint.model}"
+        return self.endpoint.name
 
     def ask(self, prompt: Prompt, *, form: type[BaseModel]) -> Reply:
         try:
             return asyncio.run(self._ask(prompt, form))
         except Exception as error:  # noqa: BLE001 - a library and a server of somebody else
-            raise ModelUnavailable(
-                f"the model {self.name} did not answer: {self._said(error)}",
-                next_step="look at [model] in astra.toml, its server and its key",
-                patience=_patience(error),
-            ) from None
-
-    def _said(self, error: Exception) -> str:
-        """Give a server's words without the key, which some say back."""
-        if isinstance(error, TimeoutError):
-            return f"nothing came of it within {self.seconds:g} seconds"
-        words = _in_words(error)
-        if self.endpoint.key:
-            words = words.replace(self.endpoint.key, "[the key]")
-        return one_line(words, 300)
+            raise unavailable(self.endpoint, error, self.seconds) from None
 
     async def _ask(self, prompt: Prompt, form: type[BaseModel]) -> Reply:
         from pydantic_ai.direct import model_request
 
-        async with asyncio.timeout(self.seconds), _client(self.endpoint, self.seconds) as client:
+        async with asyncio.timeout(self.seconds), client_of(self.endpoint, self.seconds) as client:
             response = await model_request(
-                _model(self.endpoint, client),
+                model_of(self.endpoint, client),
                 [_messages(prompt)],
                 model_settings={"max_tokens": MOST_TOKENS, "timeout": self.seconds},
                 model_request_parameters=_wanted(form),
@@ -106,7 +97,25 @@ class LanguageModel:
         return read_response(response)
 
 
-def _client(where: Endpoint, seconds: float) -> Any:
+def unavailable(where: Endpoint, error: Exception, seconds: float) -> ModelUnavailable:
+    return ModelUnavailable(
+        f"the model {where.name} did not answer: {_said(where, error, seconds)}",
+        next_step="look at [model] in astra.toml, its server and its key",
+        patience=_patience(error),
+    )
+
+
+def _said(where: Endpoint, error: Exception, seconds: float) -> str:
+    """Give a server's words without the key, which some say back."""
+    if isinstance(error, TimeoutError):
+        return f"nothing came of it within {seconds:g} seconds"
+    words = _in_words(error)
+    if where.key:
+        words = words.replace(where.key, "[the key]")
+    return one_line(words, 300)
+
+
+def client_of(where: Endpoint, seconds: float) -> Any:
     from astra.adapters.model_transport import bounded_client
 
     options: dict[str, Any] = {
@@ -125,7 +134,7 @@ def _client(where: Endpoint, seconds: float) -> Any:
     return AsyncOpenAI(**options)
 
 
-def _model(where: Endpoint, client: Any) -> "Model[Any]":
+def model_of(where: Endpoint, client: Any) -> "Model[Any]":
     if where.provider == ANTHROPIC:
         from pydantic_ai.models.anthropic import AnthropicModel
         from pydantic_ai.providers.anthropic import AnthropicProvider

@@ -8,7 +8,7 @@ from astra.desires import views as desires
 from astra.goals import book as goals
 from astra.ledger.projection import CORE, Projection
 from astra.notifications import devices, outbox
-from astra.persona import awareness
+from astra.persona import awareness, conversations
 from astra.plans import allowlist
 from astra.plans import projection as plans
 from astra.policy import access, budgets, flags, telemetry
@@ -30,6 +30,7 @@ PROJECTIONS: tuple[Projection, ...] = (
     changes.PROJECTION,
     deployments.PROJECTION,
     awareness.PROJECTION,
+    conversations.PROJECTION,
     plans.PROJECTION,
     allowlist.PROJECTION,
     outbox.PROJECTION,

@@ -19,6 +19,7 @@ from astra.desires import idle
 from astra.desires import views as desires
 from astra.goals import book as goals
 from astra.notifications import devices, outbox
+from astra.persona import conversations
 from astra.plans import events as plans
 from astra.policy import (
     access,
@@ -62,6 +63,9 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         desk.USED: "an approval was used up by the call it was for",
         desk.STALE: "an approval was withdrawn because its content is not the same any more",
         desk.ANNOUNCED: "a request that still waits was announced again",
+        conversations.ASKED: "a person said something to the persona",
+        conversations.ANSWERED: "the persona's answer is over: its words, its calls, how it ended",
+        conversations.SILENCED: "no project is suggested in that conversation any more",
         schedules.CREATED: "a schedule was made; its next run",
         schedules.MODIFIED: "fields of a schedule were changed; the record has all of them",
         schedules.PAUSED: "a schedule was paused: nothing of it runs until it is resumed",

@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from astra.adapters.data_root import DataRoot
-from astra.adapters.language_models import LanguageModel, endpoint
+from astra.adapters.language_models import Endpoint, LanguageModel, endpoint
 from astra.adapters.plan_files import PlanFolder
+from astra.adapters.talking_models import TalkingModel
 from astra.approvals.desk import Desk
 from astra.bootstrap.views import grant_places
 from astra.kernel.clock import Clock
 from astra.kernel.errors import NotFound
 from astra.kernel.text import one_line
 from astra.ledger.ports import Ledger
+from astra.persona.speech import Talker
 from astra.plans.acting import Acting, Coder, ToolDoor
 from astra.plans.allowlist import Allowlist
 from astra.plans.book import Plans
@@ -36,6 +38,9 @@ from astra.settings import environment
 from astra.settings.environment import Settings
 from astra.tools.registry import Registry
 
+_NO_DRAFT = "nothing can be drafted from a description"
+_GIVE_THE_PLAN = "; or give the plan itself: astra plans draft --file plan.json"
+_NO_TALK = "there is nobody to talk with; everything else works"
 _USUAL_KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 
 
@@ -73,12 +78,18 @@ class ConfiguredModel:
         return bool(self._name_and_url()[0])
 
     def current(self) -> Model:
+        return LanguageModel(endpoint=self._endpoint(_NO_DRAFT, _GIVE_THE_PLAN))
+
+    def talker(self) -> Talker:
+        return TalkingModel(endpoint=self._endpoint(_NO_TALK))
+
+    def _endpoint(self, without: str, instead: str = "") -> Endpoint:
         name, base_url, key_env = self._name_and_url()
         if not name:
             raise NoModel(
-                "no model is configured, so nothing can be drafted from a description",
+                f"no model is configured, so {without}",
                 next_step="set name (and base_url, key_env) below [model] in astra.toml and run"
-                " `astra config sign`; or give the plan itself: astra plans draft --file plan.json",
+                f" `astra config sign`{instead}",
             )
         variable = key_env or _USUAL_KEYS.get(name.partition(":")[0], "")
         where = endpoint(name, base_url, self._key(variable))
@@ -88,7 +99,7 @@ class ConfiguredModel:
                 code="no_model_key",
                 next_step=f"write {variable}=… into the data root's .env, or set it for the daemon",
             )
-        return LanguageModel(endpoint=where)
+        return where
 
     def _name_and_url(self) -> tuple[str, str, str]:
         model = contract.in_force(self.ledger).model

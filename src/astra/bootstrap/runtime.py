@@ -22,6 +22,7 @@ from astra.approvals.desk import Desk
 from astra.bootstrap import PROJECTIONS, services, target_tools
 from astra.bootstrap.agent_boxes import AgentBoxes
 from astra.bootstrap.change_parts import ChangeParts
+from astra.bootstrap.chatting import make_chat
 from astra.bootstrap.coding import BoxedCodingAgent, ProposedByTool, SourceForCoder
 from astra.bootstrap.deploying import Deployer
 from astra.bootstrap.events import URGENT
@@ -29,7 +30,14 @@ from astra.bootstrap.evidence import BoxesOnly
 from astra.bootstrap.notifying import EveryChannel, Notifier, make_devices, make_key_file
 from astra.bootstrap.plan_boxes import BoxesOfPlans, PlanBoxes, RefusedHosts
 from astra.bootstrap.plan_running import PlanDoor, PlanNotices, PlanWorkers
-from astra.bootstrap.planning import Planning, Running, make_running, own_folders, planning_of
+from astra.bootstrap.planning import (
+    ConfiguredModel,
+    Planning,
+    Running,
+    make_running,
+    own_folders,
+    planning_of,
+)
 from astra.bootstrap.releasing import make_deployer
 from astra.bootstrap.sandbox import Sandbox
 from astra.bootstrap.scheduling import RegistryCatalogue, ScheduleDoor, Scheduler
@@ -49,6 +57,7 @@ from astra.ledger.record import Record
 from astra.notifications.devices import Devices
 from astra.notifications.outbox import Outbox
 from astra.persona.awareness import Awareness
+from astra.persona.chat import Chat
 from astra.plans.coding import PlanCoder
 from astra.policy import access, authority, contract, flags, telemetry
 from astra.policy.access import Principal
@@ -282,6 +291,16 @@ class Runtime:
 
     def still_recognised(self, who: Principal) -> bool:
         return access.still(self.ledger, who, now=self.clock.now())
+
+    @cached_property
+    def chat(self) -> Chat:
+        return make_chat(
+            root=self.root,
+            ledger=self.ledger,
+            talkers=ConfiguredModel(ledger=self.ledger, settings=self.settings, root=self.root),
+            counter=lambda: self.counter,
+            switches=self.switches,
+        )
 
     @cached_property
     def running(self) -> Running:

@@ -117,7 +117,7 @@ export function parse(block: string): LedgerRecord | null {
   }
 }
 
-async function* texts(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+export async function* texts(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = body.pipeThrough(new TextDecoderStream() as never).getReader();
   while (true) {
     const { done, value } = (await reader.read()) as { done: boolean; value?: string };

@@ -209,8 +209,9 @@ const TOUCHED: [prefix: string, keys: string[]][] = [
   ["desire", ["desires"]],
   ["passkey_", ["passkeys"]],
   ["goal_", ["goals"]],
-  ["flag_", ["flags", "status", "tools"]],
-  ["config_", ["config", "status"]],
+  ["chat_", ["chat"]],
+  ["flag_", ["flags", "status", "tools", "chat"]],
+  ["config_", ["config", "status", "chat"]],
   ["agent_", ["agents", "status"]],
   ["agent_global_grant", ["grants"]],
   ["change_", ["changes", "status"]],
@@ -222,7 +223,7 @@ const TOUCHED: [prefix: string, keys: string[]][] = [
   ["deploy", ["releases", "status"]],
   ["rollback", ["releases", "status"]],
   ["app_", ["releases", "status"]],
-  ["work_", ["stop", "status"]],
+  ["work_", ["stop", "status", "chat"]],
   ["budget_", ["status"]],
 ];
 

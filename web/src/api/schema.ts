@@ -1747,6 +1747,101 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/chat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Conversations */
+        get: operations["list_conversations_api_chat_get"];
+        put?: never;
+        /**
+         * Chat
+         * @description Say something to the persona, which acts as an agent whoever talks with it.
+         */
+        post: operations["chat_api_chat_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/chat/{identifier}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Conversation */
+        get: operations["show_conversation_api_chat__identifier__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/chat/{identifier}/silence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Silence
+         * @description Say no to a suggested project, for the rest of the conversation.
+         */
+        post: operations["silence_api_chat__identifier__silence_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Models
+         * @description Name the persona, where it can be talked with now.
+         */
+        get: operations["list_models_v1_models_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/chat/completions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Complete */
+        post: operations["complete_v1_chat_completions_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -2356,6 +2451,117 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** ChatAnswered */
+        ChatAnswered: {
+            /** Conversation */
+            conversation: string;
+            /** Sequence */
+            sequence: number;
+            /** Text */
+            text: string;
+            /** Calls */
+            calls: components["schemas"]["ChatCall"][];
+            /**
+             * Ended
+             * @enum {string}
+             */
+            ended: "done" | "cut" | "failed" | "limit";
+            trouble: components["schemas"]["ChatTrouble"] | null;
+            /** Suggestion */
+            suggestion: string | null;
+            /** Model */
+            model: string;
+            usage: components["schemas"]["ChatUsage"];
+        };
+        /** ChatAsked */
+        ChatAsked: {
+            /**
+             * Text
+             * @description what to say to the persona
+             */
+            text: string;
+            /**
+             * Conversation
+             * @description go on with this one
+             */
+            conversation?: string | null;
+        };
+        /**
+         * ChatCall
+         * @description A tool that the persona called, as an agent, and how that went.
+         */
+        ChatCall: {
+            /** Number */
+            number: number;
+            /** Tool */
+            tool: string;
+            /** Arguments */
+            arguments: {
+                [key: string]: unknown;
+            };
+            /**
+             * Outcome
+             * @enum {string}
+             */
+            outcome: "ok" | "refused" | "waiting" | "failed";
+            /** Code */
+            code: string;
+            /** Detail */
+            detail?: string | null;
+            /**
+             * Approval Id
+             * @description what a person has to approve first
+             */
+            approval_id?: string | null;
+        };
+        /** ChatMessage */
+        ChatMessage: {
+            /** Sequence */
+            sequence: number;
+            /** Time */
+            time: string;
+            /**
+             * Who
+             * @enum {string}
+             */
+            who: "person" | "persona";
+            /** Text */
+            text: string;
+            /** Calls */
+            calls: components["schemas"]["ChatCall"][];
+            /**
+             * Ended
+             * @description how an answer ended; nothing, for what a person said
+             */
+            ended: ("done" | "cut" | "failed" | "limit") | null;
+            trouble: components["schemas"]["ChatTrouble"] | null;
+            /**
+             * Suggestion
+             * @description a project that the persona suggests
+             */
+            suggestion: string | null;
+            /** Model */
+            model: string | null;
+            usage: components["schemas"]["ChatUsage"] | null;
+        };
+        /** ChatTrouble */
+        ChatTrouble: {
+            /** Code */
+            code: string;
+            /** Detail */
+            detail: string;
+            /** Next Step */
+            next_step: string;
+        };
+        /** ChatUsage */
+        ChatUsage: {
+            /** Input Tokens */
+            input_tokens: number;
+            /** Output Tokens */
+            output_tokens: number;
+            /** Tokens */
+            tokens: number;
+        };
         /** CommentGiven */
         CommentGiven: {
             /** Remarks */
@@ -2376,6 +2582,29 @@ export interface components {
              */
             request_changes: boolean;
         };
+        /**
+         * CompletionAsked
+         * @description What OpenAI's clients send; what is not named here has no effect.
+         */
+        CompletionAsked: {
+            /**
+             * Model
+             * @default astra
+             */
+            model: string;
+            /** Messages */
+            messages: components["schemas"]["Said"][];
+            /**
+             * Stream
+             * @default false
+             */
+            stream: boolean;
+            stream_options?: components["schemas"]["StreamOptions"] | null;
+            /** N */
+            n?: 1 | null;
+        } & {
+            [key: string]: unknown;
+        };
         /** ConfigurationShown */
         ConfigurationShown: {
             /** Text */
@@ -2393,6 +2622,72 @@ export interface components {
             sequence: number;
             /** Sha256 */
             sha256: string;
+        };
+        /** ConversationDetails */
+        ConversationDetails: {
+            /** Id */
+            id: string;
+            /** Title */
+            title: string;
+            /** Started At */
+            started_at: string;
+            /** Spoken At */
+            spoken_at: string;
+            /** Messages */
+            messages: number;
+            /**
+             * Silenced
+             * @description no project is suggested here any more
+             */
+            silenced: boolean;
+            /** Correlation */
+            correlation: string;
+            /**
+             * Spoken
+             * @description the sequence of its newest record
+             */
+            spoken: number;
+            /** Items */
+            items: components["schemas"]["ChatMessage"][];
+            /**
+             * Answering
+             * @description the persona is speaking at this moment
+             */
+            answering: boolean;
+        };
+        /** ConversationShown */
+        ConversationShown: {
+            /** Id */
+            id: string;
+            /** Title */
+            title: string;
+            /** Started At */
+            started_at: string;
+            /** Spoken At */
+            spoken_at: string;
+            /** Messages */
+            messages: number;
+            /**
+             * Silenced
+             * @description no project is suggested here any more
+             */
+            silenced: boolean;
+            /** Correlation */
+            correlation: string;
+            /**
+             * Spoken
+             * @description the sequence of its newest record
+             */
+            spoken: number;
+        };
+        /** Conversations */
+        Conversations: {
+            /** Items */
+            items: components["schemas"]["ConversationShown"][];
+            /** Next */
+            next: number | null;
+            /** @description why nobody can be talked with now */
+            unavailable: components["schemas"]["ChatTrouble"] | null;
         };
         /**
          * CreationOptions
@@ -2976,6 +3271,36 @@ export interface components {
             /** Step */
             step: number | null;
         };
+        /** ModelShown */
+        ModelShown: {
+            /** Id */
+            id: string;
+            /**
+             * Object
+             * @default model
+             * @constant
+             */
+            object: "model";
+            /** Created */
+            created: number;
+            /**
+             * Owned By
+             * @default astra
+             * @constant
+             */
+            owned_by: "astra";
+        };
+        /** Models */
+        Models: {
+            /**
+             * Object
+             * @default list
+             * @constant
+             */
+            object: "list";
+            /** Data */
+            data: components["schemas"]["ModelShown"][];
+        };
         /**
          * Never
          * @description The answer of a promotion is always that it waits.
@@ -3147,6 +3472,17 @@ export interface components {
             items: components["schemas"]["ToolShown"][];
             /** Next */
             next?: number | string | null;
+        };
+        /** Part */
+        Part: {
+            /**
+             * Type
+             * @description the persona reads text only
+             * @constant
+             */
+            type: "text";
+            /** Text */
+            text: string;
         };
         /** PasskeyEnrolled */
         PasskeyEnrolled: {
@@ -3537,6 +3873,19 @@ export interface components {
             /** Serving */
             serving: string;
         };
+        /** Said */
+        Said: {
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "system" | "developer" | "user" | "assistant";
+            /**
+             * Content
+             * @default
+             */
+            content: string | components["schemas"]["Part"][];
+        };
         /** SandboxProblem */
         SandboxProblem: {
             /** What */
@@ -3787,6 +4136,14 @@ export interface components {
             unreadable: string[];
             /** Clean */
             clean: boolean;
+        };
+        /** StreamOptions */
+        StreamOptions: {
+            /**
+             * Include Usage
+             * @default false
+             */
+            include_usage: boolean;
         };
         /**
          * Subscription
@@ -8866,6 +9223,255 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Accepted"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_conversations_api_chat_get: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description the `next` of the page before */
+                cursor?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Conversations"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    chat_api_chat_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                accept?: string;
+                "Astra-Off"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChatAsked"];
+            };
+        };
+        responses: {
+            /** @description the whole answer; or, where `Accept` asks for it, server-sent events: `started`, then `text`, `call`, `result` and `suggestion` as they come, then `end` with the whole answer, or `problem` */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                    "application/json": components["schemas"]["ChatAnswered"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_conversation_api_chat__identifier__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConversationDetails"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    silence_api_chat__identifier__silence_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConversationShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_models_v1_models_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Models"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    complete_v1_chat_completions_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CompletionAsked"];
+            };
+        };
+        responses: {
+            /** @description a completion as OpenAI describes it, or its chunks */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                    "text/event-stream": string;
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */

@@ -28,6 +28,7 @@ export const PLACES: Place[] = [
     key: "g d",
     about: "what the agent would like",
   },
+  { to: "/chat", name: "Chat", icon: "chat", key: "g h", about: "talk with the agent" },
   { to: "/ledger", name: "Ledger", icon: "ledger", key: "g l", about: "everything that happened" },
   { to: "/safety", name: "Safety", icon: "safety", key: "g f", about: "flags and grants" },
   { to: "/status", name: "Status", icon: "status", key: "g t", about: "is everything well" },

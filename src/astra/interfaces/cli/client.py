@@ -81,6 +81,19 @@ class Client:
             if line.startswith(b"data: "):
                 yield json.loads(line[6:])
 
+    def stream(self, path: str, body: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Follow an answer as it comes, event by event; whoever stops listening ends it."""
+        connection, response = self._send("POST", path, body, Accept="text/event-stream")
+        try:
+            if response.getheader("Content-Type", "").startswith("text/event-stream"):
+                yield from _events(response)
+            else:
+                raise ReportedError(_problem(json.loads(response.read()), response.status))
+        except (ValueError, OSError, http.client.HTTPException):
+            raise _lost("POST") from None
+        finally:
+            connection.close()
+
     def running(self) -> bool:
         try:
             socket_path.connect(self._run).close()
@@ -103,11 +116,11 @@ class Client:
         return answer
 
     def _send(
-        self, method: str, target: str, body: dict[str, Any] | None
+        self, method: str, target: str, body: dict[str, Any] | None, **more: str
     ) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
         connection = self._connect()
         payload = None if body is None else json.dumps(body).encode()
-        headers = {**self._headers, "Content-Type": "application/json"}
+        headers = {**self._headers, "Content-Type": "application/json", **more}
         try:
             connection.request(method, target, payload, headers)
             return connection, connection.getresponse()
@@ -227,6 +240,15 @@ def _on_demand(given: dict[str, str]) -> dict[str, str]:
 def _target(path: str, query: dict[str, Any]) -> str:
     given = {name: value for name, value in query.items() if value is not None}
     return quote(path) + (f"?{urlencode(given)}" if given else "")
+
+
+def _events(response: http.client.HTTPResponse) -> Iterator[tuple[str, dict[str, Any]]]:
+    kind = ""
+    while line := response.readline():
+        if line.startswith(b"event: "):
+            kind = line[7:].strip().decode()
+        elif line.startswith(b"data: "):
+            yield kind, json.loads(line[6:])
 
 
 def _problem(answer: dict[str, Any], status: int) -> dict[str, Any]:

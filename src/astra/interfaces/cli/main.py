@@ -43,6 +43,7 @@ COMMANDS = {
     "tasks": ("tasks", "what is to be done once, and waits for you"),
     "plans": ("plans", "one contract for a night's work: draft, decide, watch, steer"),
     "grants": ("plans", "the global allowlist that plans may draw on"),
+    "chat": ("chat", "talk with the persona, which acts as an agent"),
     "approvals": ("approvals", "what waits for your decision"),
     "approve": ("approvals", "approve exactly one thing, once; asks for the passphrase"),
     "reject": ("approvals", "reject it, with a reason"),

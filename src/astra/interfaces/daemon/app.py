@@ -14,6 +14,8 @@ from astra.bootstrap import status as standing
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon import (
     change_routes,
+    chat_routes,
+    completion_routes,
     deploy_routes,
     desire_routes,
     device_routes,
@@ -96,6 +98,8 @@ def build(
     plan_routes.add(app, runtime)
     deploy_routes.add(app, runtime)
     readiness_routes.add(app, runtime)
+    chat_routes.add(app, runtime)
+    completion_routes.add(app, runtime)
     return app
 
 

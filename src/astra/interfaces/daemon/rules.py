@@ -29,6 +29,8 @@ DECIDE = Rule(roles=frozenset({Role.OPERATOR}))
 BRING = LOOK
 """A device of one's own: it hears what whoever brought it may look at."""
 FOLLOW = Rule(roles=LOOK.roles, stream=True)
+TALK = Rule(roles=frozenset({Role.OPERATOR}), stream=True)
+"""Spends the operator's model; what the persona does meanwhile, it does as an agent."""
 AGENTS_ONLY = Rule(roles=frozenset({Role.AGENT}), stream=True)
 
 RULES: dict[str, Rule] = {
@@ -151,6 +153,12 @@ RULES: dict[str, Rule] = {
     "GET /api/sandbox": LOOK,
     "POST /api/sandbox/off-unsafe": DECIDE,
     "POST /api/sandbox/on": DECIDE,
+    "GET /api/chat": LOOK,
+    "POST /api/chat": TALK,
+    "GET /api/chat/{identifier}": LOOK,
+    "POST /api/chat/{identifier}/silence": DECIDE,
+    "GET /v1/models": LOOK,
+    "POST /v1/chat/completions": TALK,
     "GET /mcp": AGENTS_ONLY,
     "POST /mcp": AGENTS_ONLY,
     "DELETE /mcp": AGENTS_ONLY,

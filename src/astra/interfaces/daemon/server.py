@@ -160,6 +160,7 @@ async def serve(
         await leaving.wait()
         activity.leaving = True
         asgi.state.events.stop()
+        await asyncio.to_thread(runtime.chat.leave)
         (runtime.root.run / socket_path.NAME).unlink(missing_ok=True)
         for server in servers:
             server.should_exit = True

@@ -1,0 +1,137 @@
+"""`astra chat`: talk with the persona in a terminal, or say one thing and get one answer."""
+
+import argparse
+import sys
+from typing import Any
+
+from astra.interfaces.cli.client import Client, ReportedError
+from astra.interfaces.cli.main import Context
+from astra.kernel.errors import AstraError, BadInput
+from astra.kernel.text import one_line, printable
+
+_WORDS = {
+    "cut": "(cut off)",
+    "limit": "(it took as many steps as one answer may take; say `go on`)",
+}
+
+
+def configure(parser: argparse.ArgumentParser, command: str) -> None:
+    del command
+    parser.add_argument("text", metavar="TEXT", nargs="?", help="say this; without it, talk")
+    parser.add_argument("--conversation", metavar="ID", help="go on with this one")
+    parser.add_argument("--list", action="store_true", help="the conversations, newest first")
+    parser.add_argument("--show", metavar="ID", help="what was said in a conversation")
+    parser.set_defaults(run=chat)
+
+
+def chat(context: Context) -> None:
+    given = context.arguments
+    if given.list:
+        _list(context)
+    elif given.show:
+        _show(context)
+    elif given.text is not None:
+        _say_once(context, given.text)
+    elif sys.stdin.isatty() and not context.console.as_json:
+        _talk(context)
+    else:
+        raise BadInput("there is nothing to say", next_step='astra chat "TEXT"')
+
+
+def _list(context: Context) -> None:
+    listed = context.client().get("/api/chat")
+    lines = [
+        f"{each['id']}  {each['spoken_at'][:16]}  {one_line(each['title'], 70)}"
+        for each in listed["items"]
+    ]
+    context.console.result(listed, *(lines or ['nothing was said yet; astra chat "TEXT"']))
+
+
+def _show(context: Context) -> None:
+    found = context.client().get(f"/api/chat/{context.arguments.show}")
+    lines = [line for message in found["items"] for line in _told(context, message)]
+    context.console.result(found, *lines)
+
+
+def _told(context: Context, message: dict[str, Any]) -> list[str]:
+    mine = message["who"] == "person"
+    name = context.console.paint("you" if mine else "persona", "bold" if mine else "green")
+    calls = [_call(context, call) for call in message["calls"]]
+    return [f"{name}  {message['time'][:16]}", *calls, printable(message["text"]), ""]
+
+
+def _say_once(context: Context, text: str) -> None:
+    body = {"text": text, "conversation": context.arguments.conversation}
+    if context.console.as_json:
+        answer = context.client().post("/api/chat", body)
+        if answer["trouble"]:
+            raise ReportedError({"status": 502, **answer["trouble"]})
+        context.console.result(answer)
+        return
+    conversation = _answer(context, context.client(), body)
+    context.console.note(f"go on with: astra chat --conversation {conversation} TEXT")
+
+
+def _talk(context: Context) -> None:
+    console, client = context.console, context.client()
+    conversation = context.arguments.conversation
+    unavailable = client.get("/api/chat", limit=1)["unavailable"]
+    if unavailable:
+        raise ReportedError({"status": 403, **unavailable})
+    console.note("Ctrl-C cuts an answer off, Ctrl-D ends. The persona acts as an agent.")
+    while True:
+        try:
+            text = input(f"\n{console.paint('you', 'bold')} ")
+        except EOFError:
+            console.say("")
+            return
+        if not text.strip():
+            continue
+        try:
+            conversation = _answer(context, client, {"text": text, "conversation": conversation})
+        except KeyboardInterrupt:
+            console.note("\n(cut off)")
+            conversation = conversation or client.get("/api/chat", limit=1)["items"][0]["id"]
+        except AstraError as error:
+            console.error(error)
+
+
+def _answer(context: Context, client: Client, body: dict[str, Any]) -> str:
+    """Show an answer as it comes; gives the conversation it belongs to."""
+    conversation = ""
+    for kind, data in client.stream("/api/chat", body):
+        if kind == "started":
+            conversation = data["conversation"]
+        elif kind == "text":
+            sys.stdout.write(printable(data["text"]))
+            sys.stdout.flush()
+        elif kind == "result":
+            context.console.note(_call(context, data))
+        elif kind == "suggestion":
+            context.console.note(_suggestion(data["description"]))
+        elif kind == "problem":
+            raise ReportedError({"status": 500, **data})
+        elif kind == "end":
+            _end(context, data)
+    return conversation
+
+
+def _end(context: Context, answer: dict[str, Any]) -> None:
+    context.console.say("")
+    if words := _WORDS.get(answer["ended"]):
+        context.console.note(words)
+    if answer["trouble"]:
+        raise ReportedError({"status": 502, **answer["trouble"]})
+
+
+def _call(context: Context, call: dict[str, Any]) -> str:
+    colour = {"ok": "dim", "waiting": "yellow"}.get(call["outcome"], "red")
+    waits = f", waits for {call['approval_id']}" if call.get("approval_id") else ""
+    why = "" if call["outcome"] in {"ok", "waiting"} else f" ({call['code']})"
+    name = one_line(call["tool"], 80)
+    return context.console.paint(f"  {name}: {call['outcome']}{why}{waits}", colour)
+
+
+def _suggestion(description: str) -> str:
+    shown = one_line(description, 300)
+    return f"  It suggests a project: {shown}\n  astra plans draft TEXT starts one; a no ends this."

@@ -1,0 +1,267 @@
+"""Talking with the persona: it speaks, calls tools as an agent does, and asks when it has to.
+
+    question on disk → model → its calls, each through the gate → model → … → answer on disk
+
+Whoever listens hears `Heard` as it happens. The persona is always an agent: it gets the tools that
+an agent gets, behind the same gate, whoever it talks with. That a call waits for a person is said
+by the server in the answer itself where the model does not.
+"""
+
+import re
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+
+from astra.kernel.errors import AstraError, BadInput, Conflict, Refused
+from astra.kernel.ids import random_id
+from astra.ledger.ports import Ledger
+from astra.ledger.record import Event, Record
+from astra.persona import conversations, introduction
+from astra.persona.awareness import Awareness
+from astra.persona.conversations import PERSON, Conversation, Conversations
+from astra.persona.speech import Cut, FromPerson, FromPersona, Offered, Talkers, Utterance
+from astra.persona.turn import Tools, Turn
+from astra.plans.prompts import untrusted
+from astra.policy.decision import Reason
+from astra.policy.secrets import mask
+
+Door = Callable[[str, frozenset[str]], Tools]
+PROMPT = "chat-1"
+LONGEST_QUESTION = 20_000
+MOST_AT_ONCE = 4
+_MOST_REMEMBERED, _MOST_CHARACTERS = 40, 60_000
+_MOST_NOTES = 8
+PERSONA_MODE, PLANNING = "PERSONA_MODE_ENABLED", "AGENT_PLANNING_ENABLED"
+ESCALATION = "AGENT_AUTO_ESCALATE_ENABLED"
+_NO = re.compile(r"\s*(no|nope|nah|not now|not yet|never|nein|non|nee)\b", re.IGNORECASE)
+SUGGEST = Offered(
+    name="suggest_project",
+    description="Suggest to turn a long request into a project: a plan that the person approves"
+    " once and that then works by itself. The person sees the suggestion and decides.",
+    schema={
+        "type": "object",
+        "properties": {"description": {"type": "string", "description": "what it would achieve"}},
+        "required": ["description"],
+    },
+)
+_PROJECT = """\
+When a request would take many steps or hours, you may call `suggest_project` once instead of \
+starting on it. It starts nothing; if the person says no, do not come back to it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chat:
+    ledger: Ledger
+    talkers: Talkers
+    door: Door
+    """Gives the tools for a story, without those of flags that are off where the caller is."""
+    flags: Callable[[frozenset[str]], Mapping[str, bool]]
+    stopped: Callable[[], bool]
+    kept: Callable[[str], None]
+    """Called with a conversation's id when something was added to it."""
+    _speaking: dict[str, Cut] = field(default_factory=dict[str, Cut], repr=False)
+    _changed: threading.Condition = field(default_factory=threading.Condition, repr=False)
+
+    @property
+    def conversations(self) -> Conversations:
+        return Conversations(self.ledger)
+
+    def available(self, off: frozenset[str] = frozenset()) -> None:
+        """Raise why nobody can be talked with now."""
+        if why := self.closed(off):
+            raise why
+        self.talkers.talker()
+
+    def closed(self, off: frozenset[str]) -> AstraError | None:
+        if self.stopped():
+            return Refused(
+                "everything is stopped", code=str(Reason.STOPPED), next_step="astra start"
+            )
+        if not self.flags(off)[PERSONA_MODE]:
+            return Refused(
+                f"the persona is switched off ({PERSONA_MODE})",
+                code=str(Reason.FLAG_OFF),
+                next_step=f"an operator turns it on with `astra flags set {PERSONA_MODE} on`",
+            )
+        return None
+
+    def ask(
+        self,
+        text: str,
+        *,
+        actor: str,
+        conversation: str | None = None,
+        told: str = "",
+        off: frozenset[str] = frozenset(),
+    ) -> Turn:
+        """Keep a question and give the turn that answers it, which has to be run.
+
+        `told` is what a client says went before, where the conversation is not one of ours.
+        """
+        self.available(off)
+        question = _readable(text)
+        found = self.conversations.get(conversation) if conversation else None
+        identifier = found.id if found else random_id("chat")
+        cut = self._take(identifier)
+        try:
+            record = self._keep_question(identifier, found, question, actor)
+            return self._turn(record, cut, told, off)
+        except BaseException:
+            self._release(identifier)
+            raise
+
+    def silence(self, identifier: str, *, actor: str) -> Conversation:
+        """Suggest no project in this conversation any more."""
+        found = self.conversations.get(identifier)
+        if not found.silenced:
+            self.ledger.append([_silenced(found, actor)])
+        return self.conversations.get(identifier)
+
+    def is_answering(self, identifier: str) -> bool:
+        return identifier in self._speaking
+
+    def leave(self, seconds: float = 5.0) -> None:
+        """Cut off every answer under way, and wait until what came of it is kept."""
+        with self._changed:
+            for cut in self._speaking.values():
+                cut.set()
+            self._changed.wait_for(lambda: not self._speaking, seconds)
+
+    def _keep_question(
+        self, identifier: str, found: Conversation | None, question: str, actor: str
+    ) -> Record:
+        chain = conversations.link(found.chain if found else "", PERSON, question)
+        event = Event(
+            type=conversations.ASKED,
+            actor=actor,
+            data={"text": question, "chain": chain},
+            subject=identifier,
+            correlation=found.correlation if found else random_id("cor"),
+        )
+        silencing = found is not None and self._declines(found, question)
+        also = [_silenced(found, actor)] if found and silencing else []
+        return self.ledger.append([event, *also])[0]
+
+    def _declines(self, found: Conversation, question: str) -> bool:
+        last = self.conversations.messages(found.id, last=1)
+        suggested = bool(last and last[0].facts.get("suggestion"))
+        return suggested and not found.silenced and _NO.match(question) is not None
+
+    def _turn(self, record: Record, cut: Cut, told: str, off: frozenset[str]) -> Turn:
+        identifier = record.subject or ""
+        flags = self.flags(off)
+        suggesting = self._may_suggest(identifier, flags)
+        tools = self.door(record.correlation, off)
+        return Turn(
+            conversation=identifier,
+            correlation=record.correlation,
+            asked=record.sequence,
+            ledger=self.ledger,
+            talker=self.talkers.talker(),
+            tools=tools,
+            closed=lambda: self.closed(off),
+            rules=self._rules(flags, suggesting=suggesting, told=told),
+            offered=(*tools.offered(), SUGGEST) if suggesting else tools.offered(),
+            history=self._history(identifier),
+            chain=record.data["chain"],
+            prompt=PROMPT,
+            over=self._over,
+            cut=cut,
+        )
+
+    def _may_suggest(self, identifier: str, flags: Mapping[str, bool]) -> bool:
+        wanted = flags[ESCALATION] and flags[PLANNING]
+        return wanted and not self.conversations.get(identifier).silenced
+
+    def _rules(self, flags: Mapping[str, bool], *, suggesting: bool, told: str) -> str:
+        words = "\n".join(
+            (
+                introduction.switched_off(flags),
+                introduction.approvals(lambda name: name.replace(".", "_")),
+            )
+        )
+        rules = _prompt().format(introduction=words, project=_PROJECT if suggesting else "")
+        notes, _ = Awareness(self.ledger).read(limit=_MOST_NOTES)
+        happened = "\n".join(f"{note.time} {note.kind}: {note.text}" for note in notes)
+        data = [untrusted("what happened lately", happened)] if happened else []
+        data += [untrusted("what the client says went before", told)] if told else []
+        return "\n\n".join([rules, *data])
+
+    def _history(self, identifier: str) -> list[Utterance]:
+        """Give the end of what was said, as much of it as a model can be asked to read."""
+        left, kept = _MOST_CHARACTERS, list[Utterance]()
+        for message in reversed(self.conversations.messages(identifier, last=_MOST_REMEMBERED)):
+            left -= len(message.text)
+            if left < 0 and kept:
+                break
+            said = message.text or "(nothing)"
+            kept.append(FromPerson(said) if message.who == PERSON else FromPersona(said))
+        return list(_alternating(reversed(kept)))
+
+    def _take(self, identifier: str) -> Cut:
+        with self._changed:
+            if identifier in self._speaking:
+                raise Conflict(
+                    "the persona is still answering in this conversation",
+                    code="conversation_busy",
+                    next_step="wait for the answer, or stop it",
+                )
+            if len(self._speaking) >= MOST_AT_ONCE:
+                raise Conflict(
+                    f"{MOST_AT_ONCE} conversations are being answered already",
+                    code="chat_busy",
+                    next_step="try again when one of them is done",
+                )
+            return self._speaking.setdefault(identifier, Cut())
+
+    def _release(self, identifier: str) -> None:
+        with self._changed:
+            self._speaking.pop(identifier, None)
+            self._changed.notify_all()
+
+    def _over(self, identifier: str) -> None:
+        try:
+            self.kept(identifier)
+        finally:
+            self._release(identifier)
+
+
+def _readable(text: str) -> str:
+    question = mask(text.encode("utf-8", errors="replace").decode()).strip()
+    if not question or len(question) > LONGEST_QUESTION:
+        raise BadInput(
+            f"a message has 1 to {LONGEST_QUESTION:,} characters, this one {len(question):,}",
+            code="bad_message",
+            next_step="write something; put long texts into a file the agent can read",
+        )
+    return question
+
+
+def _alternating(said: Iterable[Utterance]) -> Iterable[Utterance]:
+    """Put something where an answer is missing: some models insist on turns."""
+    asked = False
+    for each in said:
+        if isinstance(each, FromPerson):
+            if asked:
+                yield FromPersona("(no answer was kept)")
+            asked = True
+        else:
+            asked = False
+        yield each
+
+
+def _silenced(found: Conversation, actor: str) -> Event:
+    return Event(
+        type=conversations.SILENCED,
+        actor=actor,
+        subject=found.id,
+        correlation=found.correlation,
+    )
+
+
+@cache
+def _prompt() -> str:
+    place = resources.files("astra.persona").joinpath("prompts", f"{PROMPT}.md")
+    return place.read_text(encoding="utf-8")

@@ -1,0 +1,222 @@
+"""Talking with the persona by every door: HTTP, OpenAI's own client, and a terminal."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import openai
+import pytest
+
+from driver import Astra
+from http_driver import Served, problem, served
+from model_server import ModelServer, Use
+
+WRITE = Use(tool="write_file", arguments={"path": "a.md", "content": "x"})
+FETCH = Use(tool="fetch_url", arguments={"url": "https://example.com/"})
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[ModelServer]:
+    made = ModelServer(lambda _request: "hello there")
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def site(shared: Astra, model: ModelServer) -> Iterator[Served]:
+    shared.extra |= {"ASTRA_MODEL": "scripted", "ASTRA_MODEL_BASE_URL": model.url}
+    with served(shared) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def secret(site: Served) -> str:
+    return site.token("operator")["secret"]
+
+
+def script(model: ModelServer, *lines: Any) -> None:
+    left = list(lines)
+    model.say = lambda _request: left.pop(0) if len(left) > 1 else left[0]
+
+
+def events(text: str) -> list[tuple[str, dict[str, Any]]]:
+    blocks = [block.split("\n") for block in text.split("\n\n") if block.startswith("event: ")]
+    return [(kind[7:], json.loads(data[6:])) for kind, data in blocks]
+
+
+def test_an_answer_comes_as_events_and_is_kept(
+    site: Served, model: ModelServer, secret: str
+) -> None:
+    script(model, WRITE, "I wrote it")
+    with site.client(secret, Accept="text/event-stream") as http:
+        said = http.post("/api/chat", json={"text": "write it down"})
+        heard = events(said.text)
+        kinds = [kind for kind, _ in heard]
+        assert kinds[0] == "started"
+        assert kinds[1:3] == ["call", "result"]
+        assert kinds[-1] == "end"
+        assert "".join(data["text"] for kind, data in heard if kind == "text") == "I wrote it"
+        found = http.get(f"/api/chat/{heard[0][1]['conversation']}").json()
+    assert [(each["who"], each["text"]) for each in found["items"]] == [
+        ("person", "write it down"),
+        ("persona", "I wrote it"),
+    ]
+    assert found["items"][1]["calls"][0]["outcome"] == "ok"
+    assert not found["answering"]
+    persona = site.astra.root / "persona_space" / "a.md"
+    assert persona.read_text() == "x"
+    copy = site.astra.root / "conversations" / f"{found['id']}.json"
+    assert [each["text"] for each in json.loads(copy.read_text())["items"]] == [
+        "write it down",
+        "I wrote it",
+    ]
+
+
+def test_without_a_wish_for_events_the_answer_comes_whole(
+    site: Served, model: ModelServer, secret: str
+) -> None:
+    script(model, "first", "second")
+    with site.client(secret) as http:
+        one = http.post("/api/chat", json={"text": "one"}).json()
+        two = http.post(
+            "/api/chat", json={"text": "two", "conversation": one["conversation"]}
+        ).json()
+        listed = http.get("/api/chat", params={"limit": 1}).json()
+    assert (one["text"], two["text"]) == ("first", "second")
+    assert listed["items"][0]["id"] == one["conversation"]
+    assert listed["items"][0]["messages"] == 4
+    assert listed["unavailable"] is None
+
+
+def test_the_model_is_given_the_tools_and_told_what_is_off(
+    site: Served, model: ModelServer, secret: str
+) -> None:
+    script(model, "hm")
+    with site.client(secret) as http:
+        http.post("/api/chat", json={"text": "what can you do?"})
+    heard = model.calls[-1]
+    names = {each["function"]["name"] for each in heard["tools"]}
+    assert {"read_source_code", "astra_desires_record", "suggest_project"} <= names
+    assert not {"schedule_code_modification", "astra_approvals_approve"} & names
+    assert "ASTRA_CODE_WRITE_ENABLED" in str(heard["messages"][0])
+
+
+def test_openais_own_client_talks_with_the_persona(
+    site: Served, model: ModelServer, secret: str
+) -> None:
+    client = openai.OpenAI(base_url=f"{site.origin}/v1", api_key=secret)
+    assert [each.id for each in client.models.list()] == ["astra"]
+    script(model, "blue", "still blue")
+    said: list[Any] = [
+        {"role": "system", "content": "you are a pirate"},
+        {"role": "user", "content": "which colour?"},
+    ]
+    whole = client.chat.completions.create(model="astra", messages=said)
+    assert whole.choices[0].message.content == "blue"
+    assert whole.usage is not None
+    assert whole.usage.total_tokens == 120
+    assert "UNTRUSTED what the client says went before" in str(model.calls[-1]["messages"][0])
+    said += [{"role": "assistant", "content": "blue"}, {"role": "user", "content": "and now?"}]
+    chunks = list(
+        client.chat.completions.create(
+            model="astra", messages=said, stream=True, stream_options={"include_usage": True}
+        )
+    )
+    pieces = [each.choices[0].delta.content for each in chunks if each.choices]
+    assert "".join(each or "" for each in pieces) == "still blue"
+    assert chunks[-1].usage is not None
+    with site.client(secret) as http:
+        (newest,) = http.get("/api/chat", params={"limit": 1}).json()["items"]
+    assert (newest["title"], newest["messages"]) == ("which colour?", 4)
+
+
+def test_what_waits_for_a_person_is_said_to_a_client_that_only_reads_text(
+    site: Served, model: ModelServer, secret: str
+) -> None:
+    script(model, FETCH, "Done.")
+    client = openai.OpenAI(base_url=f"{site.origin}/v1", api_key=secret)
+    whole = client.chat.completions.create(
+        model="astra", messages=[{"role": "user", "content": "fetch it"}]
+    )
+    (waiting,) = site.astra.json("approvals")["items"]
+    assert f"waits for your approval: {waiting['id']}" in str(whole.choices[0].message.content)
+    site.astra.json("reject", waiting["id"], "--reason", "no")
+
+
+def test_a_model_that_fails_is_an_error_where_openais_clients_look(
+    site: Served, model: ModelServer, secret: str
+) -> None:
+    script(model, 500)
+    client = openai.OpenAI(base_url=f"{site.origin}/v1", api_key=secret, max_retries=0)
+    hello: list[Any] = [{"role": "user", "content": "hello"}]
+    with pytest.raises(openai.APIStatusError) as error:
+        client.chat.completions.create(model="astra", messages=hello)
+    assert "did not answer" in error.value.message
+    with pytest.raises(openai.APIError) as error:
+        list(client.chat.completions.create(model="astra", messages=hello, stream=True))
+    assert "did not answer" in error.value.message
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ({"messages": [{"role": "assistant", "content": "x"}]}, "bad_input"),
+        ({"messages": [{"role": "user", "content": "x"}], "tools": [{}]}, "unsupported_parameter"),
+        ({"messages": [{"role": "user", "content": ""}]}, "bad_message"),
+        ({"messages": []}, "bad_input"),
+        ({"messages": [{"role": "user", "content": "x"}], "n": 2}, "bad_input"),
+        ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, "bad_input"),
+    ],
+)
+def test_a_completion_that_cannot_be_given_says_why(
+    site: Served, secret: str, body: dict[str, Any], code: str
+) -> None:
+    with site.client(secret) as http:
+        problem(http.post("/v1/chat/completions", json=body), 400, code)
+
+
+def test_a_terminal_shows_the_answer_and_how_to_go_on(site: Served, model: ModelServer) -> None:
+    script(model, WRITE, "I wrote \x1b[2J it")
+    astra = site.astra
+    said = astra.run("chat", "write it down")
+    assert said.returncode == 0, said.stderr
+    assert said.stdout.strip() == "I wrote \\x1b[2J it"
+    assert "write_file: ok" in said.stderr
+    assert "astra chat --conversation chat_" in said.stderr
+    identifier = astra.json("chat", "--list")["items"][0]["id"]
+    script(model, "again")
+    answer = astra.json("chat", "and?", "--conversation", identifier)
+    assert (answer["text"], answer["conversation"]) == ("again", identifier)
+    shown = astra.run("chat", "--show", identifier).stdout
+    assert "write it down" in shown
+    assert "\x1b" not in shown
+
+
+def test_a_terminal_hears_why_there_is_no_answer(site: Served, model: ModelServer) -> None:
+    script(model, 500)
+    assert site.astra.json("chat", "hello", code=1)["code"] == "model_unavailable"
+    failed = site.astra.run("chat", "hello")
+    assert (failed.returncode, "did not answer" in failed.stderr) == (1, True)
+    assert site.astra.json("chat", code=2)["code"] == "bad_input"
+    assert site.astra.json("chat", "x", "--conversation", "chat_00000000", code=1)["code"] == (
+        "not_found"
+    )
+
+
+def test_a_first_no_is_kept(site: Served, model: ModelServer, secret: str) -> None:
+    script(model, Use(tool="suggest_project", arguments={"description": "all of it"}), "shall I?")
+    with site.client(secret) as http:
+        one = http.post("/api/chat", json={"text": "do it all"}).json()
+        assert one["suggestion"] == "all of it"
+        said = http.post(f"/api/chat/{one['conversation']}/silence")
+    assert said.json()["silenced"]
+
+
+def test_without_a_model_chat_says_so_and_the_rest_works(astra: Astra) -> None:
+    assert astra.json("chat", "hello", code=1)["code"] == "no_model"
+    listed = astra.json("chat", "--list")
+    assert listed["unavailable"]["code"] == "no_model"
+    assert "astra config sign" in listed["unavailable"]["next_step"]
+    assert astra.json("tools", "call", "astra_health", "{}")["status"] == "ok"
+    astra.json("flags", "set", "PERSONA_MODE_ENABLED", "off")
+    assert astra.json("chat", "hello", code=1)["code"] == "flag_off"
