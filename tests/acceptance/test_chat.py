@@ -1,6 +1,7 @@
 """Talking with the persona by every door: HTTP, OpenAI's own client, and a terminal."""
 
 import json
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -220,3 +221,43 @@ def test_without_a_model_chat_says_so_and_the_rest_works(astra: Astra) -> None:
     assert astra.json("tools", "call", "astra_health", "{}")["status"] == "ok"
     astra.json("flags", "set", "PERSONA_MODE_ENABLED", "off")
     assert astra.json("chat", "hello", code=1)["code"] == "flag_off"
+
+
+def test_a_long_conversation_comes_in_pages_from_its_end(
+    site: Served, model: ModelServer, secret: str
+) -> None:
+    script(model, "yes")
+    with site.client(secret) as http:
+        found = http.post("/api/chat", json={"text": "0"}).json()["conversation"]
+        for number in range(1, 4):
+            http.post("/api/chat", json={"text": str(number), "conversation": found})
+        last = http.get(f"/api/chat/{found}", params={"limit": 3}).json()
+        before = http.get(f"/api/chat/{found}", params={"limit": 5, "cursor": last["next"]}).json()
+    assert [each["text"] for each in last["items"]] == ["yes", "3", "yes"]
+    assert [each["text"] for each in before["items"]] == ["0", "yes", "1", "yes", "2"]
+    assert before["next"] is None
+
+
+def test_a_killed_daemon_loses_no_question_and_the_talk_goes_on(
+    night: Astra, server: ModelServer
+) -> None:
+    asked, over = threading.Event(), threading.Event()
+
+    def held(_request: dict[str, Any]) -> str:
+        asked.set()
+        over.wait(60)
+        return "too late"
+
+    server.say = held
+    talking = threading.Thread(target=night.run, args=("chat", "are you there?"))
+    talking.start()
+    assert asked.wait(60)
+    night.kill_daemon()
+    over.set()
+    talking.join()
+    (kept,) = night.json("chat", "--list")["items"]
+    shown = night.json("chat", "--show", kept["id"])
+    assert [each["text"] for each in shown["items"]] == ["are you there?"]
+    assert not shown["answering"]
+    server.say = lambda _request: "yes"
+    assert night.json("chat", "still?", "--conversation", kept["id"])["text"] == "yes"

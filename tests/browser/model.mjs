@@ -1,4 +1,4 @@
-// A model on loopback that says what a story wants: OpenAI's dialect, a form filled in.
+// A model on loopback that says what a story wants in OpenAI's dialect: a form filled in, or talk.
 import { createServer } from "node:http";
 
 export class Model {
@@ -9,8 +9,9 @@ export class Model {
     model.server = createServer((request, response) => {
       const chunks = [];
       request.on("data", (chunk) => chunks.push(chunk));
-      request.on("end", () => {
+      request.on("end", async () => {
         const asked = JSON.parse(Buffer.concat(chunks).toString());
+        if (asked.stream) return talk(response, asked, model.talk(told(asked)));
         response.setHeader("Content-Type", "application/json");
         response.end(JSON.stringify(completion(asked, model.say(told(asked)))));
       });
@@ -37,6 +38,29 @@ export const done = { kind: "done", output: "done" };
 /** A command that wants a host which no plan here was granted. */
 export const reaching = (host) =>
   sh(`python3 -c "import urllib.request as u; u.urlopen('http://${host}:8080/')"; true`);
+
+/** Speak in chunks: pieces of text, calls of tools, and pauses until a promise is kept. */
+async function talk(response, asked, pieces) {
+  response.setHeader("Content-Type", "text/event-stream");
+  const head = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: asked.model };
+  const send = (choice, more = {}) =>
+    response.write(`data: ${JSON.stringify({ ...head, choices: [{ index: 0, ...choice }], ...more })}\n\n`);
+  for (const piece of pieces) {
+    if (piece instanceof Promise) await piece;
+    else if (typeof piece === "string") send({ delta: { content: piece }, finish_reason: null });
+    else send({ delta: { tool_calls: [called(piece)] }, finish_reason: null });
+  }
+  const usage = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 };
+  send({ delta: {}, finish_reason: "stop" }, { usage });
+  response.end("data: [DONE]\n\n");
+}
+
+const called = ({ tool, ...piece }) => ({
+  index: 0,
+  id: "call_1",
+  type: "function",
+  function: { name: tool, arguments: JSON.stringify(piece.arguments) },
+});
 
 const told = (asked) => asked.messages.map((each) => String(each.content)).join("\n");
 

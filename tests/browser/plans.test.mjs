@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { done, Model, reaching } from "./model.mjs";
-import { eventually, PHONE, PLAN, violations, World } from "./world.mjs";
+import { eventually, HOSTILE, PHONE, PLAN, violations, World } from "./world.mjs";
 
 let model;
 let world;
@@ -141,4 +141,75 @@ test("a plan that was refused a host says what it wanted, why not, and what each
   await eventually(async () => assert.equal((await world.astra("plans", "show", id)).state, "completed"));
   await world.go(page, `/plans/${id}`);
   await page.getByText("1 · done").waitFor();
+});
+
+test("somebody talks with the agent, which works, waits for a decision, and says so", async () => {
+  const write = { tool: "write_file", arguments: { path: "tea.md", content: "milk" } };
+  const fetch = { tool: "fetch_url", arguments: { url: "https://example.com/tea" } };
+  const turns = [[write], [fetch], ["I wrote it down, and would ", "like to look it up."]];
+  model.talk = () => turns.shift();
+  const page = await world.page();
+  await page.keyboard.press("g");
+  await page.keyboard.press("h");
+  await page.getByText("Say something to the agent").waitFor();
+  await page.getByLabel("Message to the agent").fill(`Tea needs milk ${HOSTILE.html}`);
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/chat?with=chat_*");
+  await page.getByText("I wrote it down, and would like to look it up.").waitFor();
+  await page.getByText("done", { exact: true }).waitFor();
+  await page.getByText("waits for you", { exact: true }).waitFor();
+  assert.ok(await page.getByLabel("Message to the agent").evaluate((it) => it === document.activeElement));
+  assert.deepEqual(await violations(page), []);
+  await page.getByRole("link", { name: "Look at it and decide" }).click();
+  await page.getByText("https://example.com/tea").first().waitFor();
+  assert.deepEqual(page.complaints, []);
+});
+
+test("an answer is cut off, what was said stays, and another tab sees it", async () => {
+  let go;
+  const held = new Promise((done) => {
+    go = done;
+  });
+  model.talk = () => ["Once upon a time", held, " there was more."];
+  const other = await world.page({ viewport: PHONE, colorScheme: "dark" });
+  const page = await world.page();
+  await world.go(page, "/chat");
+  await page.getByLabel("Message to the agent").fill("Tell me a story");
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.getByText("Once upon a time").waitFor();
+  await page.getByRole("button", { name: "Cut off" }).click();
+  await page.getByText("Cut off here.").waitFor();
+  go();
+  await world.go(other, new URL(page.url()).pathname + new URL(page.url()).search);
+  await other.getByText("Once upon a time").waitFor();
+  assert.equal(await other.getByText("there was more").count(), 0);
+  assert.deepEqual(await violations(other), []);
+  const wider = await other.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  assert.ok(wider <= 0, `${wider} px too wide`);
+});
+
+test("a long request is offered as a project, and a no ends that", async () => {
+  const turns = [
+    [{ tool: "suggest_project", arguments: { description: "Answer every letter" } }],
+    ["That is a lot. Shall I?"],
+  ];
+  model.talk = () => turns.shift();
+  const page = await world.page();
+  await world.go(page, "/chat");
+  await page.getByLabel("Message to the agent").fill("Answer every letter there is");
+  await page.keyboard.press("Enter");
+  await page.getByText("This could be a project").waitFor();
+  assert.deepEqual(await violations(page), []);
+  await page.getByRole("button", { name: "No, thanks" }).click();
+  await page.getByText("This could be a project").waitFor({ state: "detached" });
+  await page.getByText("That is a lot. Shall I?").waitFor();
+});
+
+test("while the persona is off, the page says so and what to do", async () => {
+  await world.astra("flags", "set", "PERSONA_MODE_ENABLED", "off");
+  const page = await world.page({ viewport: PHONE });
+  await world.go(page, "/chat");
+  await page.getByText("astra flags set PERSONA_MODE_ENABLED on").waitFor();
+  assert.equal(await page.getByLabel("Message to the agent").count(), 0);
+  assert.deepEqual(await violations(page), []);
 });

@@ -24,7 +24,8 @@ const model = await Model.make(() => reaching("packages.example.com"));
 const world = await World.make({ environment: model.environment });
 try {
   const made = await furnish(world);
-  const pages = Object.entries({ ...places(made), blocked: `/plans/${await blocked()}` });
+  const more = { chat: `/chat?with=${await chat()}`, blocked: `/plans/${await blocked()}` };
+  const pages = Object.entries({ ...places(made), ...more });
   for (const [size, viewport] of Object.entries({ desk: DESKTOP, phone: PHONE })) {
     for (const colorScheme of ["light", "dark"]) {
       const page = await world.page({ viewport, colorScheme });
@@ -54,6 +55,20 @@ async function blocked() {
     assert.equal((await world.astra("plans", "show", id)).state, "blocked_on_permission"),
   );
   return id;
+}
+
+/** A conversation in which the agent did something, and waits for something else. */
+async function chat() {
+  const turns = [
+    [{ tool: "write_file", arguments: { path: "notes/greeting.md", content: "Greet kindly." } }],
+    ["I noted that. Saying goodbye aloud is the change that waits for your review."],
+    [{ tool: "fetch_url", arguments: { url: "https://example.com/greetings" } }],
+    ["I would like to read how others do it, and need your approval for that."],
+  ];
+  model.talk = () => turns.shift();
+  const { conversation } = await world.astra("chat", "Remember to greet people kindly, please.");
+  await world.astra("chat", "How do others greet?", "--conversation", conversation);
+  return conversation;
 }
 
 /** Show the lines of a review with the finding and the remark beside them. */

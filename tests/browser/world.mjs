@@ -302,6 +302,7 @@ export function places(made) {
     schedules: "/schedules",
     schedule: `/schedules/${made.schedule}`,
     "new-schedule": "/schedules/new",
+    chat: "/chat",
     ledger: "/ledger",
     story: `/ledger/story/${made.approval}`,
     safety: "/safety",

@@ -18,7 +18,7 @@ from plans_by_night import notes_of, plan_for, started
 pytestmark = [pytest.mark.serial, pytest.mark.timeout(2_400)]
 ENDS = {"awaiting_approval", "plan_failed", "completed", "aborted", "paused"}
 MINUTES = 35
-OURS = {"var", "logs", "agents", "deployments"}
+OURS = {"var", "logs", "agents", "deployments", "conversations"}
 
 
 def settled(astra: Astra, plan: str) -> dict[str, Any]:
@@ -100,3 +100,18 @@ def test_working_stays_inside_the_contract_and_says_how_it_ended(
     promised(astra, shown, {name: after[name] - before[name] for name in after})
     assert files(astra, notes) == kept
     assert notes.is_dir()
+
+
+def test_talking_comes_piece_by_piece_and_is_kept(astra: Astra) -> None:
+    kept = files(astra)
+    done = astra.run("chat", "Hello! Who are you?")
+    assert "Traceback" not in done.stdout + done.stderr
+    (conversation,) = astra.json("chat", "--list")["items"]
+    question, answer = astra.json("chat", "--show", conversation["id"])["items"]
+    print(f"\ntalking: {answer['ended']} {answer['trouble']} {answer['text'][:300]!r}")
+    assert question["text"] == "Hello! Who are you?"
+    assert answer["text"] or answer["trouble"]
+    assert {call["outcome"] for call in answer["calls"]} <= {"ok", "refused", "waiting"}
+    assert astra.json("ledger", "verify")["ok"]
+    assert "Traceback" not in (astra.root / "logs" / "daemon.log").read_text()
+    assert files(astra) == kept

@@ -21,6 +21,7 @@ ASKED, ANSWERED, SILENCED = "chat_asked", "chat_answered", "chat_suggestions_sil
 PERSON, PERSONA = "person", "persona"
 LARGEST_PAGE = 200
 _LONGEST_TITLE = 80
+_END = 1 << 62
 _COLUMNS = "id, title, started_at, spoken_at, messages, silenced, correlation, spoken, chain"
 
 
@@ -80,7 +81,7 @@ class Conversations:
         """Give conversations, the one last spoken in first, and where the next page starts."""
         if not 1 <= limit <= LARGEST_PAGE:
             raise BadInput(f"limit is 1 to {LARGEST_PAGE}", next_step="ask for a page at a time")
-        before = (1 << 62) if cursor is None else cursor
+        before = _END if cursor is None else cursor
         found = self._where("spoken < ? ORDER BY spoken DESC LIMIT ?", before, limit + 1)
         return found[:limit], found[limit - 1].spoken if len(found) > limit else None
 
@@ -96,12 +97,14 @@ class Conversations:
         found = self._where("chain = ? ORDER BY spoken DESC LIMIT 1", chain)
         return found[0] if found else None
 
-    def messages(self, identifier: str, *, last: int = 1000) -> list[Message]:
+    def messages(
+        self, identifier: str, *, last: int = LARGEST_PAGE, before: int = _END
+    ) -> list[Message]:
         """Give what was said, in order; of a long conversation, the end of it."""
         rows = self.ledger.query(
-            "SELECT sequence, time, who, text, facts FROM chat_message WHERE conversation = ?"
-            " ORDER BY sequence DESC LIMIT ?",
-            [identifier, last],
+            "SELECT sequence, time, who, text, facts FROM chat_message"
+            " WHERE conversation = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?",
+            [identifier, before, last],
         )
         return [
             Message(sequence=sequence, time=time, who=who, text=text, facts=json.loads(facts))

@@ -15,10 +15,14 @@ export const chatsQuery = queryOptions({
   queryKey: ["chat", "list"],
   queryFn: () => answer(api.GET("/api/chat")),
 });
-export const chatQuery = (identifier: string) =>
+export const chatQuery = (identifier: string, limit = 50) =>
   queryOptions({
-    queryKey: ["chat", "one", identifier],
-    queryFn: () => answer(api.GET("/api/chat/{identifier}", { params: { path: { identifier } } })),
+    queryKey: ["chat", "one", identifier, limit],
+    placeholderData: (before) => (before?.id === identifier ? before : undefined),
+    queryFn: () =>
+      answer(
+        api.GET("/api/chat/{identifier}", { params: { path: { identifier }, query: { limit } } }),
+      ),
   });
 
 export type Heard = { kind: string; data: Record<string, unknown> };

@@ -1775,7 +1775,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Show Conversation */
+        /**
+         * Show Conversation
+         * @description Give the end of what was said, in order; `next` is the cursor of what was before.
+         */
         get: operations["show_conversation_api_chat__identifier__get"];
         put?: never;
         post?: never;
@@ -2649,6 +2652,11 @@ export interface components {
             spoken: number;
             /** Items */
             items: components["schemas"]["ChatMessage"][];
+            /**
+             * Next
+             * @description the cursor of what was said before these
+             */
+            next: number | null;
             /**
              * Answering
              * @description the persona is speaking at this moment
@@ -9335,7 +9343,11 @@ export interface operations {
     };
     show_conversation_api_chat__identifier__get: {
         parameters: {
-            query?: never;
+            query?: {
+                limit?: number;
+                /** @description the `next` of the page before */
+                cursor?: number | null;
+            };
             header?: never;
             path: {
                 identifier: string;

@@ -13,6 +13,8 @@ import { Bubble, Said, Saying, Suggestion } from "./Said";
 import { type Spoken, talk } from "./talk";
 
 const LONGEST = 20_000;
+const FIRST = 50;
+const MOST = 200;
 
 export function Chat() {
   const { with: chosen } = useSearch({ from: "/chat" });
@@ -69,14 +71,29 @@ export function Chat() {
 type Why = { code: string; detail: string; next_step: string };
 
 function Thread({ chosen, unavailable }: { chosen: string | null; unavailable: Why | null }) {
-  const found = useQuery({ ...chatQuery(chosen ?? ""), enabled: chosen !== null });
+  const [limit, setLimit] = useState(FIRST);
+  const found = useQuery({ ...chatQuery(chosen ?? "", limit), enabled: chosen !== null });
   const spoken = useSyncExternalStore(talk.watch, () => talk.spoken);
   const here = spoken && spoken.conversation === chosen ? spoken : null;
   return (
     <section aria-label="Conversation" className="min-w-0">
       {chosen && (
         <Answer query={found}>
-          {(conversation) => <Lines conversation={conversation} spoken={here} />}
+          {(conversation) => (
+            <>
+              {conversation.next !== null && (
+                <Button
+                  className="mb-3"
+                  busy={found.isFetching}
+                  disabled={limit === MOST}
+                  onClick={() => setLimit(MOST)}
+                >
+                  {limit === MOST ? "astra chat --show has the rest" : "Show what was said before"}
+                </Button>
+              )}
+              <Lines conversation={conversation} spoken={here} />
+            </>
+          )}
         </Answer>
       )}
       {!chosen && here && <Lines conversation={null} spoken={here} />}
@@ -119,7 +136,9 @@ function Lines({
   const kept = asked?.who === "person" && asked.text === spoken?.question.trim();
   const length = items.length + (spoken?.text.length ?? 0);
   // biome-ignore lint/correctness/useExhaustiveDependencies: what grows is what is scrolled to
-  useEffect(() => end.current?.scrollIntoView({ block: "nearest" }), [length]);
+  useEffect(() => {
+    end.current?.scrollIntoView({ block: "nearest" });
+  }, [length]);
   return (
     <ul aria-live="polite" className="mb-4 space-y-3">
       {items.map((message, at) => (
@@ -142,7 +161,7 @@ function Lines({
             : "There is no answer to this: Astra went away in the middle. Ask again."}
         </li>
       )}
-      <li ref={end} aria-hidden="true" />
+      <li ref={end} aria-hidden="true" className="scroll-mb-56" />
     </ul>
   );
 }
@@ -196,8 +215,10 @@ function Composer({ chosen, speaking }: { chosen: string | null; speaking: Spoke
           }
         }}
       />
-      <div className="mt-1 flex items-center justify-between gap-2">
-        <span className="text-xs text-soft">Enter sends, Shift+Enter starts a new line</span>
+      <div className="mt-1 flex items-center justify-end gap-2 sm:justify-between">
+        <span className="hidden text-xs text-soft sm:inline">
+          Enter sends, Shift+Enter starts a new line
+        </span>
         {speaking ? (
           <Button type="button" look="danger" onClick={talk.cut}>
             Cut off

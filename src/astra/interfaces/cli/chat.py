@@ -48,7 +48,11 @@ def _list(context: Context) -> None:
 
 
 def _show(context: Context) -> None:
-    found = context.client().get(f"/api/chat/{context.arguments.show}")
+    client, path = context.client(), f"/api/chat/{context.arguments.show}"
+    found = client.get(path)
+    while found["next"] is not None:
+        before = client.get(path, cursor=found["next"])
+        found = {**found, "items": before["items"] + found["items"], "next": before["next"]}
     lines = [line for message in found["items"] for line in _told(context, message)]
     context.console.result(found, *lines)
 

@@ -64,6 +64,7 @@ class ConversationShown(BaseModel):
 
 class ConversationDetails(ConversationShown):
     items: list[ChatMessage]
+    next: int | None = Field(description="the cursor of what was said before these")
     answering: bool = Field(description="the persona is speaking at this moment")
 
 

@@ -65,12 +65,20 @@ def add(app: FastAPI, runtime: Runtime) -> None:
         return JSONResponse(ChatAnswered(**answered(turn)).model_dump())
 
     @app.get("/api/chat/{identifier}", response_model=ConversationDetails)
-    def show_conversation(identifier: str) -> dict[str, Any]:
+    def show_conversation(
+        identifier: str,
+        limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = LARGEST_PAGE,
+        cursor: Cursor = None,
+    ) -> dict[str, Any]:
+        """Give the end of what was said, in order; `next` is the cursor of what was before."""
         found = runtime.chat.conversations.get(identifier)
-        said = runtime.chat.conversations.messages(identifier)
+        more = {} if cursor is None else {"before": cursor}
+        said = runtime.chat.conversations.messages(identifier, last=limit + 1, **more)
+        shown = said[-limit:]
         return {
             **found.as_dict(),
-            "items": [each.as_dict() for each in said],
+            "items": [each.as_dict() for each in shown],
+            "next": shown[0].sequence if len(said) > limit else None,
             "answering": runtime.chat.is_answering(identifier),
         }
 
