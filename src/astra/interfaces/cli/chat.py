@@ -1,6 +1,8 @@
 """`astra chat`: talk with the persona in a terminal, or say one thing and get one answer."""
 
 import argparse
+import contextlib
+import importlib
 import sys
 from typing import Any
 
@@ -82,10 +84,12 @@ def _talk(context: Context) -> None:
     unavailable = client.get("/api/chat", limit=1)["unavailable"]
     if unavailable:
         raise ReportedError({"status": 403, **unavailable})
+    with contextlib.suppress(ImportError):
+        importlib.import_module("readline")  # which lets a line be edited
     console.note("Ctrl-C cuts an answer off, Ctrl-D ends. The persona acts as an agent.")
     while True:
         try:
-            text = input(f"\n{console.paint('you', 'bold')} ")
+            text = input("\nyou> ")
         except EOFError:
             console.say("")
             return
@@ -130,10 +134,9 @@ def _end(context: Context, answer: dict[str, Any]) -> None:
 
 def _call(context: Context, call: dict[str, Any]) -> str:
     colour = {"ok": "dim", "waiting": "yellow"}.get(call["outcome"], "red")
-    waits = f", waits for {call['approval_id']}" if call.get("approval_id") else ""
-    why = "" if call["outcome"] in {"ok", "waiting"} else f" ({call['code']})"
-    name = one_line(call["tool"], 80)
-    return context.console.paint(f"  {name}: {call['outcome']}{why}{waits}", colour)
+    words = {"ok": "ok", "waiting": f"waits for {call.get('approval_id')}"}
+    how = words.get(call["outcome"], f"{call['outcome']} ({call['code']})")
+    return context.console.paint(f"  {one_line(call['tool'], 80)}: {how}", colour)
 
 
 def _suggestion(description: str) -> str:
