@@ -306,6 +306,7 @@ export function places(made) {
     story: `/ledger/story/${made.approval}`,
     safety: "/safety",
     status: "/status",
+    numbers: "/numbers",
   };
 }
 

@@ -11,6 +11,8 @@ import { Shell } from "./shell/Shell";
 const root = createRootRoute({ component: Shell, notFoundComponent: Lost, errorComponent: Wrong });
 const text = (value: unknown): string | undefined =>
   typeof value === "string" ? value : undefined;
+const whole = (value: unknown): number | undefined =>
+  Number.isInteger(value) ? (value as number) : undefined;
 
 const at = <P extends string>(
   path: P,
@@ -46,14 +48,31 @@ export const newScheduleRoute = at(
   "NewSchedule",
 );
 export const scheduleRoute = at("/schedules/$id", () => import("./pages/Schedule"), "SchedulePage");
+/** Which records: of a family or type, or those that a number counts on some days. */
+type LedgerSearch = {
+  type?: string | undefined;
+  all?: true | undefined;
+  measure?: string | undefined;
+  since?: string | undefined;
+  until?: string | undefined;
+};
 export const ledgerRoute = createRoute({
   getParentRoute: () => root,
   path: "/ledger",
-  validateSearch: (search): { type?: string | undefined; all?: true | undefined } => ({
+  validateSearch: (search): LedgerSearch => ({
     type: text(search.type),
     all: search.all === true ? true : undefined,
+    measure: text(search.measure),
+    since: text(search.since),
+    until: text(search.until),
   }),
   component: lazyRouteComponent(() => import("./pages/Ledger"), "LedgerPage"),
+});
+export const numbersRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/numbers",
+  validateSearch: (search): { days?: number | undefined } => ({ days: whole(search.days) }),
+  component: lazyRouteComponent(() => import("./numbers/Numbers"), "Numbers"),
 });
 export const storyRoute = at("/ledger/story/$id", () => import("./pages/Story"), "Story");
 export const safetyRoute = at("/safety", () => import("./pages/Safety"), "Safety");
@@ -76,6 +95,7 @@ const tree = root.addChildren([
   scheduleRoute,
   ledgerRoute,
   storyRoute,
+  numbersRoute,
   safetyRoute,
   statusRoute,
 ]);

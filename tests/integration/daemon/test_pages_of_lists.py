@@ -164,3 +164,47 @@ def test_a_sign_off_of_no_report_is_refused_and_nothing_fails(
     signed = json.loads(json.dumps(authority.sign(statement, site.key()).as_dict()))
     said = http.post("/api/readiness/sign-off", json={"report": {}, "authority": signed})
     problem(said, 400, "bad_input")
+
+
+def test_numbers_have_whole_days_and_lead_to_their_records_a_page_at_a_time(
+    http: httpx2.Client, approvals: list[str]
+) -> None:
+    assert approvals
+    said = http.get("/api/metrics", params={"days": 3}).json()
+    assert len(said["days"]) == 3
+    assert said["began"] == said["days"][-1] == max(said["days"])
+    found = {each["name"]: each for each in said["series"]}
+    assert found["rejected"]["values"] == [0, 0, 1]
+    assert found["rejected"]["total"] == 1
+    assert [queue["count"] for queue in said["queues"] if queue["name"] == "decisions"] == [4]
+    refused = found["calls_refused"]["total"]
+    assert refused == 5
+    path, asked = "/api/metrics/calls_refused", {"limit": 2}
+    items, cursor = [], None
+    while cursor is not None or not items:
+        page = http.get(path, params={**asked, **({"cursor": cursor} if cursor else {})}).json()
+        items, cursor = items + page["items"], page["next"]
+    assert {item["type"] for item in items} == {"tool_refused"}
+    assert [item["sequence"] for item in items] == sorted(
+        (item["sequence"] for item in items), reverse=True
+    )
+    assert len(items) == refused
+
+
+@pytest.mark.parametrize(
+    ("path", "asked"),
+    [
+        ("/api/metrics", {"days": 0}),
+        ("/api/metrics", {"days": 91}),
+        ("/api/metrics/starts", {"since": "yesterday"}),
+        ("/api/metrics/starts", {"since": "2026-03-02", "until": "2026-03-01"}),
+    ],
+)
+def test_days_that_make_no_sense_are_refused(
+    http: httpx2.Client, path: str, asked: dict[str, Any]
+) -> None:
+    problem(http.get(path, params=asked), 400, "bad_input")
+
+
+def test_what_is_not_counted_is_not_there(http: httpx2.Client) -> None:
+    problem(http.get("/api/metrics/everything"), 404, "not_found")

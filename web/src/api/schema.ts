@@ -348,6 +348,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Count Days */
+        get: operations["count_days_api_metrics_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/metrics/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Counted
+         * @description List the records that a number counts, the newest first.
+         */
+        get: operations["list_counted_api_metrics__name__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/stop": {
         parameters: {
             query?: never;
@@ -2199,6 +2236,28 @@ export interface components {
             /** Text */
             text: string;
         };
+        /** BudgetDays */
+        BudgetDays: {
+            /** Scope */
+            scope: string;
+            /** Name */
+            name: string;
+            /**
+             * Limit
+             * @description a day, as of the newest start
+             */
+            limit: number;
+            /**
+             * Used
+             * @description one for each of `days`
+             */
+            used: number[];
+            /**
+             * Ids
+             * @description whose story tells that day; none if nothing was used
+             */
+            ids: (string | null)[];
+        };
         /** BudgetShown */
         BudgetShown: {
             /** Day */
@@ -2994,6 +3053,33 @@ export interface components {
             /** Text */
             text: string;
         };
+        /** Numbers */
+        Numbers: {
+            /** Days */
+            days: string[];
+            /**
+             * Began
+             * @description the day of the first record: before it nothing was counted
+             */
+            began: string;
+            /** Series */
+            series: components["schemas"]["Series"][];
+            /**
+             * Budgets
+             * @description of the last seven days, the fullest first
+             */
+            budgets: components["schemas"]["BudgetDays"][];
+            /**
+             * Other Budgets
+             * @description how many more there were in those seven days
+             */
+            other_budgets: number;
+            /**
+             * Queues
+             * @description what waits now
+             */
+            queues: components["schemas"]["QueueShown"][];
+        };
         /** Opened */
         Opened: {
             session: components["schemas"]["Session"];
@@ -3668,6 +3754,20 @@ export interface components {
             failures: number;
             /** Etag */
             etag: string;
+        };
+        /** Series */
+        Series: {
+            /** Name */
+            name: string;
+            /** About */
+            about: string;
+            /** Total */
+            total: number;
+            /**
+             * Values
+             * @description one for each of `days`
+             */
+            values: number[];
         };
         /** Session */
         Session: {
@@ -4930,6 +5030,95 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Leaving"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    count_days_api_metrics_get: {
+        parameters: {
+            query?: {
+                /** @description whole days in UTC, with today */
+                days?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Numbers"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_counted_api_metrics__name__get: {
+        parameters: {
+            query?: {
+                /** @description a day in UTC, like 2026-03-29 */
+                since?: string | null;
+                /** @description a day in UTC, like 2026-03-29 */
+                until?: string | null;
+                limit?: number;
+                /** @description the `next` of the page before */
+                cursor?: number | null;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_RecordShown_"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */

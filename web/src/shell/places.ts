@@ -29,6 +29,13 @@ export const PLACES: Place[] = [
     about: "what the agent would like",
   },
   { to: "/ledger", name: "Ledger", icon: "ledger", key: "g l", about: "everything that happened" },
+  {
+    to: "/numbers",
+    name: "Numbers",
+    icon: "numbers",
+    key: "g n",
+    about: "how much of what, day by day",
+  },
   { to: "/safety", name: "Safety", icon: "safety", key: "g f", about: "flags and grants" },
   { to: "/status", name: "Status", icon: "status", key: "g t", about: "is everything well" },
 ];

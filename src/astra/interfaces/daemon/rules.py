@@ -57,6 +57,8 @@ RULES: dict[str, Rule] = {
     "POST /api/statements": DECIDE,
     "GET /api/status": LOOK,
     "GET /api/budgets": LOOK,
+    "GET /api/metrics": LOOK,
+    "GET /api/metrics/{name}": LOOK,
     "POST /api/down": SOCKET_ONLY,
     "GET /api/stop": LOOK,
     "POST /api/stop": DECIDE,
