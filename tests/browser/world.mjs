@@ -302,6 +302,7 @@ export function places(made) {
     schedules: "/schedules",
     schedule: `/schedules/${made.schedule}`,
     "new-schedule": "/schedules/new",
+    "edit-schedule": `/schedules/${made.schedule}/edit`,
     ledger: "/ledger",
     story: `/ledger/story/${made.approval}`,
     safety: "/safety",

@@ -44,8 +44,13 @@ export const desireRoute = at("/desires/$id", () => import("./pages/Desire"), "D
 export const schedulesRoute = at("/schedules", () => import("./pages/Schedules"), "Schedules");
 export const newScheduleRoute = at(
   "/schedules/new",
-  () => import("./pages/NewSchedule"),
+  () => import("./schedules/NewSchedule"),
   "NewSchedule",
+);
+export const editScheduleRoute = at(
+  "/schedules/$id/edit",
+  () => import("./schedules/EditSchedule"),
+  "EditSchedule",
 );
 export const scheduleRoute = at("/schedules/$id", () => import("./pages/Schedule"), "SchedulePage");
 /** Which records: of a family or type, or those that a number counts on some days. */
@@ -93,6 +98,7 @@ const tree = root.addChildren([
   schedulesRoute,
   newScheduleRoute,
   scheduleRoute,
+  editScheduleRoute,
   ledgerRoute,
   storyRoute,
   numbersRoute,

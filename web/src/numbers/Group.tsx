@@ -19,6 +19,10 @@ export function Group({ title, lines, ...looked }: Looked & { title: string; lin
           <Chart key={line.name} line={line} series={line.series} {...looked} />
         ))}
       </div>
+      <p aria-hidden="true" className="mt-1 flex justify-between pl-12 text-xs text-soft">
+        <span>{dayInWords(looked.numbers.days[0] ?? "")}</span>
+        <span>{dayInWords(looked.numbers.days.at(-1) ?? "")}</span>
+      </p>
       <Table title={title} lines={found} days={looked.numbers.days} />
     </Card>
   );

@@ -62,6 +62,11 @@ function Shown({ numbers }: { numbers: Counted }) {
       ) : (
         <>
           <DayChoice days={numbers.days} day={day} choose={choose} />
+          {(numbers.days[0] ?? "") < numbers.began && (
+            <p className="text-sm text-soft">
+              The shaded days are before the first record, of {dayInWords(numbers.began)}.
+            </p>
+          )}
           <div className="grid gap-4 lg:grid-cols-2">
             {GROUPS.map((group) => (
               <Group key={group.title} {...group} {...looked} />
@@ -106,7 +111,7 @@ function DayChoice({
         onChange={(event) => choose(Number(event.target.value))}
         className="h-6 min-w-40 flex-1 accent-accent"
       />
-      <output htmlFor={id} className="w-32 text-right tabular-nums">
+      <output htmlFor={id} className="w-36 text-right whitespace-nowrap tabular-nums">
         {words}
       </output>
     </div>
