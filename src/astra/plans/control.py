@@ -10,6 +10,7 @@ from typing import Any
 
 from astra.kernel.errors import BadInput, Conflict
 from astra.kernel.text import one_line
+from astra.ledger import unseen
 from astra.ledger.record import Event
 from astra.plans import events, talk
 from astra.plans.book import text
@@ -23,6 +24,7 @@ from astra.policy import authority
 from astra.policy.authority import Signed
 
 _LONGEST_REASON = 500
+_TOTAL = ("checkpoint", "budget")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,6 +118,8 @@ class Control:
         kind, decide = self._signed_move(plan, action, once=once, steps=steps)
 
         def decided(now: AgentPlan) -> Mapping[str, Any]:
+            if kind == events.BUDGET_EXTENDED:
+                self._refuse_if_extended(now, decide(now), signed)
             _refuse_if_moved(now, seen)
             return decide(now)
 
@@ -178,6 +182,23 @@ class Control:
                 next_step=f"give 1 to {max(LARGEST_STEP_BUDGET - plan.budget, 0)} more",
             )
         return {"steps": steps, "checkpoint": plan.checkpoint, "budget": plan.budget + steps}
+
+    def _refuse_if_extended(
+        self, plan: AgentPlan, wanted: Mapping[str, Any], signed: Signed
+    ) -> None:
+        """Tell who signed for as many steps on another total what moved it.
+
+        The total is in what they signed, so that is what they saw. Without this they would only
+        hear that their signature does not fit.
+        """
+        content = signed.statement.get("content")
+        expected = events.data_of(events.BUDGET_EXTENDED, plan.id, wanted)
+        if not isinstance(content, dict) or content == expected:
+            return
+        if {**content, **{name: expected[name] for name in _TOTAL}} == expected:
+            record = self.register.last_budget(plan.id)
+            what = f"the step budget of {plan.id}"
+            raise unseen.refuse(what, record, budget=plan.budget, state=str(plan.state))
 
     def _blocked_step(self, plan: AgentPlan, *wanted: State) -> int:
         states = wanted or (State.BLOCKED_ON_PERMISSION, State.BLOCKED_ON_DESTRUCTIVE)

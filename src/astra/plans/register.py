@@ -12,6 +12,7 @@ from typing import Any
 from astra.kernel.clock import Clock, format_time
 from astra.kernel.errors import BadInput, Conflict, NotFound, StaleVersion
 from astra.kernel.ids import is_id
+from astra.ledger import chain
 from astra.ledger.ports import Ledger
 from astra.ledger.record import Event, Record
 from astra.plans import events, states
@@ -84,6 +85,15 @@ class Register:
         )
         names = ("sequence", "direction", "kind", "text", "time", "step")
         return [Message(**dict(zip(names, row, strict=True))) for row in rows]
+
+    def last_budget(self, identifier: str) -> Record:
+        """Give the record that set the step budget a plan has now: a new checkpoint, or more."""
+        rows = self.ledger.query(
+            "SELECT line FROM record JOIN mention USING (sequence) WHERE mention.id = ?"
+            " AND type IN (?, ?) ORDER BY sequence DESC LIMIT 1",
+            [identifier, events.CHECKPOINT_STARTED, events.BUDGET_EXTENDED],
+        )
+        return chain.parse(rows[0][0])
 
     def move(
         self,

@@ -212,6 +212,25 @@ def test_a_budget_is_extended_by_signature_up_to_a_ceiling(work: PlansAtWork) ->
     assert (plan.state, plan.calls) == (State.COMPLETED, 3)
 
 
+def test_who_extends_a_budget_second_is_told_that_it_was_extended(work: PlansAtWork) -> None:
+    work.script(tool("nothing"), tool("nothing"), tool("nothing"), done())
+    plan = work.run(work.approved(document(budget=1)))
+    late = work.signed(plan, "extend_budget", steps=2)
+    work.decide(plan, "extend_budget", steps=3)
+    extend = work.running.control.decide
+    for seen in (None, plan.at_step):
+        with pytest.raises(Conflict) as refused:
+            extend(plan.id, "extend_budget", late, steps=2, seen=seen)
+        assert refused.value.reason == "changed_meanwhile"
+        told = refused.value.facts
+        assert (told["budget"], told["by"], told["change"]["steps"]) == (4, "operator", 3)
+    assert work.get(plan).budget == 4
+    with pytest.raises(Exception, match="signature"):
+        extend(plan.id, "extend_budget", late, steps=3)
+    work.decide(plan, "extend_budget", steps=2)
+    assert work.get(plan).budget == 6
+
+
 def test_a_model_that_is_down_is_asked_again_and_then_blocks(work: PlansAtWork) -> None:
     work.script(*(down() for _ in range(4)), done())
     plan = work.approved()
