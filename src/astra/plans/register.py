@@ -74,6 +74,13 @@ class Register:
         )
         return [read_step(row) for row in rows]
 
+    def last_steps(self, identifier: str, count: int) -> list[Step]:
+        rows = self.ledger.query(
+            f"SELECT {STEP_COLUMNS} FROM plan_step WHERE plan = ? ORDER BY step DESC LIMIT ?",  # noqa: S608 - fixed text
+            [identifier, count],
+        )
+        return [read_step(row) for row in reversed(rows)]
+
     def messages(
         self, identifier: str, *, undelivered: bool = False, after: int = 0, limit: int = -1
     ) -> list[Message]:

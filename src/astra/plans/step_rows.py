@@ -39,6 +39,7 @@ def _model_failed(record: Record) -> Iterator[Statement]:
     data = record.data
     yield set_plan(record, due=data["retry_at"], failures=data["failures"])
     yield _step(record, state="failed", outcome="model_failed", result=data["reason"])
+    yield _cost(record, ended=True)
     yield from counted(record)
 
 
@@ -52,6 +53,7 @@ def _step_decided(record: Record) -> Iterator[Statement]:
         digest=data["digest"],
         destructive=int(data["destructive"]),
     )
+    yield _cost(record, ended=False)
     yield from counted(record)
 
 
@@ -60,6 +62,7 @@ def _usage_counted(record: Record) -> Iterator[Statement]:
     if record.data["set_aside"]:
         words = "somebody halted the plan meanwhile; what the model said was set aside"
         yield _step(record, state="failed", outcome="set_aside", result=words)
+    yield _cost(record, ended=record.data["set_aside"])
     yield from counted(record)
 
 
@@ -70,6 +73,7 @@ def _action_started(record: Record) -> Iterator[Statement]:
 def _step_finished(record: Record) -> Iterator[Statement]:
     data = record.data
     yield _step(record, state="finished", outcome=data["outcome"], result=data["result"])
+    yield _cost(record, ended=True)
     yield from counted(record)
 
 
@@ -115,6 +119,7 @@ def _action_skipped(record: Record) -> Iterator[Statement]:
     data = record.data
     ended = {"outcome": "skipped", "result": data["reason"]} | data.get("ran", {})
     yield _step(record, state="finished", **ended)
+    yield _cost(record, ended=True)
 
 
 def counted(record: Record) -> Iterator[Statement]:
@@ -122,6 +127,19 @@ def counted(record: Record) -> Iterator[Statement]:
     yield (
         "UPDATE plan SET tokens = tokens + ?, calls = calls + ? WHERE id = ?",
         (spent.get("tokens", 0), spent.get("drafting_calls", 0), record.data["agent_id"]),
+    )
+
+
+def _cost(record: Record, *, ended: bool) -> Statement:
+    """Add what a record says a step took; a step under way has no end yet."""
+    data = record.data
+    spent = data.get("usage", {}).get("tokens", 0)
+    return (
+        (
+            "UPDATE plan_step SET tokens = tokens + ?, ended_at = coalesce(?, ended_at)"
+            " WHERE plan = ? AND step = ?"
+        ),
+        (spent, record.time if ended else None, data["agent_id"], data["step"]),
     )
 
 

@@ -49,19 +49,13 @@ class PlanViews:
             "block": plan.block,
             "usage": {"calls": plan.calls, "tokens": plan.tokens},
             "progress": self._progress(plan),
-            "steps_taken": self._steps(identifier),
+            "steps_taken": [step.as_dict() for step in self._register.last_steps(identifier, 50)],
+            "costs": costs.by_checkpoint(self._register.ledger, identifier),
             "messages": [each.as_dict() for each in self._register.messages(identifier)],
             "silenced": plan.silenced,
             "next": self._next(plan),
             "correlation": plan.correlation,
         }
-
-    def _steps(self, identifier: str) -> list[dict[str, Any]]:
-        spent = costs.of_steps(self._register.ledger, identifier)
-        return [
-            {**step.as_dict(), **spent.get(step.step, costs.nothing())}
-            for step in self._register.steps(identifier)[-50:]
-        ]
 
     def _review(self, asked: Grants) -> dict[str, Any]:
         allowed = self.plans.allowlist.allows

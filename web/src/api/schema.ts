@@ -2415,6 +2415,27 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** CheckpointCost */
+        CheckpointCost: {
+            /** Checkpoint */
+            checkpoint: number;
+            /** Steps */
+            steps: number;
+            /** Tokens */
+            tokens: number;
+            /**
+             * Milliseconds
+             * @description of the steps that are over
+             */
+            milliseconds: number;
+            /**
+             * Outcomes
+             * @description how many steps ended how, or how they stand
+             */
+            outcomes: {
+                [key: string]: number;
+            };
+        };
         /** CommentGiven */
         CommentGiven: {
             /** Remarks */
@@ -3409,10 +3430,18 @@ export interface components {
             progress: {
                 [key: string]: unknown;
             };
-            /** Steps Taken */
+            /**
+             * Steps Taken
+             * @description the last fifty
+             */
             steps_taken: {
                 [key: string]: unknown;
             }[];
+            /**
+             * Costs
+             * @description of all steps, for each checkpoint begun
+             */
+            costs: components["schemas"]["CheckpointCost"][];
             /** Messages */
             messages: {
                 [key: string]: unknown;
