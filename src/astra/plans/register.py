@@ -93,12 +93,13 @@ class Register:
         names = ("sequence", "direction", "kind", "text", "time", "step")
         return [Message(**dict(zip(names, row, strict=True))) for row in rows]
 
-    def last_budget(self, identifier: str) -> Record:
-        """Give the record that set the step budget a plan has now: a new checkpoint, or more."""
+    def last_of(self, identifier: str, *kinds: str) -> Record:
+        """Give the newest record of some kinds about a plan that has one."""
+        marks = ", ".join("?" * len(kinds))
         rows = self.ledger.query(
-            "SELECT line FROM record JOIN mention USING (sequence) WHERE mention.id = ?"
-            " AND type IN (?, ?) ORDER BY sequence DESC LIMIT 1",
-            [identifier, events.CHECKPOINT_STARTED, events.BUDGET_EXTENDED],
+            "SELECT line FROM record JOIN mention USING (sequence) WHERE mention.id = ?"  # noqa: S608 - only marks
+            f" AND type IN ({marks}) ORDER BY sequence DESC LIMIT 1",
+            [identifier, *kinds],
         )
         return chain.parse(rows[0][0])
 

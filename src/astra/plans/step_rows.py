@@ -1,6 +1,7 @@
 """The rows of a plan's steps: asked, decided, acting, ran, finished.
 
-A step that ran and was refused hosts waits as `ran`; a grant makes it `decided` once more.
+A step that ran and was refused hosts waits as `ran`; a grant makes it `decided` once more, and so
+does a signed retry of one that failed or was cut off.
 """
 
 import json
@@ -111,6 +112,18 @@ def _permission_granted(record: Record) -> Iterator[Statement]:
         )
 
 
+def _step_retried(record: Record) -> Iterator[Statement]:
+    """Let a step that is over be decided once more; one-time grants of before do not count."""
+    data = record.data
+    yield (
+        (
+            "UPDATE plan_step SET state = 'decided', again = ?, outcome = NULL, result = NULL,"
+            " ended_at = NULL WHERE plan = ? AND step = ? AND state = 'finished'"
+        ),
+        (record.sequence, data["agent_id"], data["step"]),
+    )
+
+
 def _action_confirmed(record: Record) -> Iterator[Statement]:
     yield _step(record, confirmed=record.sequence)
 
@@ -164,5 +177,6 @@ STEP_EFFECTS: Mapping[str, Callable[[Record], Iterator[Statement]]] = {
     events.BLOCKED_ON_PERMISSION: _blocked_on_permission,
     events.PERMISSION_GRANTED: _permission_granted,
     events.ACTION_CONFIRMED: _action_confirmed,
+    events.STEP_RETRIED: _step_retried,
     events.ACTION_SKIPPED: _action_skipped,
 }

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from astra.plans import costs, grants, states, talk
+from astra.plans import costs, grants, retries, states, talk
 from astra.plans.book import KIND, Plans
 from astra.plans.grants import Grants
 from astra.plans.model import AgentPlan
@@ -88,6 +88,7 @@ class PlanViews:
             "steps_spent": plan.spent,
             "step_budget": plan.budget if begun else None,
             "twice_its_estimate": plan.overran,
+            "retry": step.step if (step := retries.retryable(self._register, plan)) else None,
         }
 
     def _next(self, plan: AgentPlan) -> str:

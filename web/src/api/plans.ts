@@ -85,6 +85,8 @@ export type Plan = PlanBrief & {
     steps_spent: number;
     step_budget: number | null;
     twice_its_estimate: boolean;
+    /** The step that may run once more, if it is signed for. */
+    retry: number | null;
   };
   /** The last fifty; what all of them cost is in `costs`. */
   steps_taken: Step[];

@@ -1566,6 +1566,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agents/{identifier}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry Step
+         * @description Run the last step once more, as it was decided, and let the plan go on.
+         */
+        post: operations["retry_step_api_agents__identifier__retry_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agents/{identifier}/extend_budget": {
         parameters: {
             query?: never;
@@ -2110,6 +2130,18 @@ export interface components {
              * @description `etag` of the schedule
              */
             seen?: string | null;
+        };
+        /** Body_retry_step_api_agents__identifier__retry_post */
+        Body_retry_step_api_agents__identifier__retry_post: {
+            /** Authority */
+            authority: {
+                [key: string]: unknown;
+            };
+            /**
+             * Step
+             * @description that was seen waiting
+             */
+            step?: number | null;
         };
         /** Body_revise_plan_api_agents__identifier__revise_post */
         Body_revise_plan_api_agents__identifier__revise_post: {
@@ -8363,6 +8395,50 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["Body_grant_more_api_agents__identifier__grant_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    retry_step_api_agents__identifier__retry_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_retry_step_api_agents__identifier__retry_post"];
             };
         };
         responses: {

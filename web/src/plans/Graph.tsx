@@ -44,6 +44,14 @@ export function Graph({ plan }: { plan: Plan }) {
           </li>
         ))}
       </ol>
+      {plan.progress.retry !== null && (
+        <p className="border-t border-line px-4 py-2 text-sm">
+          Step {plan.progress.retry} went wrong, and nothing followed from it yet.{" "}
+          <a href="#retry" className="text-accent underline">
+            Run it once more
+          </a>
+        </p>
+      )}
     </Card>
   );
 }

@@ -132,6 +132,7 @@ RULES: dict[str, Rule] = {
     "POST /api/agents/{identifier}/resume": DECIDE,
     "POST /api/agents/{identifier}/grant": DECIDE,
     "POST /api/agents/{identifier}/extend_budget": DECIDE,
+    "POST /api/agents/{identifier}/retry": DECIDE,
     "GET /api/agents/{identifier}/messages": LOOK,
     "POST /api/agents/{identifier}/messages": DECIDE,
     "POST /api/agents/{identifier}/silence": DECIDE,
