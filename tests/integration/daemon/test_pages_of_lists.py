@@ -208,3 +208,18 @@ def test_days_that_make_no_sense_are_refused(
 
 def test_what_is_not_counted_is_not_there(http: httpx2.Client) -> None:
     problem(http.get("/api/metrics/everything"), 404, "not_found")
+
+
+def test_a_budgets_day_leads_to_the_story_of_its_starts(site: Served, http: httpx2.Client) -> None:
+    with site.client(site.token("agent")["secret"]) as agent:
+        for name in ("a", "b"):
+            said = agent.post("/api/tools/write_file", json={"path": f"{name}.md", "content": "x"})
+            assert said.status_code == 200, said.text
+    found = http.get("/api/metrics", params={"days": 2}).json()["budgets"]
+    (spent,) = [each for each in found if (each["scope"], each["name"]) == ("tool", "write_file")]
+    assert spent["used"] == [0, 2]
+    assert spent["ids"][0] is None
+    story = http.get(f"/api/ledger/story/{spent['ids'][1]}").json()["items"]
+    own = [each for each in story if each["subject"] == spent["ids"][1]]
+    assert [each["type"] for each in own] == ["budget_spent"] * 2
+    assert [each["type"] for each in story].count("tool_finished") == 2

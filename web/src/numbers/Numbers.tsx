@@ -9,7 +9,7 @@ import { Choice } from "../parts/Field";
 import { PageHeader } from "../parts/PageHeader";
 import { Answer, Empty } from "../parts/states";
 import { Budgets } from "./Budgets";
-import { dayInWords, GROUPS, inDays } from "./days";
+import { dayInWords, GROUPS, inDays, untilTomorrow } from "./days";
 import { Group } from "./Group";
 
 const SPANS = [7, 14, 30, 90];
@@ -17,6 +17,8 @@ const SPANS = [7, 14, 30, 90];
 export function Numbers() {
   const { days = 14 } = useSearch({ from: "/numbers" });
   const navigate = useNavigate();
+  const tomorrow = () => untilTomorrow(Date.now());
+  const counted = useQuery({ ...numbersQuery(days), refetchInterval: tomorrow });
   const spans = SPANS.includes(days) ? SPANS : [...SPANS, days].sort((a, b) => a - b);
   return (
     <>
@@ -37,7 +39,7 @@ export function Numbers() {
           </div>
         }
       />
-      <Answer query={useQuery(numbersQuery(days))}>{(found) => <Shown numbers={found} />}</Answer>
+      <Answer query={counted}>{(found) => <Shown numbers={found} />}</Answer>
     </>
   );
 }

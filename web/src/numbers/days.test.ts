@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { bars, dayAt, dayInWords, GROUPS, NAMES, told } from "./days";
+import { bars, dayAt, dayInWords, GROUPS, NAMES, told, untilTomorrow } from "./days";
 
 const DAYS = ["2026-03-28", "2026-03-29", "2026-03-30"];
 
@@ -36,5 +36,10 @@ it("says what a chart shows", () => {
 it("has a name for every number that leads to records", () => {
   const shown = GROUPS.flatMap(({ lines }) => lines.map((line) => line.name));
   expect(new Set(shown).size).toBe(shown.length);
-  expect(Object.keys(NAMES).sort()).toEqual([...shown].sort());
+  expect([...NAMES.keys()].sort()).toEqual([...shown].sort());
+});
+
+it("knows when the next day begins, whatever the zone", () => {
+  expect(untilTomorrow(Date.parse("2026-03-29T23:59:59Z"))).toBe(2_000);
+  expect(untilTomorrow(Date.parse("2026-03-30T00:00:00Z"))).toBe(86_401_000);
 });

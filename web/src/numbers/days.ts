@@ -41,11 +41,16 @@ export const GROUPS: { title: string; lines: Line[] }[] = [
 ];
 
 /** Each number with its group, for where it stands alone. */
-export const NAMES: Record<string, string> = Object.fromEntries(
+export const NAMES: ReadonlyMap<string, string> = new Map(
   GROUPS.flatMap(({ title, lines }) =>
-    lines.map((line) => [line.name, `${title.toLowerCase()}, ${line.words}`]),
+    lines.map((line): [string, string] => [line.name, `${title.toLowerCase()}, ${line.words}`]),
   ),
 );
+
+const DAY_MS = 86_400_000;
+
+/** How long today lasts in UTC, and a second: then there is a new day to count. */
+export const untilTomorrow = (now: number): number => DAY_MS - (now % DAY_MS) + 1_000;
 
 /** A UTC day as people write it, whatever zone they are in. */
 export function dayInWords(day: string): string {

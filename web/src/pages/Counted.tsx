@@ -21,7 +21,7 @@ export function Counted({
   return (
     <>
       <PageHeader
-        title={`Ledger: ${NAMES[measure] ?? measure}`}
+        title={`Ledger: ${NAMES.get(measure) ?? measure}`}
         about={`Exactly the records that the number counts, ${stretch(since, until)}.`}
         actions={
           <>
