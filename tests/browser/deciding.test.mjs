@@ -1,7 +1,7 @@
 // A person comes in, sees what waits, decides, and everybody who looks sees it.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { eventually, World } from "./world.mjs";
+import { eventually, violations, World } from "./world.mjs";
 
 let world;
 before(async () => {
@@ -100,6 +100,51 @@ test("everything of it goes by keyboard", async () => {
   await page.keyboard.press("l");
   await page.getByRole("heading", { name: "Ledger" }).waitFor();
   await page.getByText("Rejected: by keyboard.").waitFor();
+});
+
+test("a schedule is edited: what changes is shown first, and nobody is overwritten", async () => {
+  const words = ["--cron", "0 7 * * 1-5", "--timezone", "UTC", "--tool", "astra.desires.list", "--payload", "{}"];
+  const { id } = await world.astra("schedules", "create", "--name", "Survey", ...words);
+  const page = await world.page();
+  await world.go(page, `/schedules/${id}`);
+  await page.keyboard.press("e");
+  await page.getByRole("heading", { name: "Edit Survey" }).waitFor();
+  const save = page.getByRole("button", { name: "Save the changes" });
+  await page.getByText("Nothing yet.").waitFor();
+  assert.ok(await save.isDisabled());
+  await page.getByLabel("Cron expression").fill("61 8 * * *");
+  await page.locator("input[aria-invalid=true]").waitFor();
+  await page.getByLabel("Cron expression").fill("0 8 * * *");
+  await page.getByText(/at 08:00/i).waitFor();
+  await page.locator("del", { hasText: "0 7 * * 1-5" }).waitFor();
+  await world.astra("schedules", "modify", id, "--budget", "9");
+  await page.getByText("It was changed since you began").waitFor();
+  assert.ok(await save.isDisabled());
+  assert.deepEqual(await violations(page), []);
+  await page.getByRole("button", { name: "Put my edits on top of it" }).click();
+  await save.click();
+  await page.getByRole("heading", { name: "Survey", exact: true }).waitFor();
+  const both = await world.astra("schedules", "show", id);
+  assert.deepEqual([both.cron_expression, both.per_day_budget], ["0 8 * * *", 9]);
+
+  await page.route("**/api/events", (route) => route.abort());
+  await world.go(page, `/schedules/${id}/edit`);
+  await page.getByLabel("Name").fill("Evening survey");
+  await world.astra("schedules", "modify", id, "--name", "Their survey");
+  await save.click();
+  await page.getByText(/It was changed since you began, by/).waitFor();
+  await page.locator("ins", { hasText: "Their survey" }).waitFor();
+  assert.equal((await world.astra("schedules", "show", id)).name, "Their survey");
+  await page.getByRole("button", { name: "Start over from how it is now" }).click();
+  await page.getByText("Nothing yet.").waitFor();
+  await page.getByLabel("Name").fill("Evening survey");
+  await world.astra("stop", "--now");
+  await save.click();
+  await page.getByText("It was refused: everything is stopped.").waitFor();
+  await world.astra("start");
+  await save.click();
+  await page.getByRole("heading", { name: "Evening survey", exact: true }).waitFor();
+  assert.deepEqual(page.complaints, []);
 });
 
 test("stop is on every page, and starting again is not", async () => {

@@ -1,7 +1,7 @@
 // Every page, on a phone and on a desk, in light and in dark: nothing hidden, nothing inaccessible.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { DESKTOP, furnish, PHONE, places, violations, World } from "./world.mjs";
+import { DESKTOP, eventually, furnish, PHONE, places, violations, World } from "./world.mjs";
 
 let world;
 let paths;
@@ -48,6 +48,38 @@ test("every number of the status leads to the records that it counts", async () 
   await world.go(page, "/tasks");
   await page.getByRole("link", { name: /^Change the code/ }).first().click();
   await page.getByRole("heading", { name: "Live, against proposed" }).waitFor();
+});
+
+test("every number of a day leads to the records it counts, and grows while somebody looks", async () => {
+  const page = await world.page({ viewport: PHONE });
+  await page.getByRole("button", { name: "More" }).click();
+  await page.getByRole("link", { name: /^Numbers/ }).click();
+  const card = page.locator("section", { has: page.getByRole("heading", { name: "Tool calls" }) });
+  const refused = async () => {
+    const label = await card.getByRole("img", { name: /^refused/ }).getAttribute("aria-label");
+    return Number(/refused: (\d+) in 14 days/.exec(label)?.[1] ?? 0);
+  };
+  await card.waitFor();
+  const before = await refused();
+  await world.attempt("tools", "call", "astra_flags_set", '{"name": "x", "on": false}');
+  await eventually(async () => assert.equal(await refused(), before + 1));
+  await card.getByText("As a table").click();
+  const rows = card.getByRole("row");
+  await rows.nth(14).waitFor();
+  assert.equal(await rows.count(), 15);
+  assert.deepEqual(await violations(page), []);
+  await page.getByRole("slider", { name: "Day" }).press("Home");
+  await card.getByText(/^0 on /).first().waitFor();
+  await page.getByLabel("How many days").selectOption("7");
+  await page.waitForURL("**/numbers?days=7");
+  await card.getByRole("img", { name: /^refused: \d+ in 7 days/ }).waitFor();
+  await card.getByRole("link").first().click();
+  await page.waitForURL("**/ledger?measure=calls_ok&since=*&until=*");
+  await page.getByText("Exactly the records that the number counts").waitFor();
+  await world.go(page, `/ledger?measure=calls_refused`);
+  await page.getByText(/^astra.flags.set was not run/).waitFor();
+  assert.deepEqual(await violations(page), []);
+  assert.deepEqual(page.complaints, []);
 });
 
 test("the door and the dialogs are accessible too", async () => {

@@ -143,6 +143,27 @@ test("a plan that was refused a host says what it wanted, why not, and what each
   await page.getByText("1 · done").waitFor();
 });
 
+test("a step that went wrong is run once more, by signature, from the graph", async () => {
+  model.say = () => ({ kind: "tool", tool: "no_such_tool", arguments: {} });
+  const [checkpoint] = PLAN.checkpoints;
+  const { id } = await world.plan({ checkpoints: [{ ...checkpoint, step_budget: 1 }] });
+  await world.astra("plans", "approve", id);
+  const page = await world.page();
+  await world.go(page, `/plans/${id}`);
+  await page.getByText("Step 1 went wrong, and nothing followed from it yet.").waitFor();
+  await page.getByRole("link", { name: "Run it once more" }).click();
+  await page.getByText("What it did before it ended may happen twice.").waitFor();
+  await page.getByText(`astra plans retry ${id}`).waitFor();
+  assert.deepEqual(await violations(page), []);
+  await world.astra("plans", "retry", id);
+  await eventually(async () => {
+    const { items } = await world.astra("ledger", "story", id);
+    const ends = items.filter((record) => record.type === "agent_step_finished");
+    assert.deepEqual(ends.map((record) => record.data.step), [1, 1]);
+  });
+  assert.deepEqual(page.complaints, []);
+});
+
 test("somebody talks with the agent, which works, waits for a decision, and says so", async () => {
   const write = { tool: "write_file", arguments: { path: "tea.md", content: "milk" } };
   const fetch = { tool: "fetch_url", arguments: { url: "https://example.com/tea" } };

@@ -33,6 +33,7 @@ try {
       for (const [name, path] of shown) {
         await world.go(page, path);
         if (name === "review") await lines(page);
+        if (name === "edit-schedule") await edited(page);
         await picture(page, join(folder, `${name}-${size}-${colorScheme}.webp`));
         if (name === "review") {
           await page.evaluate(() => scrollTo(0, 0));
@@ -69,6 +70,12 @@ async function chat() {
   const { conversation } = await world.astra("chat", "Remember to greet people kindly, please.");
   await world.astra("chat", "How do others greet?", "--conversation", conversation);
   return conversation;
+}
+
+/** Show a schedule that is being edited: when it would run, and what changes. */
+async function edited(page) {
+  await page.getByLabel("Cron expression").fill("30 8 * * *");
+  await page.getByText("At 08:30").waitFor();
 }
 
 /** Show the lines of a review with the finding and the remark beside them. */

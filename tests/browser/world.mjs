@@ -303,10 +303,12 @@ export function places(made) {
     schedule: `/schedules/${made.schedule}`,
     "new-schedule": "/schedules/new",
     chat: "/chat",
+    "edit-schedule": `/schedules/${made.schedule}/edit`,
     ledger: "/ledger",
     story: `/ledger/story/${made.approval}`,
     safety: "/safety",
     status: "/status",
+    numbers: "/numbers",
   };
 }
 

@@ -11,6 +11,8 @@ import { Shell } from "./shell/Shell";
 const root = createRootRoute({ component: Shell, notFoundComponent: Lost, errorComponent: Wrong });
 const text = (value: unknown): string | undefined =>
   typeof value === "string" ? value : undefined;
+const whole = (value: unknown): number | undefined =>
+  Number.isInteger(value) ? (value as number) : undefined;
 
 const at = <P extends string>(
   path: P,
@@ -42,8 +44,13 @@ export const desireRoute = at("/desires/$id", () => import("./pages/Desire"), "D
 export const schedulesRoute = at("/schedules", () => import("./pages/Schedules"), "Schedules");
 export const newScheduleRoute = at(
   "/schedules/new",
-  () => import("./pages/NewSchedule"),
+  () => import("./schedules/NewSchedule"),
   "NewSchedule",
+);
+export const editScheduleRoute = at(
+  "/schedules/$id/edit",
+  () => import("./schedules/EditSchedule"),
+  "EditSchedule",
 );
 export const scheduleRoute = at("/schedules/$id", () => import("./pages/Schedule"), "SchedulePage");
 export const chatRoute = createRoute({
@@ -52,14 +59,31 @@ export const chatRoute = createRoute({
   validateSearch: (search): { with?: string | undefined } => ({ with: text(search.with) }),
   component: lazyRouteComponent(() => import("./chat/Chat"), "Chat"),
 });
+/** Which records: of a family or type, or those that a number counts on some days. */
+type LedgerSearch = {
+  type?: string | undefined;
+  all?: true | undefined;
+  measure?: string | undefined;
+  since?: string | undefined;
+  until?: string | undefined;
+};
 export const ledgerRoute = createRoute({
   getParentRoute: () => root,
   path: "/ledger",
-  validateSearch: (search): { type?: string | undefined; all?: true | undefined } => ({
+  validateSearch: (search): LedgerSearch => ({
     type: text(search.type),
     all: search.all === true ? true : undefined,
+    measure: text(search.measure),
+    since: text(search.since),
+    until: text(search.until),
   }),
   component: lazyRouteComponent(() => import("./pages/Ledger"), "LedgerPage"),
+});
+export const numbersRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/numbers",
+  validateSearch: (search): { days?: number | undefined } => ({ days: whole(search.days) }),
+  component: lazyRouteComponent(() => import("./numbers/Numbers"), "Numbers"),
 });
 export const storyRoute = at("/ledger/story/$id", () => import("./pages/Story"), "Story");
 export const safetyRoute = at("/safety", () => import("./pages/Safety"), "Safety");
@@ -81,8 +105,10 @@ const tree = root.addChildren([
   newScheduleRoute,
   scheduleRoute,
   chatRoute,
+  editScheduleRoute,
   ledgerRoute,
   storyRoute,
+  numbersRoute,
   safetyRoute,
   statusRoute,
 ]);

@@ -2,6 +2,7 @@
 
 from astra import flow
 from astra.approvals import desk
+from astra.bootstrap import daily
 from astra.changes import views as changes
 from astra.deployments import views as deployments
 from astra.desires import views as desires
@@ -36,4 +37,6 @@ PROJECTIONS: tuple[Projection, ...] = (
     outbox.PROJECTION,
     devices.PROJECTION,
     flow.PROJECTION,
+    daily.COUNTS,
+    daily.RECORDS,
 )

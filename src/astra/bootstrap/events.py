@@ -146,6 +146,7 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         plans.ACTION_CONFIRMED: "the operator confirmed one destructive step",
         plans.ACTION_SKIPPED: "the operator skipped an action",
         plans.BUDGET_EXTENDED: "the operator gave a checkpoint more steps",
+        plans.STEP_RETRIED: "the operator let a step that failed or was cut off run once more",
         plans.PAUSED: "a plan was paused",
         plans.RESUMED: "a plan goes on",
         plans.COMPLETED: "a plan is done",

@@ -1,7 +1,8 @@
-"""What an operator does to a plan that runs: pause, resume, abort, grant, skip, extend, talk.
+"""What an operator does to a plan: pause, resume, abort, grant, skip, extend, retry, talk.
 
 Tightening is free: pause, abort, skip, silence. Loosening is signed: more permissions, a
-destructive step, more budget, going on after a pause. `wanted` gives exactly what is to be signed.
+destructive step, more budget, a step once more, going on after a pause. `wanted` gives exactly what
+is to be signed.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,8 +11,9 @@ from typing import Any
 
 from astra.kernel.errors import BadInput, Conflict
 from astra.kernel.text import one_line
+from astra.ledger import unseen
 from astra.ledger.record import Event
-from astra.plans import events, talk
+from astra.plans import events, retries, talk
 from astra.plans.book import text
 from astra.plans.model import AgentPlan
 from astra.plans.refusals import told
@@ -23,6 +25,15 @@ from astra.policy import authority
 from astra.policy.authority import Signed
 
 _LONGEST_REASON = 500
+_MOVED_BY: Mapping[str, tuple[tuple[str, ...], str, tuple[str, ...]]] = {
+    events.BUDGET_EXTENDED: (
+        ("checkpoint", "budget"),
+        "the step budget",
+        (events.CHECKPOINT_STARTED, events.BUDGET_EXTENDED),
+    ),
+    events.STEP_RETRIED: (("outcome", "again"), "the last step", (events.STEP_RETRIED,)),
+}
+"""Decisions that start from what the same decision changes: from what, in words, and by which."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,6 +127,8 @@ class Control:
         kind, decide = self._signed_move(plan, action, once=once, steps=steps)
 
         def decided(now: AgentPlan) -> Mapping[str, Any]:
+            if kind in _MOVED_BY:
+                self._refuse_if_signed_before(now, kind, decide(now), signed)
             _refuse_if_moved(now, seen)
             return decide(now)
 
@@ -123,7 +136,7 @@ class Control:
             now = self.register.clock.now()
             return authority.signed_event(self.register.ledger, event, signed, now=now)
 
-        goes_on = kind != events.RESUMED and plan.state in BLOCKED
+        goes_on = kind == events.STEP_RETRIED or (kind != events.RESUMED and plan.state in BLOCKED)
         self.register.move(
             identifier,
             kind,
@@ -140,8 +153,11 @@ class Control:
             return events.RESUMED, lambda _plan: {"reason": "resumed by hand"}
         if action == "extend_budget":
             return events.BUDGET_EXTENDED, lambda now: self._extension(now, steps)
+        if action == "retry":
+            return events.STEP_RETRIED, self._retry
         if action != "grant":
-            raise BadInput(f"{action!r} is not signed", next_step="grant, resume, extend_budget")
+            known = "grant, resume, extend_budget, retry"
+            raise BadInput(f"{action!r} is not signed", next_step=known)
         if plan.state is State.BLOCKED_ON_DESTRUCTIVE:
             return events.ACTION_CONFIRMED, self._confirmation
         return events.PERMISSION_GRANTED, lambda now: self._grant(now, once=once)
@@ -178,6 +194,42 @@ class Control:
                 next_step=f"give 1 to {max(LARGEST_STEP_BUDGET - plan.budget, 0)} more",
             )
         return {"steps": steps, "checkpoint": plan.checkpoint, "budget": plan.budget + steps}
+
+    def _retry(self, plan: AgentPlan) -> Mapping[str, Any]:
+        """Let the step that a plan stands behind run once more, exactly as it was decided."""
+        step = retries.retryable(self.register, plan)
+        if step is None:
+            raise Conflict(
+                f"{plan.id} is {plan.state} and has no step to run once more",
+                code="nothing_to_retry",
+                next_step="only the last step, while the plan is paused or out of steps, and only"
+                " if it failed, was refused or was cut off",
+                state=str(plan.state),
+            )
+        return {
+            "step": step.step,
+            "digest": step.digest,
+            "outcome": step.outcome,
+            "again": step.again,
+        }
+
+    def _refuse_if_signed_before(
+        self, plan: AgentPlan, kind: str, wanted: Mapping[str, Any], signed: Signed
+    ) -> None:
+        """Tell who signed the same as somebody before them what that moved.
+
+        What it starts from (a total, an attempt) is in what they signed, so that is what they saw.
+        Without this they would only hear that their signature does not fit.
+        """
+        content = signed.statement.get("content")
+        expected = events.data_of(kind, plan.id, wanted)
+        if not isinstance(content, dict) or content == expected:
+            return
+        starts_from, what, by = _MOVED_BY[kind]
+        if {**content, **{name: expected[name] for name in starts_from}} == expected:
+            record = self.register.last_of(plan.id, *by)
+            more = {"budget": plan.budget, "state": str(plan.state)}
+            raise unseen.refuse(f"{what} of {plan.id}", record, **more)
 
     def _blocked_step(self, plan: AgentPlan, *wanted: State) -> int:
         states = wanted or (State.BLOCKED_ON_PERMISSION, State.BLOCKED_ON_DESTRUCTIVE)

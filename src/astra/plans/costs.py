@@ -1,32 +1,30 @@
-"""What each step of a plan cost: the tokens it took, and when it was over, from the records."""
+"""What the checkpoints of a plan took, added up over all of their steps where the rows are."""
 
-from collections import defaultdict
 from typing import Any
 
-from astra.ledger import chain
 from astra.ledger.ports import Ledger
-from astra.plans import events
 
-_ENDS = frozenset({events.STEP_FINISHED, events.MODEL_FAILED, events.ACTION_SKIPPED})
-_TOLD = (events.STEP_DECIDED, events.USAGE_COUNTED, *sorted(_ENDS))
-
-
-def of_steps(ledger: Ledger, plan: str) -> dict[int, dict[str, Any]]:
-    """Give tokens and the end of every step, by its number; a step under way has no end yet."""
-    marks = ", ".join("?" * len(_TOLD))
-    rows = ledger.query(
-        "SELECT line FROM record JOIN mention USING (sequence)"  # noqa: S608 - only marks
-        f" WHERE mention.id = ? AND type IN ({marks}) ORDER BY sequence",
-        [plan, *_TOLD],
-    )
-    found: defaultdict[int, dict[str, Any]] = defaultdict(nothing)
-    for record in (chain.parse(line) for (line,) in rows):
-        cost = found[int(record.data["step"])]
-        cost["tokens"] += int(record.data.get("usage", {}).get("tokens", 0))
-        if record.type in _ENDS or record.data.get("set_aside"):
-            cost["ended_at"] = record.time
-    return dict(found)
+_BY_OUTCOME = """
+    SELECT checkpoint, coalesce(outcome, state), count(*), sum(tokens),
+        sum(max(julianday(ended_at) - julianday(started_at), 0)) * 86400000
+    FROM plan_step WHERE plan = ? GROUP BY 1, 2 ORDER BY 1, 2
+"""
 
 
-def nothing() -> dict[str, Any]:
-    return {"tokens": 0, "ended_at": None}
+def by_checkpoint(ledger: Ledger, plan: str) -> list[dict[str, Any]]:
+    """Give steps, tokens, time and outcomes of each checkpoint that was begun, in order.
+
+    A step under way counts with its tokens, and has no length yet.
+    """
+    found: dict[int, dict[str, Any]] = {}
+    for checkpoint, outcome, steps, tokens, took in ledger.query(_BY_OUTCOME, [plan]):
+        cost = found.setdefault(checkpoint, _nothing(checkpoint))
+        cost["steps"] += steps
+        cost["tokens"] += tokens
+        cost["milliseconds"] += round(took or 0)
+        cost["outcomes"][outcome] = steps
+    return list(found.values())
+
+
+def _nothing(checkpoint: int) -> dict[str, Any]:
+    return {"checkpoint": checkpoint, "steps": 0, "tokens": 0, "milliseconds": 0, "outcomes": {}}

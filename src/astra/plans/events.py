@@ -62,6 +62,7 @@ MODEL_FAILED, OVERRAN = "agent_model_failed", "agent_overran"
 PERMISSION_GRANTED, ACTION_CONFIRMED = "agent_permission_granted", "agent_action_confirmed"
 ACTION_SKIPPED, BUDGET_EXTENDED = "agent_action_skipped", "agent_budget_extended"
 SILENCED, NOTIFIED = "agent_silenced", "agent_notified"
+STEP_RETRIED = "agent_step_retried"
 CODER_CALLED, USAGE_COUNTED = "agent_coder_called", "agent_usage_counted"
 STEP_EVENTS = frozenset(
     {
@@ -78,6 +79,7 @@ STEP_EVENTS = frozenset(
         ACTION_CONFIRMED,
         ACTION_SKIPPED,
         BUDGET_EXTENDED,
+        STEP_RETRIED,
         SILENCED,
         NOTIFIED,
         CODER_CALLED,
@@ -177,6 +179,7 @@ KINDS: Mapping[str, Kind] = {
         _kind(ACTION_CONFIRMED),
         _kind(ACTION_SKIPPED),
         _kind(BUDGET_EXTENDED),
+        _kind(STEP_RETRIED),
         _kind(SILENCED),
         _kind(NOTIFIED),
         _kind(CODER_CALLED),

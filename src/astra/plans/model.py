@@ -17,7 +17,7 @@ COLUMNS = (
 )
 STEP_COLUMNS = (
     "step, checkpoint, state, action, digest, destructive, allowed, confirmed, again, outcome,"
-    " result, started_at"
+    " result, started_at, ended_at, tokens"
 )
 
 
@@ -114,6 +114,8 @@ class Step:
     outcome: str | None
     result: str | None
     started_at: str
+    ended_at: str | None
+    tokens: int
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -125,6 +127,8 @@ class Step:
             "outcome": self.outcome,
             "result": self.result,
             "started_at": self.started_at,
+            "ended_at": self.ended_at,
+            "tokens": self.tokens,
         }
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from astra.kernel.clock import Clock, format_time
 from astra.kernel.errors import BadInput, Conflict, NotFound, StaleVersion
 from astra.kernel.ids import is_id
+from astra.ledger import chain
 from astra.ledger.ports import Ledger
 from astra.ledger.record import Event, Record
 from astra.plans import events, states
@@ -73,6 +74,13 @@ class Register:
         )
         return [read_step(row) for row in rows]
 
+    def last_steps(self, identifier: str, count: int) -> list[Step]:
+        rows = self.ledger.query(
+            f"SELECT {STEP_COLUMNS} FROM plan_step WHERE plan = ? ORDER BY step DESC LIMIT ?",  # noqa: S608 - fixed text
+            [identifier, count],
+        )
+        return [read_step(row) for row in reversed(rows)]
+
     def messages(
         self, identifier: str, *, undelivered: bool = False, after: int = 0, limit: int = -1
     ) -> list[Message]:
@@ -84,6 +92,16 @@ class Register:
         )
         names = ("sequence", "direction", "kind", "text", "time", "step")
         return [Message(**dict(zip(names, row, strict=True))) for row in rows]
+
+    def last_of(self, identifier: str, *kinds: str) -> Record:
+        """Give the newest record of some kinds about a plan that has one."""
+        marks = ", ".join("?" * len(kinds))
+        rows = self.ledger.query(
+            "SELECT line FROM record JOIN mention USING (sequence) WHERE mention.id = ?"  # noqa: S608 - only marks
+            f" AND type IN ({marks}) ORDER BY sequence DESC LIMIT 1",
+            [identifier, *kinds],
+        )
+        return chain.parse(rows[0][0])
 
     def move(
         self,

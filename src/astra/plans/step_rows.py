@@ -1,6 +1,7 @@
 """The rows of a plan's steps: asked, decided, acting, ran, finished.
 
-A step that ran and was refused hosts waits as `ran`; a grant makes it `decided` once more.
+A step that ran and was refused hosts waits as `ran`; a grant makes it `decided` once more, and so
+does a signed retry of one that failed or was cut off.
 """
 
 import json
@@ -39,6 +40,7 @@ def _model_failed(record: Record) -> Iterator[Statement]:
     data = record.data
     yield set_plan(record, due=data["retry_at"], failures=data["failures"])
     yield _step(record, state="failed", outcome="model_failed", result=data["reason"])
+    yield _cost(record, ended=True)
     yield from counted(record)
 
 
@@ -52,6 +54,7 @@ def _step_decided(record: Record) -> Iterator[Statement]:
         digest=data["digest"],
         destructive=int(data["destructive"]),
     )
+    yield _cost(record, ended=False)
     yield from counted(record)
 
 
@@ -60,6 +63,7 @@ def _usage_counted(record: Record) -> Iterator[Statement]:
     if record.data["set_aside"]:
         words = "somebody halted the plan meanwhile; what the model said was set aside"
         yield _step(record, state="failed", outcome="set_aside", result=words)
+    yield _cost(record, ended=record.data["set_aside"])
     yield from counted(record)
 
 
@@ -70,6 +74,7 @@ def _action_started(record: Record) -> Iterator[Statement]:
 def _step_finished(record: Record) -> Iterator[Statement]:
     data = record.data
     yield _step(record, state="finished", outcome=data["outcome"], result=data["result"])
+    yield _cost(record, ended=True)
     yield from counted(record)
 
 
@@ -107,6 +112,18 @@ def _permission_granted(record: Record) -> Iterator[Statement]:
         )
 
 
+def _step_retried(record: Record) -> Iterator[Statement]:
+    """Let a step that is over be decided once more; one-time grants of before do not count."""
+    data = record.data
+    yield (
+        (
+            "UPDATE plan_step SET state = 'decided', again = ?, outcome = NULL, result = NULL,"
+            " ended_at = NULL WHERE plan = ? AND step = ? AND state = 'finished'"
+        ),
+        (record.sequence, data["agent_id"], data["step"]),
+    )
+
+
 def _action_confirmed(record: Record) -> Iterator[Statement]:
     yield _step(record, confirmed=record.sequence)
 
@@ -115,6 +132,7 @@ def _action_skipped(record: Record) -> Iterator[Statement]:
     data = record.data
     ended = {"outcome": "skipped", "result": data["reason"]} | data.get("ran", {})
     yield _step(record, state="finished", **ended)
+    yield _cost(record, ended=True)
 
 
 def counted(record: Record) -> Iterator[Statement]:
@@ -122,6 +140,19 @@ def counted(record: Record) -> Iterator[Statement]:
     yield (
         "UPDATE plan SET tokens = tokens + ?, calls = calls + ? WHERE id = ?",
         (spent.get("tokens", 0), spent.get("drafting_calls", 0), record.data["agent_id"]),
+    )
+
+
+def _cost(record: Record, *, ended: bool) -> Statement:
+    """Add what a record says a step took; a step under way has no end yet."""
+    data = record.data
+    spent = data.get("usage", {}).get("tokens", 0)
+    return (
+        (
+            "UPDATE plan_step SET tokens = tokens + ?, ended_at = coalesce(?, ended_at)"
+            " WHERE plan = ? AND step = ?"
+        ),
+        (spent, record.time if ended else None, data["agent_id"], data["step"]),
     )
 
 
@@ -146,5 +177,6 @@ STEP_EFFECTS: Mapping[str, Callable[[Record], Iterator[Statement]]] = {
     events.BLOCKED_ON_PERMISSION: _blocked_on_permission,
     events.PERMISSION_GRANTED: _permission_granted,
     events.ACTION_CONFIRMED: _action_confirmed,
+    events.STEP_RETRIED: _step_retried,
     events.ACTION_SKIPPED: _action_skipped,
 }

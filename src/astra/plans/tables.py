@@ -16,7 +16,8 @@ TABLES = (
     """CREATE TABLE plan_step (
         plan TEXT, step INTEGER, checkpoint INTEGER, state TEXT, action TEXT, digest TEXT,
         destructive INTEGER, allowed TEXT, confirmed INTEGER, again INTEGER, outcome TEXT,
-        result TEXT, started_at TEXT, PRIMARY KEY (plan, step)
+        result TEXT, started_at TEXT, ended_at TEXT, tokens INTEGER DEFAULT 0,
+        PRIMARY KEY (plan, step)
     ) WITHOUT ROWID""",
     """CREATE TABLE plan_message (
         sequence INTEGER PRIMARY KEY, plan TEXT, direction TEXT, kind TEXT, text TEXT,

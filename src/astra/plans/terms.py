@@ -149,8 +149,14 @@ class Contracts:
         return tuple((kind, value) for record in signed for kind, value in record.data["items"])
 
     def _granted_once(self, identifier: str, step: int) -> list[Record]:
-        found = self._about(identifier, events.PERMISSION_GRANTED)
-        return [record for record in found if record.data["once"] and record.data["step"] == step]
+        """Give what was granted this step once, since it was last retried."""
+        retried = self._about(identifier, events.STEP_RETRIED)
+        since = max((each.sequence for each in retried if each.data["step"] == step), default=0)
+        return [
+            record
+            for record in self._about(identifier, events.PERMISSION_GRANTED)
+            if record.data["once"] and record.data["step"] == step and record.sequence > since
+        ]
 
     def _about(self, identifier: str, kind: str) -> list[Record]:
         rows = self.register.ledger.query(

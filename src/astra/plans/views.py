@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from astra.plans import costs, grants, states, talk
+from astra.plans import costs, grants, retries, states, talk
 from astra.plans.book import KIND, Plans
 from astra.plans.grants import Grants
 from astra.plans.model import AgentPlan
@@ -49,19 +49,13 @@ class PlanViews:
             "block": plan.block,
             "usage": {"calls": plan.calls, "tokens": plan.tokens},
             "progress": self._progress(plan),
-            "steps_taken": self._steps(identifier),
+            "steps_taken": [step.as_dict() for step in self._register.last_steps(identifier, 50)],
+            "costs": costs.by_checkpoint(self._register.ledger, identifier),
             "messages": [each.as_dict() for each in self._register.messages(identifier)],
             "silenced": plan.silenced,
             "next": self._next(plan),
             "correlation": plan.correlation,
         }
-
-    def _steps(self, identifier: str) -> list[dict[str, Any]]:
-        spent = costs.of_steps(self._register.ledger, identifier)
-        return [
-            {**step.as_dict(), **spent.get(step.step, costs.nothing())}
-            for step in self._register.steps(identifier)[-50:]
-        ]
 
     def _review(self, asked: Grants) -> dict[str, Any]:
         allowed = self.plans.allowlist.allows
@@ -94,6 +88,7 @@ class PlanViews:
             "steps_spent": plan.spent,
             "step_budget": plan.budget if begun else None,
             "twice_its_estimate": plan.overran,
+            "retry": step.step if (step := retries.retryable(self._register, plan)) else None,
         }
 
     def _next(self, plan: AgentPlan) -> str:

@@ -107,6 +107,38 @@ def week(ledger: Ledger, *, now: datetime) -> list[dict[str, Any]]:
     return [{**row, "day": days[-1], "used": row["week"][-1]} for row in found.values()]
 
 
+def fullest(ledger: Ledger, days: Sequence[str], *, most: int) -> tuple[list[dict[str, Any]], int]:
+    """Give the budgets of the last seven days, fullest first, and how many others there were.
+
+    Each with what every day used, and the id whose story tells it; no id where nothing was used.
+    Only the last week is compared, so that the answer takes no longer as the days grow many.
+    """
+    span = [days[-7:][0], days[-1]]
+    names = ledger.query(
+        "SELECT scope, name FROM budget WHERE day BETWEEN ? AND ? GROUP BY scope, name"
+        " ORDER BY max(used * 1.0 / max(allowed, 1)) DESC, scope, name",
+        span,
+    )
+    return [_over(ledger, days, *name) for name in names[:most]], max(len(names) - most, 0)
+
+
+def _over(ledger: Ledger, days: Sequence[str], scope: str, name: str) -> dict[str, Any]:
+    rows = ledger.query(
+        "SELECT day, id, used, allowed FROM budget WHERE scope = ? AND name = ?"
+        " AND day BETWEEN ? AND ? ORDER BY day",
+        [scope, name, days[0], days[-1]],
+    )
+    found = {day: (identifier, used) for day, identifier, used, _ in rows}
+    told = [found.get(day, (None, 0)) for day in days]
+    return {
+        "scope": scope,
+        "name": name,
+        "limit": rows[-1][3],
+        "used": [used for _, used in told],
+        "ids": [identifier for identifier, _ in told],
+    }
+
+
 def _used(ledger: Ledger, identifier: str) -> int:
     rows = ledger.query("SELECT version FROM subject WHERE id = ?", [identifier])
     return rows[0][0] if rows else 0
@@ -129,6 +161,7 @@ PROJECTION = Projection(
             id TEXT PRIMARY KEY, day TEXT, scope TEXT, name TEXT, used INTEGER, allowed INTEGER
         ) WITHOUT ROWID""",
         "CREATE INDEX budget_day ON budget (day, scope, name)",
+        "CREATE INDEX budget_name ON budget (scope, name, day)",
     ),
     _apply,
     types=frozenset({BUDGET_SPENT}),

@@ -75,6 +75,14 @@ class PlanPage(Answer):
     next: int | None
 
 
+class CheckpointCost(Answer):
+    checkpoint: int
+    steps: int
+    tokens: int
+    milliseconds: int = Field(description="of the steps that are over")
+    outcomes: dict[str, int] = Field(description="how many steps ended how, or how they stand")
+
+
 class Shown(Short):
     detail: str
     plan: dict[str, Any] | None
@@ -88,7 +96,8 @@ class Shown(Short):
     block: dict[str, Any] | None
     usage: dict[str, int]
     progress: dict[str, Any]
-    steps_taken: list[dict[str, Any]]
+    steps_taken: list[dict[str, Any]] = Field(description="the last fifty")
+    costs: list[CheckpointCost] = Field(description="of all steps, for each checkpoint begun")
     messages: list[dict[str, Any]]
     silenced: bool
     correlation: str

@@ -275,6 +275,40 @@ def test_a_forged_extension_extends_no_budget(work: PlansAtWork) -> None:
     assert work.effects == []
 
 
+def test_a_forged_retry_repeats_nothing(work: PlansAtWork) -> None:
+    def breaks(_name: str) -> None:
+        raise OSError
+
+    work.before_effect = breaks
+    work.script(write(f"{NOTES}/a"))
+    plan = work.run(work.approved(document(budget=1)))
+    step = work.steps(plan)[-1]
+    assert (plan.state, step.outcome) == (State.BLOCKED_ON_BUDGET, "failed")
+    work.before_effect = lambda _name: None
+    data = {"step": step.step, "digest": step.digest, "outcome": "failed", "again": None}
+    forge(work, plan, events.STEP_RETRIED, data)
+    forge(work, plan, events.RESUMED, {"reason": "forged"})
+    assert work.run(plan).state is State.BLOCKED_ON_BUDGET
+    assert work.effects == []
+    assert work.outcomes(plan) == ["interrupted"]
+
+
+def test_a_signed_retry_of_another_plan_or_step_repeats_nothing(work: PlansAtWork) -> None:
+    def breaks(_name: str) -> None:
+        raise OSError
+
+    work.before_effect = breaks
+    work.script(write(f"{NOTES}/a"), write(f"{NOTES}/b"))
+    one = work.run(work.approved(document(budget=1)))
+    two = work.run(work.approved(document(budget=1)))
+    signed = work.signed(one, "retry")
+    work.before_effect = lambda _name: None
+    with pytest.raises(Exception, match="signed for something else"):
+        work.running.control.decide(two.id, "retry", signed)
+    assert work.run(two).state is State.BLOCKED_ON_BUDGET
+    assert work.effects == []
+
+
 def test_a_forged_confirmation_confirms_nothing(work: PlansAtWork) -> None:
     work.script(tool("delete_file", path=f"{NOTES}/a"))
     plan = work.run(work.approved(skills=["files", "delete_file"]))

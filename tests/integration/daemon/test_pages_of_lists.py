@@ -164,3 +164,62 @@ def test_a_sign_off_of_no_report_is_refused_and_nothing_fails(
     signed = json.loads(json.dumps(authority.sign(statement, site.key()).as_dict()))
     said = http.post("/api/readiness/sign-off", json={"report": {}, "authority": signed})
     problem(said, 400, "bad_input")
+
+
+def test_numbers_have_whole_days_and_lead_to_their_records_a_page_at_a_time(
+    http: httpx2.Client, approvals: list[str]
+) -> None:
+    assert approvals
+    said = http.get("/api/metrics", params={"days": 3}).json()
+    assert len(said["days"]) == 3
+    assert said["began"] == said["days"][-1] == max(said["days"])
+    found = {each["name"]: each for each in said["series"]}
+    assert found["rejected"]["values"] == [0, 0, 1]
+    assert found["rejected"]["total"] == 1
+    assert [queue["count"] for queue in said["queues"] if queue["name"] == "decisions"] == [4]
+    refused = found["calls_refused"]["total"]
+    assert refused == 5
+    path, asked = "/api/metrics/calls_refused", {"limit": 2}
+    items, cursor = [], None
+    while cursor is not None or not items:
+        page = http.get(path, params={**asked, **({"cursor": cursor} if cursor else {})}).json()
+        items, cursor = items + page["items"], page["next"]
+    assert {item["type"] for item in items} == {"tool_refused"}
+    assert [item["sequence"] for item in items] == sorted(
+        (item["sequence"] for item in items), reverse=True
+    )
+    assert len(items) == refused
+
+
+@pytest.mark.parametrize(
+    ("path", "asked"),
+    [
+        ("/api/metrics", {"days": 0}),
+        ("/api/metrics", {"days": 91}),
+        ("/api/metrics/starts", {"since": "yesterday"}),
+        ("/api/metrics/starts", {"since": "2026-03-02", "until": "2026-03-01"}),
+    ],
+)
+def test_days_that_make_no_sense_are_refused(
+    http: httpx2.Client, path: str, asked: dict[str, Any]
+) -> None:
+    problem(http.get(path, params=asked), 400, "bad_input")
+
+
+def test_what_is_not_counted_is_not_there(http: httpx2.Client) -> None:
+    problem(http.get("/api/metrics/everything"), 404, "not_found")
+
+
+def test_a_budgets_day_leads_to_the_story_of_its_starts(site: Served, http: httpx2.Client) -> None:
+    with site.client(site.token("agent")["secret"]) as agent:
+        for name in ("a", "b"):
+            said = agent.post("/api/tools/write_file", json={"path": f"{name}.md", "content": "x"})
+            assert said.status_code == 200, said.text
+    found = http.get("/api/metrics", params={"days": 2}).json()["budgets"]
+    (spent,) = [each for each in found if (each["scope"], each["name"]) == ("tool", "write_file")]
+    assert spent["used"] == [0, 2]
+    assert spent["ids"][0] is None
+    story = http.get(f"/api/ledger/story/{spent['ids'][1]}").json()["items"]
+    own = [each for each in story if each["subject"] == spent["ids"][1]]
+    assert [each["type"] for each in own] == ["budget_spent"] * 2
+    assert [each["type"] for each in story].count("tool_finished") == 2

@@ -78,6 +78,13 @@ def waiting(http: httpx2.Client, change: str) -> str:
     return shown["approval_id"]
 
 
+def begun(http: httpx2.Client, path: str) -> dict[str, Any]:
+    """Give a plan once it is in its first checkpoint."""
+    with http.stream("GET", "/api/events", params={"after": 0}) as events:
+        assert any(line == "event: agent_checkpoint_started" for line in events.iter_lines())
+    return http.get(path).json()
+
+
 def test_an_approval_is_decided_once(site: Served, http: httpx2.Client) -> None:
     approval = fetch(site, 1)
     late = granted(site, http, approval)
@@ -204,6 +211,36 @@ def test_who_decides_on_a_plan_as_it_was_is_told_what_is_different(
     assert http.get(path).json()["state"] == "awaiting_approval"
     fresh = {"reason": "no", "plan_hash": now["plan_hash"]}
     assert http.post(f"{path}/reject", json=fresh).json()["state"] == "rejected"
+
+
+def test_a_step_budget_is_not_extended_over_an_extension_that_nobody_saw(
+    site: Served, http: httpx2.Client
+) -> None:
+    plan = draft(site, 12)
+    path = f"/api/agents/{plan}"
+    approval = http.get(path).json()["approval_id"]
+    body = {"approval": approval, "authority": granted(site, http, approval)}
+    assert http.post(f"{path}/approve", json=body).status_code == 200
+    step = begun(http, path)["progress"]["step"]
+
+    def signed(steps: int) -> dict[str, Any]:
+        asked = {"action": "extend_budget", "steps": steps}
+        wanted = http.get(f"{path}/decision", params=asked).json()
+        return {"steps": steps, "authority": sign(site, http, wanted["type"], wanted["content"])}
+
+    late, first = signed(2), signed(4)
+    assert http.post(f"{path}/extend_budget", json=first).status_code == 200
+    said = problem(
+        http.post(f"{path}/extend_budget", json={**late, "step": step}), 409, "changed_meanwhile"
+    )
+    assert (said["budget"], said["by"]) == (3 + 4, "operator")
+    assert said["change"]["type"] == "agent_budget_extended"
+    assert said["change"]["steps"] == 4
+    other = {**late, "steps": 5}
+    problem(http.post(f"{path}/extend_budget", json=other), 403, "signature_rejected")
+    assert http.get(path).json()["progress"]["step_budget"] == 3 + 4
+    assert http.post(f"{path}/extend_budget", json=signed(2)).status_code == 200
+    assert http.get(path).json()["progress"]["step_budget"] == 3 + 4 + 2
 
 
 def test_a_rejection_and_its_remarks_are_recorded_together_or_not_at_all(

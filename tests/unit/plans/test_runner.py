@@ -201,6 +201,29 @@ def test_every_step_shows_what_it_cost_and_when_it_was_over(work: PlansAtWork) -
     assert second["ended_at"] is None, "it waits for a grant"
 
 
+def test_what_a_checkpoint_cost_is_added_up_over_all_of_its_steps(work: PlansAtWork) -> None:
+    def slowly(_prompt: Any) -> Any:
+        work.clock.advance(seconds=2)
+        return tool("no_such_tool")
+
+    work.script(*(slowly for _ in range(60)), done(), write("/data/persona_space/other/b.md"))
+    plan = work.run(work.approved(document(checkpoints=2, budget=100)))
+    assert plan.state is State.BLOCKED_ON_PERMISSION
+    shown = work.gate.planning.views.shown(plan.id)
+    assert len(shown["steps_taken"]) == 50
+    first, second = shown["costs"]
+    assert (first["checkpoint"], first["steps"], first["tokens"]) == (0, 61, 61 * 110)
+    assert first["milliseconds"] == 60 * 2_000
+    assert first["outcomes"] == {"ok": 1, "refused": 60}
+    assert (second["checkpoint"], second["steps"], second["milliseconds"]) == (1, 1, 0)
+    assert second["outcomes"] == {"decided": 1}, "it waits for a grant"
+    assert first["tokens"] + second["tokens"] == shown["usage"]["tokens"]
+
+
+def test_a_plan_that_has_not_begun_cost_nothing(work: PlansAtWork) -> None:
+    assert work.gate.planning.views.shown(work.approved().id)["costs"] == []
+
+
 def test_a_budget_is_extended_by_signature_up_to_a_ceiling(work: PlansAtWork) -> None:
     work.script(tool("nothing"), tool("nothing"), done())
     plan = work.run(work.approved(document(budget=1)))
@@ -210,6 +233,25 @@ def test_a_budget_is_extended_by_signature_up_to_a_ceiling(work: PlansAtWork) ->
     work.decide(plan, "extend_budget", steps=2)
     plan = work.run(plan)
     assert (plan.state, plan.calls) == (State.COMPLETED, 3)
+
+
+def test_who_extends_a_budget_second_is_told_that_it_was_extended(work: PlansAtWork) -> None:
+    work.script(tool("nothing"), tool("nothing"), tool("nothing"), done())
+    plan = work.run(work.approved(document(budget=1)))
+    late = work.signed(plan, "extend_budget", steps=2)
+    work.decide(plan, "extend_budget", steps=3)
+    extend = work.running.control.decide
+    for seen in (None, plan.at_step):
+        with pytest.raises(Conflict) as refused:
+            extend(plan.id, "extend_budget", late, steps=2, seen=seen)
+        assert refused.value.reason == "changed_meanwhile"
+        told = refused.value.facts
+        assert (told["budget"], told["by"], told["change"]["steps"]) == (4, "operator", 3)
+    assert work.get(plan).budget == 4
+    with pytest.raises(Exception, match="signature"):
+        extend(plan.id, "extend_budget", late, steps=3)
+    work.decide(plan, "extend_budget", steps=2)
+    assert work.get(plan).budget == 6
 
 
 def test_a_model_that_is_down_is_asked_again_and_then_blocks(work: PlansAtWork) -> None:

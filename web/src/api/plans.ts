@@ -2,6 +2,7 @@
 
 import { queryOptions } from "@tanstack/react-query";
 import { answer, api } from "./client";
+import type { components } from "./schema";
 
 export type Checkpoint = {
   id: string;
@@ -61,6 +62,7 @@ export type PlanBrief = {
   created_at: string;
   updated_at: string | null;
 };
+export type CheckpointCost = components["schemas"]["CheckpointCost"];
 export type Plan = PlanBrief & {
   plan: {
     goals: string[];
@@ -83,8 +85,12 @@ export type Plan = PlanBrief & {
     steps_spent: number;
     step_budget: number | null;
     twice_its_estimate: boolean;
+    /** The step that may run once more, if it is signed for. */
+    retry: number | null;
   };
+  /** The last fifty; what all of them cost is in `costs`. */
   steps_taken: Step[];
+  costs: CheckpointCost[];
   messages: Message[];
   silenced: boolean;
   correlation: string;

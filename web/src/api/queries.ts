@@ -191,6 +191,25 @@ export const kindQuery = (type: string) =>
       return { items: page.items.toReversed() };
     },
   });
+export const numbersQuery = (days: number) =>
+  queryOptions({
+    queryKey: ["numbers", "days", days],
+    queryFn: () => answer(api.GET("/api/metrics", { params: { query: { days } } })),
+    placeholderData: (before) => before,
+  });
+
+/** The records that a number counts, the newest first, a page at a time. */
+export const countedPages = (name: string, since?: string, until?: string) =>
+  infiniteQueryOptions({
+    queryKey: ["numbers", "counted", name, since, until],
+    initialPageParam: null as number | null,
+    queryFn: ({ pageParam: cursor }) => {
+      const span = { ...(since && { since }), ...(until && { until }) };
+      const query = { limit: PAGE, ...span, ...(cursor !== null && { cursor }) };
+      return answer(api.GET("/api/metrics/{name}", { params: { path: { name }, query } }));
+    },
+    getNextPageParam: (page) => (typeof page.next === "number" ? page.next : null),
+  });
 export const taskPages = infiniteQueryOptions({
   queryKey: ["tasks"],
   initialPageParam: null as string | null,
@@ -225,9 +244,16 @@ const TOUCHED: [prefix: string, keys: string[]][] = [
   ["app_", ["releases", "status"]],
   ["work_", ["stop", "status", "chat"]],
   ["budget_", ["status"]],
+  ...["tool_", "approval_", "code_", "change_", "tests_", "deploy", "budget_", "agent_"].map(
+    (prefix): [string, string[]] => [prefix, ["numbers"]],
+  ),
+  ["schedule_firing_", ["numbers"]],
 ];
 
-/** Name what records make old. Reading is recorded too and touches nothing, or pages would loop. */
+/**
+ * Name what records make old. Reading is recorded too; it touches only the numbers, whose own
+ * reading is not, or pages would loop.
+ */
 export function touched(types: Iterable<string>): Set<string> {
   const keys = new Set<string>();
   for (const type of types) {

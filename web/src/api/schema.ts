@@ -348,6 +348,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Count Days */
+        get: operations["count_days_api_metrics_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/metrics/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Counted
+         * @description List the records that a number counts, the newest first.
+         */
+        get: operations["list_counted_api_metrics__name__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/stop": {
         parameters: {
             query?: never;
@@ -1529,6 +1566,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agents/{identifier}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry Step
+         * @description Run the last step once more, as it was decided, and let the plan go on.
+         */
+        post: operations["retry_step_api_agents__identifier__retry_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agents/{identifier}/extend_budget": {
         parameters: {
             query?: never;
@@ -2172,6 +2229,18 @@ export interface components {
              */
             seen?: string | null;
         };
+        /** Body_retry_step_api_agents__identifier__retry_post */
+        Body_retry_step_api_agents__identifier__retry_post: {
+            /** Authority */
+            authority: {
+                [key: string]: unknown;
+            };
+            /**
+             * Step
+             * @description that was seen waiting
+             */
+            step?: number | null;
+        };
         /** Body_revise_plan_api_agents__identifier__revise_post */
         Body_revise_plan_api_agents__identifier__revise_post: {
             /** Edits */
@@ -2296,6 +2365,28 @@ export interface components {
         Body_tell_plan_api_agents__identifier__messages_post: {
             /** Text */
             text: string;
+        };
+        /** BudgetDays */
+        BudgetDays: {
+            /** Scope */
+            scope: string;
+            /** Name */
+            name: string;
+            /**
+             * Limit
+             * @description a day, as of the newest start
+             */
+            limit: number;
+            /**
+             * Used
+             * @description one for each of `days`
+             */
+            used: number[];
+            /**
+             * Ids
+             * @description whose story tells that day; none if nothing was used
+             */
+            ids: (string | null)[];
         };
         /** BudgetShown */
         BudgetShown: {
@@ -2564,6 +2655,27 @@ export interface components {
             output_tokens: number;
             /** Tokens */
             tokens: number;
+        };
+        /** CheckpointCost */
+        CheckpointCost: {
+            /** Checkpoint */
+            checkpoint: number;
+            /** Steps */
+            steps: number;
+            /** Tokens */
+            tokens: number;
+            /**
+             * Milliseconds
+             * @description of the steps that are over
+             */
+            milliseconds: number;
+            /**
+             * Outcomes
+             * @description how many steps ended how, or how they stand
+             */
+            outcomes: {
+                [key: string]: number;
+            };
         };
         /** CommentGiven */
         CommentGiven: {
@@ -3327,6 +3439,33 @@ export interface components {
             /** Text */
             text: string;
         };
+        /** Numbers */
+        Numbers: {
+            /** Days */
+            days: string[];
+            /**
+             * Began
+             * @description the day of the first record: before it nothing was counted
+             */
+            began: string;
+            /** Series */
+            series: components["schemas"]["Series"][];
+            /**
+             * Budgets
+             * @description of the last seven days, the fullest first
+             */
+            budgets: components["schemas"]["BudgetDays"][];
+            /**
+             * Other Budgets
+             * @description how many more there were in those seven days
+             */
+            other_budgets: number;
+            /**
+             * Queues
+             * @description what waits now
+             */
+            queues: components["schemas"]["QueueShown"][];
+        };
         /** Opened */
         Opened: {
             session: components["schemas"]["Session"];
@@ -3667,10 +3806,18 @@ export interface components {
             progress: {
                 [key: string]: unknown;
             };
-            /** Steps Taken */
+            /**
+             * Steps Taken
+             * @description the last fifty
+             */
             steps_taken: {
                 [key: string]: unknown;
             }[];
+            /**
+             * Costs
+             * @description of all steps, for each checkpoint begun
+             */
+            costs: components["schemas"]["CheckpointCost"][];
             /** Messages */
             messages: {
                 [key: string]: unknown;
@@ -4025,6 +4172,20 @@ export interface components {
             failures: number;
             /** Etag */
             etag: string;
+        };
+        /** Series */
+        Series: {
+            /** Name */
+            name: string;
+            /** About */
+            about: string;
+            /** Total */
+            total: number;
+            /**
+             * Values
+             * @description one for each of `days`
+             */
+            values: number[];
         };
         /** Session */
         Session: {
@@ -5295,6 +5456,95 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Leaving"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    count_days_api_metrics_get: {
+        parameters: {
+            query?: {
+                /** @description whole days in UTC, with today */
+                days?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Numbers"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_counted_api_metrics__name__get: {
+        parameters: {
+            query?: {
+                /** @description a day in UTC, like 2026-03-29 */
+                since?: string | null;
+                /** @description a day in UTC, like 2026-03-29 */
+                until?: string | null;
+                limit?: number;
+                /** @description the `next` of the page before */
+                cursor?: number | null;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_RecordShown_"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -8510,6 +8760,50 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["Body_grant_more_api_agents__identifier__grant_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    retry_step_api_agents__identifier__retry_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_retry_step_api_agents__identifier__retry_post"];
             };
         };
         responses: {

@@ -11,10 +11,16 @@ import { PageHeader } from "../parts/PageHeader";
 import { Answer, Empty, Trouble } from "../parts/states";
 import { Time } from "../parts/Time";
 import { Untrusted } from "../parts/Untrusted";
+import { Counted } from "./Counted";
 import { Records } from "./Records";
 import { FAMILIES, family, ROUTINE } from "./sentences";
 
 export function LedgerPage() {
+  const { measure, since, until } = useSearch({ from: "/ledger" });
+  return measure ? <Counted measure={measure} since={since} until={until} /> : <Timeline />;
+}
+
+function Timeline() {
   const { type: chosen = "", all: routine = false } = useSearch({ from: "/ledger" });
   const navigate = useNavigate();
   const look = (type: string, all: boolean) =>

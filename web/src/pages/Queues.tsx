@@ -16,32 +16,10 @@ const OLD_MS = 12 * 3_600_000;
 
 /** Every queue with what has waited longest in it; the id leads to its records. */
 export function Queues({ status }: { status: Status }) {
-  const now = useNow();
   return (
     <Card title="What waits" padded={false}>
       <ul>
-        {status.queues.map((queue) => (
-          <li
-            key={queue.name}
-            className="flex items-baseline gap-x-3 border-b border-line px-4 py-2.5 text-sm last:border-b-0"
-          >
-            <Link
-              to={PAGES[queue.name] ?? "/"}
-              className={`w-8 text-right font-semibold tabular-nums ${queue.count ? "text-accent underline" : "text-soft"}`}
-            >
-              {queue.count}
-            </Link>
-            <span className={`min-w-0 flex-1 ${queue.count ? "" : "text-soft"}`}>
-              {queue.about}
-              {queue.oldest && queue.since && (
-                <span className="block text-soft">
-                  {now - Date.parse(queue.since) > OLD_MS && <Badge tone="warn">old</Badge>} the
-                  oldest from <Time at={queue.since} />, <StoryLink id={queue.oldest} />
-                </span>
-              )}
-            </span>
-          </li>
-        ))}
+        <QueueRows queues={status.queues} />
         <li className="flex items-baseline gap-x-3 px-4 py-2.5 text-sm text-soft">
           <Link
             to="/schedules"
@@ -63,4 +41,30 @@ export function Queues({ status }: { status: Status }) {
       </ul>
     </Card>
   );
+}
+
+export function QueueRows({ queues }: { queues: Status["queues"] }) {
+  const now = useNow();
+  return queues.map((queue) => (
+    <li
+      key={queue.name}
+      className="flex items-baseline gap-x-3 border-b border-line px-4 py-2.5 text-sm last:border-b-0"
+    >
+      <Link
+        to={PAGES[queue.name] ?? "/"}
+        className={`w-8 text-right font-semibold tabular-nums ${queue.count ? "text-accent underline" : "text-soft"}`}
+      >
+        {queue.count}
+      </Link>
+      <span className={`min-w-0 flex-1 ${queue.count ? "" : "text-soft"}`}>
+        {queue.about}
+        {queue.oldest && queue.since && (
+          <span className="block text-soft">
+            {now - Date.parse(queue.since) > OLD_MS && <Badge tone="warn">old</Badge>} the oldest
+            from <Time at={queue.since} />, <StoryLink id={queue.oldest} />
+          </span>
+        )}
+      </span>
+    </li>
+  ));
 }

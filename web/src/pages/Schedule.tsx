@@ -1,10 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useParams } from "@tanstack/react-router";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { answer, api } from "../api/client";
 import type { Firing, Schedule } from "../api/model";
 import { historyQuery, scheduleQuery } from "../api/queries";
 import { StateBadge, TierBadge } from "../parts/Badge";
-import { Button } from "../parts/Button";
+import { Button, buttonClass, Key } from "../parts/Button";
 import { Card, Fact, Facts } from "../parts/Card";
 import { Json } from "../parts/Json";
 import { Meter } from "../parts/Meter";
@@ -115,10 +115,19 @@ function Actions({ schedule }: { schedule: Schedule }) {
     },
     onSettled: () => client.invalidateQueries({ queryKey: ["schedules"] }),
   });
-  useKeys([{ keys: "p", does: paused ? "resume" : "pause", run: () => change.mutate("toggle") }]);
+  const navigate = useNavigate();
+  const edit = { to: "/schedules/$id/edit", params: { id: schedule.id } } as const;
+  useKeys([
+    { keys: "p", does: paused ? "resume" : "pause", run: () => change.mutate("toggle") },
+    { keys: "e", does: "edit", run: () => void navigate(edit) },
+  ]);
   return (
     <>
       <StateBadge state={schedule.state} />
+      <Link {...edit} className={buttonClass()}>
+        Edit
+        <Key name="e" />
+      </Link>
       <Button busy={change.isPending} hint="p" onClick={() => change.mutate("toggle")}>
         {paused ? "Resume" : "Pause"}
       </Button>

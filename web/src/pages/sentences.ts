@@ -122,6 +122,8 @@ const SAYINGS: Record<string, Say> = {
   agent_action_skipped: (data) => `The operator skipped what it wanted${because(data)}.`,
   agent_budget_extended: (data) =>
     `The operator gave it ${String(data.steps ?? "more")} more steps, by signature.`,
+  agent_step_retried: (data) =>
+    `The operator let step ${String(data.step)} run once more, by signature.`,
   agent_overran: () => "It has run twice as long as it was estimated.",
   agent_notified: () => "What it said was announced.",
   agent_silenced: (data) =>

@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { answer, api } from "../api/client";
+import type { Authority } from "../api/passkey";
 import { decisionQuery, type Plan } from "../api/plans";
 import { Button } from "../parts/Button";
 import { Card } from "../parts/Card";
@@ -32,6 +33,7 @@ export function Control({ plan, moved }: { plan: Plan; moved: unknown }) {
             Resume with your passkey
           </SignedMove>
         )}
+        <Retry plan={plan} />
         {UNDER_CONTRACT.test(plan.state) && <Less plan={plan} />}
         {plan.state === "awaiting_approval" && <Reject plan={plan} />}
         <p className="text-sm text-soft">
@@ -108,6 +110,33 @@ function Unblock({ plan }: { plan: Plan }) {
   );
 }
 
+/** The last step went wrong and nothing followed from it yet: it can be done once more. */
+function Retry({ plan }: { plan: Plan }) {
+  const step = plan.progress.retry;
+  if (step === null) return null;
+  return (
+    <div
+      id="retry"
+      className="scroll-mt-16 rounded-lg border border-line px-3 py-2 target:bg-accent-wash"
+    >
+      <p className="mb-2 text-sm">
+        <span className="font-medium">
+          Run{" "}
+          <a href={`#step-${step}`} className="text-accent underline">
+            step {step}
+          </a>{" "}
+          once more
+        </span>
+        : exactly the same action, and then the plan goes on. What it did before it ended may happen
+        twice. One-time grants and confirmations are asked for again.
+      </p>
+      <SignedMove plan={plan} action="retry" command={`astra plans retry ${plan.id}`} brief>
+        Run it once more
+      </SignedMove>
+    </div>
+  );
+}
+
 /** An answer to a block, with what it means above the button that gives it. */
 function Choice({ plan, answer, children }: { plan: Plan; answer: string; children: ReactNode }) {
   const means = answersTo(plan.state, plan.block ?? {}).find((each) => each.answer === answer);
@@ -121,7 +150,8 @@ function Choice({ plan, answer, children }: { plan: Plan; answer: string; childr
   );
 }
 
-type Move = "grant" | "resume" | "extend_budget";
+type More = { once?: boolean; steps?: number };
+type Move = "grant" | "resume" | "extend_budget" | "retry";
 
 /** Something that takes a signature: the server words it, a passkey or the terminal signs it. */
 function SignedMove({
@@ -134,7 +164,7 @@ function SignedMove({
 }: {
   plan: Plan;
   action: Move;
-  more?: { once?: boolean; steps?: number };
+  more?: More;
   command: string;
   brief?: boolean;
   children: ReactNode;
@@ -142,7 +172,6 @@ function SignedMove({
   const deciding = useDeciding();
   const { step } = plan.progress;
   const wanted = useQuery(decisionQuery(plan.id, action, { ...more, step }));
-  const path = { params: { path: { identifier: plan.id } } };
   return (
     <Answer query={wanted} rows={1}>
       {({ type, content }) => (
@@ -151,26 +180,33 @@ function SignedMove({
           content={content}
           command={command}
           brief={brief}
-          send={(authority) =>
-            deciding(() => {
-              if (action === "resume") {
-                const body = { authority, step };
-                return answer(api.POST("/api/agents/{identifier}/resume", { ...path, body }));
-              }
-              if (action === "grant") {
-                const body = { authority, step, once: more.once ?? false };
-                return answer(api.POST("/api/agents/{identifier}/grant", { ...path, body }));
-              }
-              const body = { authority, step, steps: more.steps ?? 0 };
-              return answer(api.POST("/api/agents/{identifier}/extend_budget", { ...path, body }));
-            })
-          }
+          send={(authority) => deciding(() => sent(plan, action, more, authority))}
         >
           {children}
         </Sign>
       )}
     </Answer>
   );
+}
+
+/** Send a signed decision, with the step that was looked at. */
+function sent(plan: Plan, action: Move, more: More, authority: Authority) {
+  const path = { params: { path: { identifier: plan.id } } };
+  const seen = { authority, step: plan.progress.step };
+  switch (action) {
+    case "resume":
+      return answer(api.POST("/api/agents/{identifier}/resume", { ...path, body: seen }));
+    case "retry":
+      return answer(api.POST("/api/agents/{identifier}/retry", { ...path, body: seen }));
+    case "grant": {
+      const body = { ...seen, once: more.once ?? false };
+      return answer(api.POST("/api/agents/{identifier}/grant", { ...path, body }));
+    }
+    case "extend_budget": {
+      const body = { ...seen, steps: more.steps ?? 0 };
+      return answer(api.POST("/api/agents/{identifier}/extend_budget", { ...path, body }));
+    }
+  }
 }
 
 /** What needs no signature, because it can only make a plan do less. */

@@ -3,7 +3,7 @@ import type { Tone } from "../parts/Badge";
 import { Card } from "../parts/Card";
 import { span } from "../parts/time";
 import { oneLine } from "../parts/visible";
-import { type Node, nodesOf, shareOf } from "./nodes";
+import { type Node, nodesOf, roomOf } from "./nodes";
 
 const LOOKS: Record<Tone, string> = {
   plain: "border-line-strong border-dashed bg-surface",
@@ -44,6 +44,14 @@ export function Graph({ plan }: { plan: Plan }) {
           </li>
         ))}
       </ol>
+      {plan.progress.retry !== null && (
+        <p className="border-t border-line px-4 py-2 text-sm">
+          Step {plan.progress.retry} went wrong, and nothing followed from it yet.{" "}
+          <a href="#retry" className="text-accent underline">
+            Run it once more
+          </a>
+        </p>
+      )}
     </Card>
   );
 }
@@ -75,10 +83,16 @@ function Ticks({ node }: { node: Node }) {
   return (
     <span aria-hidden="true" className="my-1.5 flex h-2 gap-px">
       {node.ticks.map((tick) => (
-        <span key={tick.step} title={tick.title} className={`grow rounded-xs ${BARS[tick.tone]}`} />
+        <span
+          key={tick.key}
+          title={tick.title}
+          className={`rounded-xs ${BARS[tick.tone]}`}
+          style={{ flexGrow: tick.share }}
+        />
       ))}
-      {shareOf(node).map((room) => (
-        <span key={room} className="grow rounded-xs bg-line" />
+      {roomOf(node).map((share, room) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the room that is left is all alike
+        <span key={room} className="rounded-xs bg-line" style={{ flexGrow: share }} />
       ))}
     </span>
   );

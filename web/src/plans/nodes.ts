@@ -1,9 +1,10 @@
 /** A plan as nodes: how each checkpoint stands, which steps it took, what they cost. */
 
-import type { Plan, Step } from "../api/plans";
+import type { CheckpointCost, Plan, Step } from "../api/plans";
 import { type Tone, toneOf } from "../parts/Badge";
 
-export type Tick = { step: number; tone: Tone; title: string };
+/** A bar: one step, or as many as `share` of those that are not listed any more. */
+export type Tick = { key: string; tone: Tone; title: string; share: number };
 export type Node = {
   id: string;
   title: string;
@@ -17,26 +18,42 @@ export type Node = {
 };
 
 const MOST_BARS = 60;
+const NOTHING = { steps: 0, tokens: 0, milliseconds: 0, outcomes: {} };
 const NOT_BEGUN = new Set(["draft_pending", "awaiting_approval", "approved"]);
 
 export function nodesOf(plan: Plan): Node[] {
   return (plan.plan?.checkpoints ?? []).map((checkpoint, index) => {
     const steps = plan.steps_taken.filter((step) => step.checkpoint === index);
+    const cost = plan.costs.find((each) => each.checkpoint === index) ?? NOTHING;
     const now = index === plan.progress.number;
     return {
       id: checkpoint.id,
       title: checkpoint.title,
       ...standing(plan, index),
-      spent: now ? plan.progress.steps_spent : steps.length,
+      spent: now ? plan.progress.steps_spent : cost.steps,
       budget: (now ? plan.progress.step_budget : null) ?? checkpoint.step_budget,
-      tokens: steps.reduce((sum, step) => sum + step.tokens, 0),
-      milliseconds: steps.reduce((sum, step) => sum + took(step), 0),
-      ticks: steps.map((step) => ({
-        step: step.step,
-        tone: toneOf(step.outcome ?? step.state),
-        title: `step ${step.step}: ${step.outcome ?? step.state}`,
-      })),
+      tokens: cost.tokens,
+      milliseconds: cost.milliseconds,
+      ticks: [...earlier(cost.outcomes, steps), ...steps.map(tick)],
     };
+  });
+}
+
+const wentHow = (step: Step): string => step.outcome ?? step.state;
+
+const tick = (step: Step): Tick => ({
+  key: String(step.step),
+  tone: toneOf(wentHow(step)),
+  title: `step ${step.step}: ${wentHow(step)}`,
+  share: 1,
+});
+
+/** The steps before those that are listed, joined by how they ended. */
+function earlier(outcomes: CheckpointCost["outcomes"], listed: Step[]): Tick[] {
+  return Object.entries(outcomes).flatMap(([outcome, count]) => {
+    const share = count - listed.filter((step) => wentHow(step) === outcome).length;
+    const title = `${share} earlier: ${outcome}`;
+    return share > 0 ? [{ key: outcome, tone: toneOf(outcome), title, share }] : [];
   });
 }
 
@@ -44,12 +61,14 @@ export function nodesOf(plan: Plan): Node[] {
 export const took = (step: Step): number =>
   step.ended_at ? Math.max(Date.parse(step.ended_at) - Date.parse(step.started_at), 0) : 0;
 
-/** The steps that are left, as keys for bars; many are drawn as a few. */
-export const shareOf = (node: Node): number[] =>
-  Array.from(
-    { length: Math.max(Math.min(node.budget, MOST_BARS) - node.ticks.length, 0) },
-    (_, room) => room,
-  );
+/** The steps that are left, as shares of the bar: one for each, or all in one where they are many. */
+export function roomOf(node: Node): number[] {
+  const left = Math.max(node.budget - drawn(node), 0);
+  if (node.budget > MOST_BARS) return left ? [left] : [];
+  return Array.from({ length: left }, () => 1);
+}
+
+const drawn = (node: Node): number => node.ticks.reduce((sum, each) => sum + each.share, 0);
 
 function standing(plan: Plan, index: number): { tone: Tone; words: string } {
   if (index < plan.checkpoints_done) return { tone: "good", words: "done" };

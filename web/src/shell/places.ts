@@ -30,6 +30,13 @@ export const PLACES: Place[] = [
   },
   { to: "/chat", name: "Chat", icon: "chat", key: "g h", about: "talk with the agent" },
   { to: "/ledger", name: "Ledger", icon: "ledger", key: "g l", about: "everything that happened" },
+  {
+    to: "/numbers",
+    name: "Numbers",
+    icon: "numbers",
+    key: "g n",
+    about: "how much of what, day by day",
+  },
   { to: "/safety", name: "Safety", icon: "safety", key: "g f", about: "flags and grants" },
   { to: "/status", name: "Status", icon: "status", key: "g t", about: "is everything well" },
 ];

@@ -67,6 +67,13 @@ def contract(found: dict[str, Any]) -> Iterator[str]:
     yield f"  plan hash  {found['plan_hash']}"
 
 
+def once_more(step: dict[str, Any]) -> Iterator[str]:
+    """Show the action of a step that would run again, and how it went."""
+    yield from labelled("action", action_words(step["action"], 1_000), most=1_000)
+    yield from labelled("it ended", result_words(step["outcome"], step["result"]))
+    yield from labelled("mind", "what it did before it ended may happen twice")
+
+
 def waiting(block: dict[str, Any]) -> Iterator[str]:
     """Show the action that a plan waits to do, and each grant that it would take."""
     action = block.get("action") or {"kind": "tool", **block}

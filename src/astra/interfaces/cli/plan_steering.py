@@ -1,4 +1,4 @@
-"""`astra plans pause|resume|abort|grant|skip|extend-budget|message|silence`."""
+"""`astra plans pause|resume|abort|grant|skip|extend-budget|retry|message|silence`."""
 
 import argparse
 import json
@@ -57,16 +57,30 @@ def extend(context: Context) -> None:
     _show(context, _post(context, "extend_budget", body))
 
 
+def retry(context: Context) -> None:
+    _show(context, _post(context, "retry", {"authority": _signed(context, "retry")}))
+
+
 def _signed(context: Context, action: str, **how: Any) -> dict[str, Any]:
     """Show exactly what is signed, then have the operator sign it."""
     from astra.interfaces.cli.signing import signed
 
     wanted = context.client().get(f"{_path(context)}/decision", action=action, **how)
-    if "digest" in wanted["content"]:
+    if action == "retry":
+        _show_step(context, wanted["content"]["step"])
+    elif "digest" in wanted["content"]:
         _show_action(context, wanted["content"])
     for line in json.dumps(wanted["content"], indent=2, ensure_ascii=False).splitlines():
         context.console.note(f"  {printable(line)}")
     return signed(context, wanted["type"], wanted["content"])
+
+
+def _show_step(context: Context, number: int) -> None:
+    """Show the action that would run once more, and what came of it; a step has only one."""
+    for step in context.client().get(_path(context))["steps_taken"]:
+        if step["step"] == number:
+            for line in plan_pages.once_more(step):
+                context.console.note(line)
 
 
 def _show_action(context: Context, content: dict[str, Any]) -> None:

@@ -54,6 +54,11 @@ def configure(parser: argparse.ArgumentParser, command: str) -> None:
             "give its checkpoint more steps; asks for the passphrase",
             steering.extend,
         ),
+        (
+            "retry",
+            "run its last step once more, which went wrong; asks for the passphrase",
+            steering.retry,
+        ),
         ("message", "tell it something; its next step reads it", steering.message),
         ("silence", "announce nothing of it any more", steering.silence),
     ):

@@ -27,7 +27,7 @@ LEFT_OUT = frozenset(
 _TOLD_BY_STEPS = frozenset({"tool_started", "tool_finished", "box_ended"})
 _TOLD_ELSEWHERE = frozenset({"agent_blocked", "agent_done", "agent_aborted"})
 _TOLD_BY_THEIR_RECORD = frozenset({"message", "done"})
-_FOLLOWS_A_DECISION = frozenset({"grant", "skipped", "answered", "extend_budget"})
+_FOLLOWS_A_DECISION = frozenset({"grant", "skipped", "answered", "extend_budget", "retry"})
 _ENDS_A_STEP = frozenset(
     {
         "agent_step_decided",
@@ -207,6 +207,9 @@ SAYINGS: Mapping[str, Callable[[Data], str]] = {
     "agent_action_skipped": lambda data: f"left out step {data['step']}{_because(data)}",
     "agent_budget_extended": lambda data: (
         f"gave {data['steps']} more steps by signature, {data['budget']} in all"
+    ),
+    "agent_step_retried": lambda data: (
+        f"let step {data['step']} run once more by signature; it was {data['outcome']}"
     ),
     "agent_paused": lambda data: (
         "WAITS for an answer" if data["reason"] == "agent_question" else f"paused{_because(data)}"

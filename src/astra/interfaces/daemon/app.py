@@ -20,6 +20,7 @@ from astra.interfaces.daemon import (
     desire_routes,
     device_routes,
     metrics,
+    numbers_routes,
     passkey_routes,
     plan_routes,
     problems,
@@ -85,6 +86,7 @@ def build(
     passkey_routes.add(app, runtime, reception)
     device_routes.add(app, runtime)
     _status_routes(app, runtime, leave)
+    numbers_routes.add(app, runtime)
     stop_routes.add(app, runtime)
     sandbox_routes.add(app, runtime)
     _flag_routes(app, runtime)

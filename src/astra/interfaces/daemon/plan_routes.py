@@ -176,6 +176,12 @@ def _loosening(app: FastAPI, runtime: Runtime) -> None:
         runtime.planning.exports.export(identifier)
         return runtime.planning.views.shown(identifier)
 
+    @app.post("/api/agents/{identifier}/retry", response_model=PlanShown)
+    def retry_step(identifier: str, authority: Authority, step: SeenStep = None) -> Document:
+        """Run the last step once more, as it was decided, and let the plan go on."""
+        runtime.running.control.decide(identifier, "retry", Signed.read(authority), seen=step)
+        return runtime.planning.views.shown(identifier)
+
     @app.post("/api/agents/{identifier}/extend_budget", response_model=PlanShown)
     def extend_budget(
         identifier: str,
