@@ -41,7 +41,7 @@ def sh(script: str) -> dict[str, Any]:
 
 
 def wait_for(astra: Astra, plan: str, *states: str) -> dict[str, Any]:
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + 180
     while (shown := astra.json("plans", "show", plan))["state"] not in states:
         assert time.monotonic() < deadline, shown
         time.sleep(0.2)

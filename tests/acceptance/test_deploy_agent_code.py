@@ -64,7 +64,7 @@ class Site:
         ]
         made = self.call("schedule_code_modification", reason="better", edits=edits)
         if wait:
-            until(lambda: self.change(made["id"])["state"] == "awaiting_approval", seconds=90)
+            until(lambda: self.change(made["id"])["state"] == "awaiting_approval")
         return made
 
     def change(self, identifier: str) -> Any:
@@ -152,7 +152,7 @@ def test_what_was_taken_back_is_not_deployed_again(site: Site) -> None:
     assert site.astra.json("deploy")["deployed"]
     deadly = site.merge(agent=DIES)
     assert site.ask()["commit_hash"] == deadly
-    until(lambda: "commit_quarantined" in types(site), seconds=90)
+    until(lambda: "commit_quarantined" in types(site))
     ended = {"rolled_back", "failed"}  # after the switch, or before it where that took long
     until(lambda: site.astra.json("status")["app"]["deployment"]["state"] in ended)
     refused = site.ask(commit_message="once more")
@@ -190,7 +190,7 @@ def test_while_a_change_to_tests_waits_an_agent_deploys_nothing(site: Site) -> N
             "[target]", "[target]\nrequire_human_approval_for_test_changes = false"
         ),
     )
-    until(lambda: site.change(made["id"])["state"] == "awaiting_approval", seconds=90)
+    until(lambda: site.change(made["id"])["state"] == "awaiting_approval")
     assert site.ask(commit_message="it does not wait for that")["deployed"]
     site.astra.json("changes", "reject", made["id"], "--reason", "it proves nothing new")
     assert not flag.exists()
@@ -223,10 +223,10 @@ def test_loose_edits_in_the_clone_become_a_change_first(site: Site) -> None:
     assert [file["path"] for file in change["files"]] == ["agent.py", "new.py"]
     assert site.ask(commit_message="again")["change_id"] == change["id"], "and not another one"
 
-    until(lambda: site.change(change["id"])["state"] == "awaiting_approval", seconds=90)
+    until(lambda: site.change(change["id"])["state"] == "awaiting_approval")
     site.astra.json("changes", "approve", change["id"], "--deploy")
-    until(lambda: site.astra.json("status")["app"], seconds=90)
-    until(lambda: site.commit_served() == change["commit"], seconds=90)
+    until(lambda: site.astra.json("status")["app"])
+    until(lambda: site.commit_served() == change["commit"])
     assert site.served()["answer"] == 46
     until(lambda: site.astra.json("status")["app"]["deployment"]["state"] == "settled")
     done = site.ask(commit_message="nothing is loose any more")

@@ -245,12 +245,13 @@ assert os.getuid() != 0
 pathlib.Path(os.environ["ASTRA_STATE"], "checked").write_text(os.environ["ASTRA_RELEASE"])
 """
     site.commit("check.py", checks)
-    command = f'[app]\nstart_seconds = 5\nhealth_command = "{PYTHON} check.py"'
-    site.configure(CONFIGURATION.replace("[app]", command))
+    checked_so = CONFIGURATION.replace("[app]", f'[app]\nhealth_command = "{PYTHON} check.py"')
+    site.configure(checked_so)
     done = site.deploy()
     checked = site.astra.root / "app-state" / "checked"
     assert checked.read_text() == done["deployment"]["release"]
     site.commit("check.py", "raise SystemExit('not today')\n")
+    site.configure(checked_so.replace("[app]", "[app]\nstart_seconds = 5"))
     failed = site.deploy(code=1)
     assert "not healthy after 5 s" in failed["deployment"]["reason"]
     assert "not today" in failed["deployment"]["reason"]

@@ -28,7 +28,7 @@ def run(astra: Astra) -> dict[str, Any]:
     asked = json.dumps({"plan": PLAN})
     plan = astra.json("tools", "call", "astra.plans.draft", asked)["id"]
     astra.json("plans", "approve", plan)
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + 180
     while (shown := astra.json("plans", "show", plan))["state"] not in {"completed", "aborted"}:
         assert time.monotonic() < deadline, shown
         time.sleep(0.2)

@@ -1,7 +1,7 @@
 // Astra goes away and comes back; the page says so, and nothing is missed.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { eventually, World } from "./world.mjs";
+import { pushed, World } from "./world.mjs";
 
 let world;
 before(async () => {
@@ -55,25 +55,6 @@ test("the shell opens without Astra, once it has been there", async () => {
 
 test("a push message says that something waits, and nothing else", async () => {
   const page = await world.page({ permissions: ["notifications"] });
-  await page.evaluate(() => navigator.serviceWorker.ready);
-  const session = await page.context().newCDPSession(page);
-  const registration = new Promise((found) => {
-    session.on("ServiceWorker.workerRegistrationUpdated", ({ registrations }) => {
-      if (registrations[0]) found(registrations[0].registrationId);
-    });
-  });
-  await session.send("ServiceWorker.enable");
-  await session.send("ServiceWorker.deliverPushMessage", {
-    origin: world.url,
-    registrationId: await registration,
-    data: "secret words",
-  });
-  await eventually(async () => {
-    const shown = await page.evaluate(async () => {
-      const ready = await navigator.serviceWorker.ready;
-      const [first] = await ready.getNotifications();
-      return first ? `${first.title}: ${first.body}` : null;
-    });
-    assert.equal(shown, "Astra: Something waits for your decision.");
-  });
+  const shown = await pushed(world, page, "secret words");
+  assert.deepEqual(shown, { title: "Astra", body: "Something waits for your decision." });
 });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { eventually, violations, World } from "./world.mjs";
+import { eventually, pushed, violations, World } from "./world.mjs";
 
 let world;
 before(async () => {
@@ -106,33 +106,13 @@ test("where nobody answers the browser, the page says what went wrong", async ()
 /** Deliver a push message as the browser would; give the worker and what it shows. */
 async function delivered(page, data) {
   await page.evaluate(() => navigator.serviceWorker.ready);
-  const [worker] = page.context().serviceWorkers();
+  const worker = await eventually(() => page.context().serviceWorkers()[0] ?? Promise.reject(new Error("no worker")));
   await worker.evaluate(() => {
     self.navigator.setAppBadge = async (number) => {
       self.badge = number;
     };
   });
-  const session = await page.context().newCDPSession(page);
-  const registration = new Promise((found) => {
-    session.on("ServiceWorker.workerRegistrationUpdated", ({ registrations }) => {
-      if (registrations[0]) found(registrations[0].registrationId);
-    });
-  });
-  await session.send("ServiceWorker.enable");
-  await session.send("ServiceWorker.deliverPushMessage", {
-    origin: world.url,
-    registrationId: await registration,
-    data: JSON.stringify(data),
-  });
-  const shown = await eventually(async () => {
-    const found = await page.evaluate(async () => {
-      const ready = await navigator.serviceWorker.ready;
-      const [first] = await ready.getNotifications();
-      return first ? { title: first.title, body: first.body } : null;
-    });
-    assert.ok(found, "nothing is shown yet");
-    return found;
-  });
+  const shown = await pushed(world, page, JSON.stringify(data));
   return { worker, shown };
 }
 

@@ -324,6 +324,32 @@ export async function propose(world, reason, files) {
   return world.astra("changes", "propose", ...words, "--reason", reason);
 }
 
+/**
+ * Deliver a push message as the browser would, until it is shown; give what is shown. The browser
+ * drops a message for a worker that it has not finished writing down, and says nothing.
+ */
+export async function pushed(world, page, data) {
+  await page.evaluate(() => navigator.serviceWorker.ready);
+  const session = await page.context().newCDPSession(page);
+  const registration = new Promise((found) => {
+    session.on("ServiceWorker.workerRegistrationUpdated", ({ registrations }) => {
+      if (registrations[0]) found(registrations[0].registrationId);
+    });
+  });
+  await session.send("ServiceWorker.enable");
+  const message = { origin: world.url, registrationId: await registration, data };
+  const look = () =>
+    page.evaluate(async () => {
+      const ready = await navigator.serviceWorker.ready;
+      const [first] = await ready.getNotifications();
+      return first ? { title: first.title, body: first.body } : null;
+    });
+  return eventually(async () => {
+    await session.send("ServiceWorker.deliverPushMessage", message);
+    return eventually(async () => (await look()) ?? Promise.reject(new Error("nothing is shown")), 20);
+  }, 10);
+}
+
 /** Look again until it holds; what is wrong at the end is what is thrown. */
 export async function eventually(holds, tries = 100) {
   for (let left = tries; ; left -= 1) {

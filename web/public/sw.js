@@ -58,14 +58,14 @@ function read(data) {
 /** Unless the operator opted in, a notification says that something waits, not what. */
 async function nudge({ path, decision, waiting, text }) {
   const plain = decision ? "Something waits for your decision." : "Something happened.";
-  await self.navigator.setAppBadge?.(waiting).catch(() => undefined);
-  await self.registration.showNotification("Astra", {
+  const shown = self.registration.showNotification("Astra", {
     body: text || plain,
     tag: "waiting",
     renotify: true,
     icon: "/icon-192.png",
     data: path,
   });
+  await Promise.all([shown, self.navigator.setAppBadge?.(waiting).catch(() => undefined)]);
 }
 
 /** Go where the notification leads, in a window that is open already if there is one. */

@@ -87,11 +87,13 @@ class LanguageModel:
     async def _ask(self, prompt: Prompt, form: type[BaseModel]) -> Reply:
         from pydantic_ai.direct import model_request
 
-        async with asyncio.timeout(self.seconds), client_of(self.endpoint, self.seconds) as client:
+        # Ours ends first, so that whoever waited hears how long, and not what a library calls it.
+        later = 2 * self.seconds
+        async with asyncio.timeout(self.seconds), client_of(self.endpoint, later) as client:
             response = await model_request(
                 model_of(self.endpoint, client),
                 [_messages(prompt)],
-                model_settings={"max_tokens": MOST_TOKENS, "timeout": self.seconds},
+                model_settings={"max_tokens": MOST_TOKENS, "timeout": later},
                 model_request_parameters=_wanted(form),
             )
         return read_response(response)

@@ -75,12 +75,12 @@ class TalkingModel:
             open_.enter_context(cut.calls(interrupt))
             await open_.enter_async_context(asyncio.timeout(LONGEST_TALK))
             silence = await open_.enter_async_context(asyncio.timeout(self.seconds))
-            client = await open_.enter_async_context(client_of(self.endpoint, self.seconds))
+            client = await open_.enter_async_context(client_of(self.endpoint, LONGEST_TALK))
             stream = await open_.enter_async_context(
                 model_request_stream(
                     model_of(self.endpoint, client),
                     _messages(dialogue),
-                    model_settings={"max_tokens": MOST_TOKENS, "timeout": self.seconds},
+                    model_settings={"max_tokens": MOST_TOKENS, "timeout": LONGEST_TALK},
                     model_request_parameters=_offered(dialogue.tools),
                 )
             )

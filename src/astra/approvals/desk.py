@@ -9,65 +9,41 @@ The summary a person reads is written by the server from what it knows, never by
 """
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, cast
+from typing import Any
 
-from astra.kernel.clock import Clock, format_time
-from astra.kernel.errors import Conflict, DuplicateKey, NotFound, StaleVersion
+from astra.approvals.events import (
+    ANNOUNCED,
+    EXPIRED,
+    GRANTED,
+    REJECTED,
+    REQUESTED,
+    STALE,
+    USED,
+)
+from astra.approvals.views import Approval, Approvals, content, terms_of
+from astra.kernel.clock import format_time
+from astra.kernel.errors import Conflict, DuplicateKey, StaleVersion
 from astra.kernel.ids import from_content, random_id
 from astra.ledger import chain
-from astra.ledger.ports import Ledger
-from astra.ledger.projection import Projection, Statement
 from astra.ledger.record import Event, Record
 from astra.policy import authority
 from astra.policy.authority import Signed
 from astra.policy.call import Call
 from astra.policy.telemetry import shown
 
-REQUESTED, GRANTED = "approval_requested", "approval_granted"
-REJECTED, EXPIRED, USED = "approval_rejected", "approval_expired", "approval_used"
-ANNOUNCED, STALE = "approval_announced", "approval_went_stale"
 LIFETIME = timedelta(hours=24)
 _CAN_BE_ASKED_AGAIN = ("sch_", "chg_", "plan_")
 REMINDERS = (timedelta(hours=1), timedelta(hours=6), timedelta(hours=20))
-_COLUMNS = "id, kind, subject_id, digest, state, requested_at, expires_at, summary, reason, granted"
-_STATES = {
-    GRANTED: "approved",
-    REJECTED: "rejected",
-    EXPIRED: "expired",
-    USED: "used",
-    STALE: "stale",
-}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Approval:
-    id: str
-    kind: str
-    subject_id: str
-    digest: str
-    state: str
-    requested_at: str
-    expires_at: str
-    summary: str
-    reason: str
-    granted: int | None
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            name: getattr(self, name) for name in self.__dataclass_fields__ if name != "granted"
-        }
-
-
 Condition = Callable[[Approval, Mapping[str, Any]], None]
 
 
 @dataclass(frozen=True)
-class Desk:
-    ledger: Ledger
-    clock: Clock
+class Desk(Approvals):
+    """Where requests are made and decided."""
+
     when_spent: list[Callable[[str], None]] = field(
         default_factory=list[Callable[[str], None]], compare=False
     )
@@ -75,13 +51,6 @@ class Desk:
     """What a grant of some kind has to say besides yes, checked before it is recorded."""
 
     # What the gate asks
-
-    def usable(self, digest: str) -> str | None:
-        now = self._now()
-        for approval in self._where("digest = ? AND state = 'approved'", digest):
-            if approval.expires_at > now and self._signed(approval):
-                return approval.id
-        return None
 
     def use(self, approval_id: str, call: Call) -> Event:
         return spent(approval_id, actor=str(call.actor), correlation=call.correlation)
@@ -159,67 +128,10 @@ class Desk:
         rows = self.ledger.query("SELECT count(*) FROM approval WHERE digest = ?", [digest])
         return int(rows[0][0])
 
-    def stands(self, identifier: str) -> bool:
-        """Tell whether an approval is granted, by the operator's own signature, and not over."""
-        approval = self.get(identifier)
-        unexpired = approval.expires_at > self._now()
-        return approval.state == "approved" and unexpired and self._signed(approval)
-
-    def terms(self, identifier: str) -> Mapping[str, Any]:
-        """Give what the operator signed besides yes; nothing for a grant that does not stand."""
-        approval = self.get(identifier)
-        granted = self._grant_of(approval)
-        return _terms(granted.data) if granted and self._signed(approval) else {}
-
-    def was_signed(self, identifier: str) -> bool:
-        """Tell whether an approval was granted by the operator's own signature, used up or not."""
-        return self._signed(self.get(identifier))
-
-    def listed(self, *, state: str = "pending") -> list[Approval]:
-        found = self._where("state = ? OR ? = 'all'", state, state)
-        if state != "pending":
-            return found
-        now = self._now()
-        return [approval for approval in found if approval.expires_at > now]
-
-    def page(
-        self, *, state: str, limit: int, cursor: int | None = None, newest: bool = False
-    ) -> tuple[list[Approval], int | None]:
-        """Give some approvals, the oldest or the newest first, and where the next page starts."""
-        there, order = ("<", "DESC") if newest else (">", "ASC")
-        rows = self.ledger.query(
-            f"SELECT {_COLUMNS}, sequence FROM approval WHERE (state = ? OR ? = 'all')"  # noqa: S608 - fixed texts
-            f" AND (? != 'pending' OR expires_at > ?) AND (? IS NULL OR sequence {there} ?)"
-            f" ORDER BY sequence {order} LIMIT ?",
-            [state, state, state, self._now(), cursor, cursor, limit + 1],
-        )
-        found = [_read(row[:-1]) for row in rows[:limit]]
-        return found, rows[limit - 1][-1] if len(rows) > limit else None
-
-    def get(self, identifier: str) -> Approval:
-        found = self._where("id = ?", identifier)
-        if not found:
-            raise NotFound(f"there is no approval {identifier}", next_step="astra approvals")
-        return found[0]
-
-    def details(self, identifier: str) -> dict[str, Any]:
-        """Show an approval with what the server recorded about the thing that would run."""
-        approval = self.get(identifier)
-        rows = self.ledger.query(
-            "SELECT line FROM record JOIN approval USING (sequence) WHERE id = ?", [identifier]
-        )
-        record = chain.parse(rows[0][0])
-        return {
-            **approval.as_dict(),
-            "details": record.data["details"],
-            "requested_by": record.actor,
-            "correlation": record.correlation,
-        }
-
     def grant(self, identifier: str, signed: Signed) -> Record:
         """Record an operator's yes, for this approval and this digest, on the terms signed."""
         approval = self._pending(identifier)
-        terms = _terms(signed.statement.get("content"))
+        terms = terms_of(signed.statement.get("content"))
         if condition := self.conditions.get(approval.kind):
             condition(approval, terms)
         data = content(approval, terms)
@@ -261,10 +173,6 @@ class Desk:
             self.ledger.append([event])
         except DuplicateKey:
             return
-
-    def _now(self) -> str:
-        """Give the time, never before the last record's: turning a clock back revives nothing."""
-        return max(format_time(self.clock.now()), self.ledger.head().time)
 
     def _pending(self, identifier: str) -> Approval:
         approval = self.get(identifier)
@@ -316,31 +224,6 @@ class Desk:
         )
         return str(rows[0][0])
 
-    def _signed(self, approval: Approval) -> bool:
-        """Check the operator's signature again, over this approval's own content."""
-        record = self._grant_of(approval)
-        if record is None:
-            return False
-        said = {name: value for name, value in record.data.items() if name != "authority"}
-        wanted = content(approval, _terms(record.data))
-        return said == wanted and authority.holds(self.ledger, record)
-
-    def _grant_of(self, approval: Approval) -> Record | None:
-        rows = self.ledger.query("SELECT line FROM record WHERE sequence = ?", [approval.granted])
-        return chain.parse(rows[0][0]) if rows else None
-
-    def _where(self, condition: str, *parameters: Any) -> list[Approval]:
-        rows = self.ledger.query(
-            f"SELECT {_COLUMNS} FROM approval WHERE {condition} ORDER BY sequence",  # noqa: S608 - fixed text
-            parameters,
-        )
-        return [_read(row) for row in rows]
-
-
-def _read(row: tuple[Any, ...]) -> Approval:
-    names = [name.strip() for name in _COLUMNS.split(",")]
-    return Approval(**dict(zip(names, row, strict=True)))
-
 
 def _again(approval: Approval) -> str:
     """Say how to be asked again for what nobody decided in time, or for what changed since."""
@@ -360,54 +243,3 @@ def spent(approval_id: str, *, actor: str, correlation: str) -> Event:
         subject=approval_id,
         key=f"used:{approval_id}",
     )
-
-
-def content(approval: Approval, terms: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Give what an operator signs to approve; terms say what else was agreed to."""
-    named: dict[str, Any] = {"approval": approval.id, "digest": approval.digest}
-    return {**named, "terms": dict(terms)} if terms else named
-
-
-def _terms(said: Any) -> Mapping[str, Any]:
-    terms = cast("dict[str, Any]", said).get("terms") if isinstance(said, dict) else None
-    return cast("dict[str, Any]", terms) if isinstance(terms, dict) else {}
-
-
-def _apply(record: Record) -> Iterator[Statement]:
-    data = record.data
-    if record.type == REQUESTED:
-        yield (
-            "INSERT INTO approval VALUES (?, ?, ?, ?, 'pending', ?, ?, ?, '', NULL, ?)",
-            (
-                record.subject,
-                data["kind"],
-                data["subject_id"],
-                data["digest"],
-                record.time,
-                data["expires_at"],
-                data["summary"],
-                record.sequence,
-            ),
-        )
-        return
-    grant = record.sequence if record.type == GRANTED else None
-    yield (
-        "UPDATE approval SET state = ?, reason = ?, granted = coalesce(?, granted) WHERE id = ?",
-        (_STATES[record.type], data.get("reason", ""), grant, record.subject),
-    )
-
-
-PROJECTION = Projection(
-    "approvals",
-    (
-        """CREATE TABLE approval (
-            id TEXT PRIMARY KEY, kind TEXT, subject_id TEXT, digest TEXT, state TEXT,
-            requested_at TEXT, expires_at TEXT, summary TEXT, reason TEXT, granted INTEGER,
-            sequence INTEGER
-        ) WITHOUT ROWID""",
-        "CREATE INDEX approval_digest ON approval (digest, state)",
-        "CREATE INDEX approval_state ON approval (state, sequence)",
-    ),
-    _apply,
-    types=frozenset({REQUESTED, *_STATES}),
-)

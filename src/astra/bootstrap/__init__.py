@@ -1,7 +1,7 @@
 """Wiring: which projections there are, and how the parts of a running Astra come together."""
 
 from astra import flow
-from astra.approvals import desk
+from astra.approvals import views as approvals
 from astra.bootstrap import daily
 from astra.changes import views as changes
 from astra.deployments import views as deployments
@@ -23,7 +23,7 @@ PROJECTIONS: tuple[Projection, ...] = (
     budgets.PROJECTION,
     telemetry.PROJECTION,
     telemetry.COUNTS,
-    desk.PROJECTION,
+    approvals.PROJECTION,
     schedules.PROJECTION,
     desires.PROJECTION,
     goals.PROJECTION,

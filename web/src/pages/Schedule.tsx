@@ -11,7 +11,7 @@ import { Meter } from "../parts/Meter";
 import { PageHeader } from "../parts/PageHeader";
 import { Answer, Empty, Trouble } from "../parts/states";
 import { Time, useNow } from "../parts/Time";
-import { brief } from "../parts/time";
+import { briefIn } from "../parts/time";
 import { Untrusted } from "../parts/Untrusted";
 import { useKeys } from "../shell/keys";
 import { Strip, usedToday } from "./firings";
@@ -68,7 +68,7 @@ function Shown({ schedule }: { schedule: Schedule }) {
               <ol className="space-y-1 text-sm">
                 {schedule.next_runs.map((run) => (
                   <li key={run} className="flex justify-between gap-3">
-                    <span>{brief(run)}</span>
+                    <span>{briefIn(run, schedule.timezone)}</span>
                     <Time at={run} className="text-soft" />
                   </li>
                 ))}

@@ -35,14 +35,25 @@ export function exact(time: string): string {
   });
 }
 
+const BRIEF: Intl.DateTimeFormatOptions = {
+  weekday: "short",
+  day: "numeric",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit",
+};
+
 export function brief(time: string): string {
-  return new Date(time).toLocaleString("en-GB", {
-    weekday: "short",
-    day: "numeric",
-    month: "short",
-    hour: "2-digit",
-    minute: "2-digit",
-  });
+  return new Date(time).toLocaleString("en-GB", BRIEF);
+}
+
+/** Say a time as clocks in a zone show it; in this browser's own where it knows no such zone. */
+export function briefIn(time: string, timeZone: string): string {
+  try {
+    return new Date(time).toLocaleString("en-GB", { ...BRIEF, timeZone });
+  } catch {
+    return brief(time);
+  }
 }
 
 export function clock(time: string): string {

@@ -8,7 +8,7 @@ import { Card } from "../parts/Card";
 import { Choice, Field } from "../parts/Field";
 import { Trouble } from "../parts/states";
 import { Time } from "../parts/Time";
-import { brief } from "../parts/time";
+import { briefIn } from "../parts/time";
 import { type Form, type Field as Name, parsed } from "./form";
 
 /** What a schedule is, for making one and for changing one. */
@@ -135,9 +135,8 @@ function ToolChoice({ value, onChange }: { value: string; onChange: (value: stri
 }
 
 function When({ form, set }: { form: Form; set: Set }) {
-  const explained = useQuery(
-    explainQuery(useDeferredValue(form.cron_expression), useDeferredValue(form.timezone)),
-  );
+  const zone = useDeferredValue(form.timezone);
+  const explained = useQuery(explainQuery(useDeferredValue(form.cron_expression), zone));
   const problem = explained.error ? Problem.of(explained.error) : null;
   const zoneWrong = problem?.code === "bad_timezone";
   return (
@@ -167,7 +166,7 @@ function When({ form, set }: { form: Form; set: Set }) {
               <ol className="space-y-1 text-soft">
                 {explained.data.next_runs.map((run) => (
                   <li key={run} className="flex justify-between gap-2">
-                    <span>{brief(run)}</span>
+                    <span>{briefIn(run, zone)}</span>
                     <Time at={run} />
                   </li>
                 ))}
