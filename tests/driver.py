@@ -13,8 +13,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from astra.adapters.file_ledger import owner_lock
 from astra.bootstrap import runtime as running
 from astra.bootstrap.runtime import Runtime
+from astra.interfaces import socket_path
 from astra.settings import environment
 from astra.testing import SetClock
 
@@ -85,13 +87,28 @@ class Astra:
 
     def kill_daemon(self) -> None:
         """Kill it the hard way, and come back when nothing of it is left."""
-        pid = self.daemon_pid()
+        _kill(self.daemon_pid())
+
+    def end(self) -> None:
+        """Leave nothing running when a test is over, without the time that a command takes."""
+        run = self.root / "var" / "run"
+        if {path.name for path in run.glob("*.sock")} - {socket_path.NAME, socket_path.MCP}:
+            self.run("down")  # which ends an app in its own way
+        pid = owner_lock.holder(run / "owner.lock")
+        if pid not in (None, os.getpid()):
+            _kill(pid)
+
+
+def _kill(pid: int) -> None:
+    try:
         descriptor = os.pidfd_open(pid)
-        try:
-            signal.pidfd_send_signal(descriptor, signal.SIGKILL)
-            select.select([descriptor], [], [])
-        finally:
-            os.close(descriptor)
+    except ProcessLookupError:
+        return
+    try:
+        signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+        select.select([descriptor], [], [])
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager

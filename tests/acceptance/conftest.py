@@ -26,8 +26,7 @@ def empty(tmp_path: Path) -> Iterator[Astra]:
     """Astra without a data root yet."""
     made = Astra(tmp_path)
     yield made
-    if (made.root / "var").exists():
-        made.run("down")
+    made.end()
 
 
 @pytest.fixture
@@ -40,7 +39,7 @@ def shared(initialised: Astra, tmp_path_factory: pytest.TempPathFactory) -> Iter
     """One data root for the tests of a module that leave nothing behind but records."""
     made = initialised.copied_to(Astra(tmp_path_factory.mktemp("shared")))
     yield made
-    made.run("down")
+    made.end()
 
 
 @pytest.fixture

@@ -102,10 +102,10 @@ class Chat:
         """
         self.available(off)
         question = _readable(text)
-        found = self.conversations.get(conversation) if conversation else None
-        identifier = found.id if found else random_id("chat")
+        identifier = self.conversations.get(conversation).id if conversation else random_id("chat")
         cut = self._take(identifier)
         try:
+            found = self.conversations.get(identifier) if conversation else None
             record = self._keep_question(identifier, found, question, actor)
             return self._turn(record, cut, told, off)
         except BaseException:
@@ -186,7 +186,7 @@ class Chat:
         notes, _ = Awareness(self.ledger).read(limit=_MOST_NOTES)
         happened = "\n".join(f"{note.time} {note.kind}: {note.text}" for note in notes)
         data = [untrusted("what happened lately", happened)] if happened else []
-        data += [untrusted("what the client says went before", told)] if told else []
+        data += [untrusted("what the client says went before", mask(told))] if told else []
         return "\n\n".join([rules, *data])
 
     def _history(self, identifier: str) -> list[Utterance]:

@@ -11,7 +11,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Astra]:
     made = Astra(tmp_path_factory.mktemp("http"))
     made.json("init", make_repository(made.folder / "target"), "--throwaway")
     yield made
-    made.run("down")
+    made.end()
 
 
 @pytest.fixture(scope="module")

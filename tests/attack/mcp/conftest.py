@@ -15,4 +15,4 @@ def astra(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Astra]:
     made = Astra(tmp_path_factory.mktemp("mcp"))
     made.json("init", make_repository(made.folder / "target"), "--throwaway")
     yield made
-    made.run("down")
+    made.end()

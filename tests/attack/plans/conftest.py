@@ -11,4 +11,4 @@ def astra(tmp_path: Path) -> Iterator[Astra]:
     made = Astra(tmp_path)
     made.json("init", make_repository(tmp_path / "target"), "--throwaway")
     yield made
-    made.run("down")
+    made.end()
