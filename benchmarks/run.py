@@ -22,8 +22,10 @@ def main() -> int:
     scripts = [HERE / f"{row}.py" for row in options.rows] or sorted(
         HERE.glob("p[0-9]*.py"), key=number
     )
-    measures = [measure for script in scripts for measure in run(script, quick=options.quick)]
     output = options.output or (None if options.quick else HERE)
+    if output:
+        output.mkdir(parents=True, exist_ok=True)
+    measures = [measure for script in scripts for measure in run(script, quick=options.quick)]
     if output:
         results.write(output, measures)
     return 0
