@@ -133,7 +133,9 @@ function Lines({
   const end = useRef<HTMLLIElement>(null);
   const items = conversation?.items ?? [];
   const asked = items.at(-1);
-  const kept = asked?.who === "person" && asked.text === spoken?.question.trim();
+  const since = spoken?.asked ?? Number.POSITIVE_INFINITY;
+  const kept = items.some((message) => message.sequence === since);
+  const answered = items.some((message) => message.who === "persona" && message.sequence > since);
   const length = items.length + (spoken?.text.length ?? 0);
   // biome-ignore lint/correctness/useExhaustiveDependencies: what grows is what is scrolled to
   useEffect(() => {
@@ -153,7 +155,7 @@ function Lines({
           <Untrusted block text={spoken.question} />
         </Bubble>
       )}
-      {spoken && <Saying spoken={spoken} />}
+      {spoken && !answered && <Saying spoken={spoken} />}
       {!spoken && asked?.who === "person" && (
         <li className="text-sm text-soft">
           {conversation?.answering

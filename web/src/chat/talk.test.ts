@@ -4,6 +4,7 @@ import { after, type Spoken } from "./talk";
 
 const NOTHING: Spoken = {
   conversation: null,
+  asked: null,
   question: "hello",
   text: "",
   calls: [],
@@ -13,7 +14,7 @@ const CALL = { number: 1, tool: "write_file", arguments: {} };
 
 test("an answer grows with what is heard", () => {
   const events: [string, Record<string, unknown>][] = [
-    ["started", { conversation: "chat_1" }],
+    ["started", { conversation: "chat_1", sequence: 7 }],
     ["text", { text: "one " }],
     ["call", CALL],
     ["text", { text: "two" }],
@@ -23,6 +24,7 @@ test("an answer grows with what is heard", () => {
   const now = events.reduce((spoken, [kind, data]) => after(spoken, kind, data), NOTHING);
   expect(now).toEqual({
     conversation: "chat_1",
+    asked: 7,
     question: "hello",
     text: "one two",
     calls: [{ ...CALL, outcome: "running" }],

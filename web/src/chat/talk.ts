@@ -9,6 +9,8 @@ import { queryClient } from "../api/queries";
 
 export type Spoken = {
   conversation: string | null;
+  /** The record of the question, once it is kept. */
+  asked: number | null;
   question: string;
   text: string;
   calls: (Omit<Call, "outcome"> & { outcome: Call["outcome"] | "running" })[];
@@ -32,7 +34,14 @@ export class Talk {
     const running = new AbortController();
     this.running = running;
     this.trouble = null;
-    this.become({ conversation, question: text, text: "", calls: [], suggestion: null });
+    this.become({
+      conversation,
+      asked: null,
+      question: text,
+      text: "",
+      calls: [],
+      suggestion: null,
+    });
     try {
       for await (const each of speak(text, conversation, running.signal)) {
         if (each.kind === "started") began(String(each.data.conversation));
@@ -66,7 +75,7 @@ export class Talk {
 export function after(now: Spoken, kind: string, data: Record<string, unknown>): Spoken {
   switch (kind) {
     case "started":
-      return { ...now, conversation: String(data.conversation) };
+      return { ...now, conversation: String(data.conversation), asked: Number(data.sequence) };
     case "text":
       return { ...now, text: now.text + String(data.text) };
     case "call":
