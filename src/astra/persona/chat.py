@@ -9,6 +9,7 @@ by the server in the answer itself where the model does not.
 
 import re
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -108,8 +109,8 @@ class Chat:
             found = self.conversations.get(identifier) if conversation else None
             record = self._keep_question(identifier, found, question, actor)
             return self._turn(record, cut, told, off)
-        except BaseException:
-            self._release(identifier)
+        except BaseException:  # whatever it was, the place of this conversation is free again
+            self._release(identifier, cut)
             raise
 
     def silence(self, identifier: str, *, actor: str) -> Conversation:
@@ -154,7 +155,7 @@ class Chat:
         flags = self.flags(off)
         suggesting = self._may_suggest(identifier, flags)
         tools = self.door(record.correlation, off)
-        return Turn(
+        turn = Turn(
             conversation=identifier,
             correlation=record.correlation,
             asked=record.sequence,
@@ -170,6 +171,9 @@ class Chat:
             over=self._over,
             cut=cut,
         )
+        # Whoever asked may be gone before the answer begins; then nobody runs it.
+        weakref.finalize(turn, self._release, identifier, cut)
+        return turn
 
     def _may_suggest(self, identifier: str, flags: Mapping[str, bool]) -> bool:
         wanted = flags[ESCALATION] and flags[PLANNING]
@@ -216,16 +220,17 @@ class Chat:
                 )
             return self._speaking.setdefault(identifier, Cut())
 
-    def _release(self, identifier: str) -> None:
+    def _release(self, identifier: str, cut: Cut) -> None:
         with self._changed:
-            self._speaking.pop(identifier, None)
+            if self._speaking.get(identifier) is cut:
+                del self._speaking[identifier]
             self._changed.notify_all()
 
-    def _over(self, identifier: str) -> None:
+    def _over(self, turn: Turn) -> None:
         try:
-            self.kept(identifier)
+            self.kept(turn.conversation)
         finally:
-            self._release(identifier)
+            self._release(turn.conversation, turn.cut)
 
 
 def _readable(text: str) -> str:

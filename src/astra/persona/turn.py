@@ -71,7 +71,7 @@ class Turn:
     history: Sequence[Utterance]
     chain: str
     prompt: str
-    over: Callable[[str], None]
+    over: "Callable[[Turn], None]"
     cut: Cut
     _text: str = ""
     _calls: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
@@ -86,7 +86,7 @@ class Turn:
                 self._say(waiting, tell)
             record = self._keep(ended, trouble)
         finally:
-            self.over(self.conversation)
+            self.over(self)
         tell(Heard(kind="end", data={**record.data, "sequence": record.sequence}))
         return record
 

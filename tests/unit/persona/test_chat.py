@@ -396,6 +396,22 @@ def test_one_answer_at_a_time_in_a_conversation(talk: Talk) -> None:
     talk.say("second", turn.conversation)
 
 
+def test_a_turn_that_nobody_ran_is_in_nobodys_way(talk: Talk) -> None:
+    identifier = talk.chat.ask("first", actor="operator:test").conversation
+    talk.script("two")
+    _, answer = talk.say("second", identifier)
+    assert answer["ended"] == "done"
+
+
+def test_an_answer_that_is_over_frees_no_place_but_its_own(talk: Talk) -> None:
+    talk.script("one")
+    first = talk.chat.ask("first", actor="operator:test")
+    first.run(lambda _heard: None)
+    second = talk.chat.ask("second", actor="operator:test", conversation=first.conversation)
+    del first
+    assert talk.chat.is_answering(second.conversation)
+
+
 def test_only_so_many_are_answered_at_once(talk: Talk) -> None:
     turns = [talk.chat.ask("hello", actor="operator:test") for _ in range(MOST_AT_ONCE)]
     with pytest.raises(Conflict) as busy:
