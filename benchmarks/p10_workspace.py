@@ -11,8 +11,8 @@ import tempfile
 from pathlib import Path
 
 import measuring
-from astra.adapters.bubblewrap.launch import Box, run
 from astra.adapters.workspaces import Workspaces
+from astra.trusted.sandbox.launch import Box, run
 
 FILES, ROUNDS = 5_000, 15
 NAMES = ("-c", "user.name=a", "-c", "user.email=a@b")

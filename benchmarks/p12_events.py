@@ -153,14 +153,14 @@ def astra(folder: Path, port: int) -> tuple[Any, Any, str]:
     from starlette.applications import Starlette
     from starlette.routing import Route
 
-    from astra.adapters.file_ledger import FileLedger
     from astra.bootstrap import PROJECTIONS
     from astra.interfaces.daemon.events import Events, EventStream
-    from astra.interfaces.daemon.front_door import FrontDoor
-    from astra.interfaces.daemon.leases import Leases
-    from astra.interfaces.daemon.site import Site
-    from astra.policy.access import Principal
-    from astra.policy.call import Role
+    from astra.trusted.door.front_door import FrontDoor
+    from astra.trusted.door.leases import Leases
+    from astra.trusted.door.site import Site
+    from astra.trusted.file_ledger import FileLedger
+    from astra.trusted.policy.access import Principal
+    from astra.trusted.policy.call import Role
 
     ledger = FileLedger(folder / "var", projections=PROJECTIONS)
     events = Events(ledger)
@@ -189,15 +189,15 @@ def astra(folder: Path, port: int) -> tuple[Any, Any, str]:
 
 
 def sample() -> Any:
-    from astra.ledger.record import Event
+    from astra.trusted.ledger.record import Event
 
     return Event(type="thing_done", actor="agent:bench", data={"text": "x" * 300})
 
 
 def bare(_folder: Path, _port: int, *, joining: bool = False) -> tuple[Any, Any, str]:
     """The least that sends the same bytes to everybody: one record a message, or what waits."""
-    from astra.ledger import chain
-    from astra.ledger.record import EMPTY
+    from astra.trusted.ledger import chain
+    from astra.trusted.ledger.record import EMPTY
 
     (record,) = chain.link([sample()], after=EMPTY, time="2026-01-01T00:00:00.000000Z")
     frame = f"id: 1\nevent: {record.type}\ndata: {record.line}\n\n".encode()

@@ -17,10 +17,10 @@ import measuring
 from astra.bootstrap import initialise
 from astra.bootstrap import runtime as running
 from astra.bootstrap.runtime import Runtime
-from astra.kernel.clock import format_time
 from astra.schedules import events
 from astra.schedules.model import Definition
-from astra.settings import environment
+from astra.trusted.kernel.clock import format_time
+from astra.trusted.settings import environment
 
 COUNT, TARGET = 10_000, 1_000.0
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import measuring
 from astra.adapters.bubblewrap.preflight import Preflight
 from astra.adapters.change_scanner import ChangeScanner, ruff_program
-from astra.adapters.data_root import DataRoot
 from astra.bootstrap.sandbox import Sandbox
-from astra.changes.files import ChangedFile
 from astra.testing import MemoryLedger
+from astra.trusted.changes.files import ChangedFile
+from astra.trusted.files.data_root import DataRoot
 
 COUNT, ROUNDS = 100, 20
 STORY = {"actor": "bench", "correlation": "cor_0123456789abcdef"}

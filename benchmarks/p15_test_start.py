@@ -13,11 +13,11 @@ from pathlib import Path
 
 import measuring
 from astra.adapters.bubblewrap.preflight import Preflight
-from astra.adapters.data_root import DataRoot
 from astra.adapters.test_runs import BoxedTests
 from astra.adapters.workspaces import Workspaces
 from astra.bootstrap.sandbox import Sandbox
 from astra.testing import MemoryLedger
+from astra.trusted.files.data_root import DataRoot
 
 ROUNDS = 20
 WORDS = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]

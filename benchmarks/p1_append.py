@@ -13,9 +13,9 @@ from itertools import islice
 from pathlib import Path
 
 import sample
-from astra.adapters.file_ledger import FileLedger
 from astra.bootstrap import PROJECTIONS
-from astra.kernel.signatures import KeyPair
+from astra.trusted.file_ledger import FileLedger
+from astra.trusted.kernel.signatures import KeyPair
 from measuring import at_least, best_rounds, folder, is_quick, report, seconds
 
 Contenders = dict[str, Callable[[], float]]
@@ -28,7 +28,7 @@ def main() -> None:
         raw = Raw(place / "raw.bin", astra)
         contenders: Contenders = {"astra": astra.append, "raw": raw.write} | peers(place, count)
         best = best_rounds(contenders, rounds)
-        astra.ledger.close()
+        astra.trusted.ledger.close()
     rate = {name: count / spent for name, spent in best.items()}
     report("P1 append, records/s, to write + fdatasync", rate["astra"], rate["raw"], at_least(0.5))
     for name, target in (("get and save", at_least(1.5)), ("save what is kept", None)):

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import sample
-from astra.adapters.file_ledger import FileLedger
 from astra.bootstrap import PROJECTIONS
-from astra.kernel.signatures import KeyPair
-from astra.ledger.record import GENESIS, Event
+from astra.trusted.file_ledger import FileLedger
+from astra.trusted.kernel.signatures import KeyPair
+from astra.trusted.ledger.record import GENESIS, Event
 from measuring import at_least, best_rounds, folder, is_quick, report, seconds, sizes
 
 GROUP = 64

@@ -10,9 +10,8 @@ from itertools import count
 from pathlib import Path
 
 import sample
-from astra.adapters import sqlite_index
-from astra.adapters.file_ledger import FileLedger
 from astra.bootstrap import PROJECTIONS
+from astra.trusted.file_ledger import FileLedger, sqlite_index
 from measuring import at_least, best_rounds, folder, is_quick, report, seconds, sizes
 
 CHUNK = 50_000

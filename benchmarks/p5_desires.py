@@ -18,17 +18,17 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from astra.adapters.file_ledger import FileLedger
-from astra.adapters.sqlite_index import SqliteIndex
-from astra.approvals.desk import Desk
 from astra.bootstrap import PROJECTIONS
 from astra.desires import views
 from astra.desires.book import Desires
 from astra.desires.idle import IdlePolicy
 from astra.desires.model import Filter
 from astra.goals.promotion import Promotions
-from astra.kernel.clock import format_time
-from astra.ledger.record import GENESIS, Head, Record
+from astra.trusted.approvals.desk import Desk
+from astra.trusted.file_ledger import FileLedger
+from astra.trusted.file_ledger.sqlite_index import SqliteIndex
+from astra.trusted.kernel.clock import format_time
+from astra.trusted.ledger.record import GENESIS, Head, Record
 from measuring import Target, at_least, best_rounds, folder, is_quick, report, seconds, sizes
 
 START, YEAR = datetime(2026, 1, 1, tzinfo=UTC), timedelta(days=365)

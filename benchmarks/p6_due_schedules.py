@@ -19,17 +19,17 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from astra.adapters.file_ledger import FileLedger
-from astra.adapters.sqlite_index import SqliteIndex
-from astra.approvals.desk import Desk
 from astra.bootstrap import PROJECTIONS, services
 from astra.bootstrap.scheduling import RegistryCatalogue
-from astra.kernel.clock import format_time
-from astra.ledger.projection import SUBJECTS
-from astra.ledger.record import GENESIS, Record
 from astra.schedules import events, projection, views
 from astra.schedules.model import Definition
 from astra.schedules.service import Timetable
+from astra.trusted.approvals.desk import Desk
+from astra.trusted.file_ledger import FileLedger
+from astra.trusted.file_ledger.sqlite_index import SqliteIndex
+from astra.trusted.kernel.clock import format_time
+from astra.trusted.ledger.projection import SUBJECTS
+from astra.trusted.ledger.record import GENESIS, Record
 from measuring import (
     Target,
     at_most_times,

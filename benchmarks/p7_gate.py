@@ -12,10 +12,10 @@ from importlib.util import find_spec
 
 import measuring
 from astra.bootstrap.services import outside
-from astra.policy.call import Actor, Call, Footprint, Role, Tier
-from astra.policy.gate import Known, decide
-from astra.policy.grants import GrantKind, GrantPlaces, compile_grants
-from astra.policy.protected import protected_places
+from astra.trusted.policy.call import Actor, Call, Footprint, Role, Tier
+from astra.trusted.policy.gate import Known, decide
+from astra.trusted.policy.grants import GrantKind, GrantPlaces, compile_grants
+from astra.trusted.policy.protected import protected_places
 
 TARGET = 100.0
 AGENT = Actor(role=Role.AGENT, name="bench", door="mcp")

@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable
 
 import measuring
-from astra.policy.globs import parse_glob
-from astra.policy.grants import GrantKind, GrantPlaces, PathGrants, compile_grants
-from astra.policy.paths import RelativePath, parse_relative
-from astra.policy.protected import protected_places
+from astra.trusted.policy.globs import parse_glob
+from astra.trusted.policy.grants import GrantKind, GrantPlaces, PathGrants, compile_grants
+from astra.trusted.policy.paths import RelativePath, parse_relative
+from astra.trusted.policy.protected import protected_places
 
 TARGET = 20.0
 ROUNDS = 7

@@ -18,10 +18,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import measuring
-from astra.adapters.bubblewrap import machine, staging, threshold, toolchain
-from astra.adapters.bubblewrap.launch import Box, run
-from astra.adapters.bubblewrap.profile import arguments, compile_profile
-from astra.policy.manifest import Manifest
+from astra.trusted.policy.manifest import Manifest
+from astra.trusted.sandbox import machine, staging, threshold, toolchain
+from astra.trusted.sandbox.launch import Box, run
+from astra.trusted.sandbox.profile import arguments, compile_profile
 
 ROUNDS = 100
 QUIET = {

@@ -5,8 +5,8 @@ from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 
-from astra.ledger import chain
-from astra.ledger.record import EMPTY, Event, Head
+from astra.trusted.ledger import chain
+from astra.trusted.ledger.record import EMPTY, Event, Head
 
 TIME = "2026-03-01T12:00:00.000000Z"
 STORY = 10

@@ -20,8 +20,8 @@ import astra
 from astra.bootstrap.events import EVENTS
 from astra.interfaces.cli import main as cli
 from astra.interfaces.cli.client import ReportedError
-from astra.kernel.errors import AstraError
-from astra.settings import configuration, environment
+from astra.trusted.kernel.errors import AstraError
+from astra.trusted.settings import configuration, environment
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
@@ -316,7 +316,7 @@ def _tools() -> Iterator[str]:
 def _http() -> Iterator[str]:
     from astra.interfaces.daemon import app
     from astra.interfaces.daemon.activity import Activity
-    from astra.interfaces.daemon.rules import RULES
+    from astra.trusted.door.rules import RULES
 
     runtime: Any = types.SimpleNamespace(ledger=None)
     nothing: Any = None

@@ -9,7 +9,7 @@ from typing import Any
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from astra.policy.assertions import encoded
+from astra.trusted.policy.assertions import encoded
 
 PRESENT, VERIFIED, ATTESTED = 0x01, 0x04, 0x40
 
@@ -79,7 +79,7 @@ class Authenticator:
 
     def sign(self, statement: dict[str, Any], **client: Any) -> dict[str, Any]:
         """Sign a decision: the challenge is the hash of its statement."""
-        from astra.policy import authority
+        from astra.trusted.policy import authority
 
         answer = self.get(encoded(authority.challenge(statement)), **client)
         return {"statement": statement, "key": self.id, **answer}

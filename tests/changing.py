@@ -7,28 +7,28 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from astra.adapters.change_repo import GitChangeRepo, Identity
 from astra.adapters.waiting_flag import WaitingFlagFile
-from astra.approvals import desk
-from astra.approvals.desk import Desk
 from astra.bootstrap.step_runner import StepRunner, change_steps
-from astra.changes import model
 from astra.changes.edits import Edit, WholeFile
-from astra.changes.evidence import Finding, TestReport, TestVerdict
-from astra.changes.files import ChangedFile
 from astra.changes.gathering import Gathering
-from astra.changes.model import Change
-from astra.changes.ports import Imported
 from astra.changes.proposing import Proposal
 from astra.changes.service import Changes
-from astra.changes.workbench import Workbench
 from astra.deployments.changes import AfterChanges, ApprovedChanges
 from astra.deployments.requests import Requests
 from astra.flow import ChangeWork
-from astra.kernel.signatures import KeyPair
-from astra.policy import flags
-from astra.settings import configuration
 from astra.testing import RootInMemory
+from astra.trusted.approvals import desk
+from astra.trusted.approvals.desk import Desk
+from astra.trusted.changes import model
+from astra.trusted.changes.evidence import Finding, TestReport, TestVerdict
+from astra.trusted.changes.files import ChangedFile
+from astra.trusted.changes.model import Change
+from astra.trusted.changes.ports import Imported
+from astra.trusted.changes.workbench import Workbench
+from astra.trusted.git.change_repo import GitChangeRepo, Identity
+from astra.trusted.kernel.signatures import KeyPair
+from astra.trusted.policy import flags
+from astra.trusted.settings import configuration
 
 FLAG = "ASTRA_CODE_WRITE_ENABLED"
 IDENTITY = ["-c", "user.name=Someone", "-c", "user.email=someone@localhost"]
@@ -131,7 +131,7 @@ class ChangesHere:
         self.desk = Desk(self.root.ledger, self.root.clock)
         self.bench = self._bench()
         self.changes = Changes(self.bench, Gathering(self.bench))
-        self.desk.conditions[model.KIND] = self.changes.reviews.check_terms
+        self.desk.conditions[model.KIND] = self.changes.review.check_terms
         self.steps = self.new_steps()
         if self.on:
             self.set_flag(on=True)
@@ -142,7 +142,7 @@ class ChangesHere:
 
     def new_steps(self) -> StepRunner:
         after = AfterChanges(changes=self.changes, deploy=self._deploy)
-        work = ChangeWork(self.changes.gathering, self.changes.merges, after)
+        work = ChangeWork(self.changes.gathering, self.changes.merges, self.changes.remarks, after)
         return change_steps(self.root.ledger, self.root.clock, work, self.bench.closed)
 
     @property
@@ -191,7 +191,7 @@ class ChangesHere:
 
     def commit_elsewhere(self, path: str, content: bytes) -> str:
         """Move the target's branch, as another merged change would."""
-        from astra.changes.edits import FileState
+        from astra.trusted.changes.files import FileState
 
         head = self.repo.head()
         made = self.repo.commit(

@@ -12,8 +12,8 @@ from astra.deployments.upkeep import Upkeep
 from astra.deployments.views import Deployment
 from astra.deployments.watching import Plan
 from astra.deployments.work import Work
-from astra.ledger import views as records
 from astra.testing import RootInMemory
+from astra.trusted.ledger import views as records
 from holding import FakeHolder, FakePace, FakeReleases
 
 PLAN = Plan(command=("serve",), port=0, network="host", state="/state", watch_seconds=10, keep=3)

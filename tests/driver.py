@@ -13,12 +13,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from astra.adapters.file_ledger import owner_lock
 from astra.bootstrap import runtime as running
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces import socket_path
-from astra.settings import environment
 from astra.testing import SetClock
+from astra.trusted.file_ledger import owner_lock
+from astra.trusted.settings import environment
 
 PASSPHRASE = "correct horse battery"
 

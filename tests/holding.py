@@ -6,7 +6,7 @@ from typing import Any
 
 from astra.adapters.supervisor.channel import HolderRefused
 from astra.deployments.ports import AppSpec, Built, Checked, HolderState, Running
-from astra.kernel.errors import AstraError
+from astra.trusted.kernel.errors import AstraError
 
 HEALTHY, CRASHES, SILENT, REFUSED = "healthy", "crashes", "silent", "refused"
 

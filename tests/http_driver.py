@@ -10,9 +10,9 @@ from typing import Any
 
 import httpx2
 
-from astra.kernel.signatures import KeyPair
-from astra.ledger.record import Head
-from astra.policy import authority
+from astra.trusted.kernel.signatures import KeyPair
+from astra.trusted.ledger.record import Head
+from astra.trusted.policy import authority
 from driver import PASSPHRASE, Astra
 
 BROWSER = {"Sec-Fetch-Site": "same-origin"}
@@ -65,7 +65,7 @@ class Served:
         """Open the operator's key, as the command line does."""
         import json
 
-        from astra.kernel import signatures
+        from astra.trusted.kernel import signatures
 
         (path,) = (self.astra.folder / "config" / "astra").glob("operator-*.key")
         return KeyPair.from_seed(signatures.unseal(json.loads(path.read_bytes()), PASSPHRASE))

@@ -8,13 +8,13 @@ from pydantic import BaseModel
 
 from astra.bootstrap.plan_running import PlanDoor
 from astra.bootstrap.planning import Running, make_running
-from astra.ledger import views
 from astra.plans.model import AgentPlan, Step
 from astra.plans.ports import ModelUnavailable, Prompt, Reply, Usage
 from astra.plans.states import State
-from astra.policy.call import Footprint, Tier
 from astra.testing import CounterInMemory, GateInMemory
-from astra.tools.registry import Answer, AnyTool, Arguments, Tool
+from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Tool
+from astra.trusted.ledger import views
+from astra.trusted.policy.call import Footprint, Tier
 
 STORY = "cor_00000000000000aa"
 NOTES = "/data/persona_space/notes"

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from astra.adapters.bubblewrap import machine, staging
-from astra.adapters.bubblewrap.launch import Box, run
-from astra.adapters.bubblewrap.outcome import Outcome
-from astra.policy.manifest import Limits, Manifest
+from astra.trusted.policy.manifest import Limits, Manifest
+from astra.trusted.sandbox import machine, staging
+from astra.trusted.sandbox.launch import Box, run
+from astra.trusted.sandbox.outcome import Outcome
 
 
 @dataclass(frozen=True, kw_only=True)

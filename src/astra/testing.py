@@ -6,9 +6,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
-from astra.adapters.sqlite_index import SqliteIndex
-from astra.approvals import desk
-from astra.approvals.desk import Desk
 from astra.bootstrap import PROJECTIONS
 from astra.bootstrap.planning import Planning, RegistrySkills, make_planning
 from astra.bootstrap.scheduling import RegistryCatalogue, ScheduleDoor
@@ -18,31 +15,34 @@ from astra.desires.book import Desires
 from astra.desires.idle import IdlePolicy
 from astra.flow import Domains
 from astra.goals.promotion import Promotions
-from astra.kernel.clock import Clock, format_time
-from astra.kernel.signatures import KeyPair
-from astra.ledger import chain
-from astra.ledger.expectations import Expectations
-from astra.ledger.projection import CORE, Projection
-from astra.ledger.record import EMPTY, Event, Head, Record
 from astra.notifications.outbox import Message
 from astra.persona.awareness import Awareness
 from astra.plans.validation import Rules
-from astra.policy import authority
-from astra.policy.authority import Signed
-from astra.policy.call import Actor, Call, Role
-from astra.policy.gate import Gate, Surroundings
-from astra.policy.grants import GrantPlaces
-from astra.policy.protected import protected_places
 from astra.schedules.admission import Admission
 from astra.schedules.executor import Executor
 from astra.schedules.model import Definition, Schedule
 from astra.schedules.service import Timetable
 from astra.schedules.tokens import TokenShelf
-from astra.settings.environment import FLAGS
 from astra.testing_plans import MemoryPlanFiles, OneModel
-from astra.tools.counter import Counter, Request
-from astra.tools.registry import AnyTool, Registry
 from astra.tools.services import Boxes, Deployments, PersonaFiles, Services, SourceView
+from astra.trusted.approvals import desk
+from astra.trusted.approvals.desk import Desk
+from astra.trusted.calls.counter import Counter, Request
+from astra.trusted.calls.registry import AnyTool, Registry
+from astra.trusted.file_ledger.sqlite_index import SqliteIndex
+from astra.trusted.kernel.clock import Clock, format_time
+from astra.trusted.kernel.signatures import KeyPair
+from astra.trusted.ledger import chain
+from astra.trusted.ledger.expectations import Expectations
+from astra.trusted.ledger.projection import CORE, Projection
+from astra.trusted.ledger.record import EMPTY, Event, Head, Record
+from astra.trusted.policy import authority
+from astra.trusted.policy.authority import Signed
+from astra.trusted.policy.call import Actor, Call, Role
+from astra.trusted.policy.gate import Gate, Surroundings
+from astra.trusted.policy.grants import GrantPlaces
+from astra.trusted.policy.protected import protected_places
+from astra.trusted.settings.environment import FLAGS
 
 
 class SetClock:

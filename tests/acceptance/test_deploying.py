@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from astra.adapters import boxes
+from astra.trusted.sandbox import boxes
 from deploying import EXAMPLE, PYTHON, Traffic, fetch, until
 from driver import Astra, make_repository
 

@@ -14,7 +14,7 @@ from mcp import Client
 from mcp_types import ElicitResult
 
 from astra.bootstrap import runtime as running
-from astra.settings import environment
+from astra.trusted.settings import environment
 from driver import Astra
 from mcp_driver import ERAS, Heard, answer, connected, names, parameters, raw, refusal
 

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from astra.interfaces.cli.client import Client
-from astra.kernel.errors import AstraError
-from astra.settings.environment import FLAGS
+from astra.trusted.kernel.errors import AstraError
+from astra.trusted.settings.environment import FLAGS
 from driver import Astra
 
 SECONDS = float(os.environ.get("TORTURE_SECONDS", "10"))

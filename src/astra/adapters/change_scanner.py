@@ -17,7 +17,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from astra.adapters.bubblewrap.outcome import Outcome
 from astra.adapters.scan_worker.bundle import bundle
 from astra.adapters.scan_worker.checkers import (
     RUFF_OPTIONS,
@@ -25,14 +24,15 @@ from astra.adapters.scan_worker.checkers import (
     WITH_SAFETY,
     ruff_findings,
 )
-from astra.changes.evidence import Finding, Severity
-from astra.changes.files import LINK, SUBMODULE, ChangedFile
-from astra.changes.findings import places
 from astra.changes.findings.examination import capped
 from astra.changes.findings.source import Source
-from astra.kernel.errors import AstraError
-from astra.kernel.text import one_line
-from astra.policy.manifest import GIB, MIB, Limits, Manifest
+from astra.trusted.changes import places
+from astra.trusted.changes.evidence import Finding, Severity
+from astra.trusted.changes.files import LINK, SUBMODULE, ChangedFile
+from astra.trusted.kernel.errors import AstraError
+from astra.trusted.kernel.text import one_line
+from astra.trusted.policy.manifest import GIB, MIB, Limits, Manifest
+from astra.trusted.sandbox.outcome import Outcome
 
 SECONDS = 60.0
 MOST_FILES = 5_000

@@ -30,7 +30,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from astra.kernel.clock import format_time
+from astra.trusted.kernel.clock import format_time
 
 EXECUTOR_ID = "daemon"
 WORKERS = 4

@@ -9,11 +9,11 @@ import os
 import threading
 from pathlib import Path
 
-from astra.adapters.data_root import write_private
-from astra.kernel.errors import BadInput
 from astra.notifications.devices import Address
 from astra.notifications.encryption import ServerKey
-from astra.policy.assertions import encoded
+from astra.trusted.files.data_root import write_private
+from astra.trusted.kernel.errors import BadInput
+from astra.trusted.policy.assertions import encoded
 
 _LARGEST = 16_384
 

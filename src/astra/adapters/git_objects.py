@@ -15,9 +15,12 @@ from types import TracebackType
 from typing import NoReturn, Self
 
 from astra.adapters import source_listing, source_reading, source_search, text_view
-from astra.adapters.git_batch import GitObject, ObjectReader, refuse_borrowed_objects
-from astra.adapters.git_command import run_git
-from astra.adapters.git_tree import (
+from astra.adapters.source_listing import SourceListing
+from astra.adapters.source_reading import ShownText, ShownTexts, SourceFile
+from astra.adapters.source_search import Document, Match, Pattern
+from astra.trusted.git.git_batch import GitObject, ObjectReader, refuse_borrowed_objects
+from astra.trusted.git.git_command import run_git
+from astra.trusted.git.git_tree import (
     Entry,
     EntryKind,
     Snapshot,
@@ -26,13 +29,10 @@ from astra.adapters.git_tree import (
     revision_name,
     tree_command,
 )
-from astra.adapters.source_listing import SourceListing
-from astra.adapters.source_reading import ShownText, ShownTexts, SourceFile
-from astra.adapters.source_search import Document, Match, Pattern
-from astra.kernel.errors import BadInput, NotFound, Refused
-from astra.policy.paths import parse_folder, parse_relative, quote
-from astra.policy.reads import refuse_secret
-from astra.policy.secrets import SecretRules
+from astra.trusted.kernel.errors import BadInput, NotFound, Refused
+from astra.trusted.policy.paths import parse_folder, parse_relative, quote
+from astra.trusted.policy.reads import refuse_secret
+from astra.trusted.policy.secrets import SecretRules
 
 
 class FileTooLarge(Refused):

@@ -9,10 +9,10 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from astra.adapters.bounded_process import BoundedCommand, run_bounded
-from astra.adapters.git_command import HARDENED_ENVIRONMENT, HARDENED_OPTIONS
 from astra.deployments.ports import Checked
-from astra.kernel.errors import AstraError, BadSetting
+from astra.trusted.git.bounded_process import BoundedCommand, run_bounded
+from astra.trusted.git.git_command import HARDENED_ENVIRONMENT, HARDENED_OPTIONS
+from astra.trusted.kernel.errors import AstraError, BadSetting
 
 _REMOTE = re.compile(r"(?P<scheme>https|ssh|file)://[^\s\x00-\x1f]+")
 _SCP = re.compile(r"[A-Za-z0-9._-]+@[A-Za-z0-9.-]+:[^\s:][^\s]*")

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from astra.kernel.errors import BadSetting
-from astra.kernel.text import one_line
 from astra.plans.ports import ModelUnavailable, Prompt, Reply, Usage
+from astra.trusted.kernel.errors import BadSetting
+from astra.trusted.kernel.text import one_line
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelRequest, ModelResponse

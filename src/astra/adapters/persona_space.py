@@ -14,11 +14,11 @@ from typing import NoReturn, Self
 
 from astra.adapters import source_reading, text_view
 from astra.adapters.git_objects import NotText, SourceView
-from astra.adapters.guarded_files import GuardedFolder
-from astra.kernel.errors import BadInput, Refused
-from astra.policy.paths import RelativePath, fold, parse_folder, parse_relative, quote
-from astra.policy.reads import refuse_secret
-from astra.policy.secrets import SecretRules
+from astra.trusted.files.guarded_files import GuardedFolder
+from astra.trusted.kernel.errors import BadInput, Refused
+from astra.trusted.policy.paths import RelativePath, fold, parse_folder, parse_relative, quote
+from astra.trusted.policy.reads import refuse_secret
+from astra.trusted.policy.secrets import SecretRules
 
 MIRROR = "src"
 LARGEST_READ = 4 * 1024 * 1024

@@ -10,10 +10,10 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from astra.adapters.data_root import write_private
-from astra.adapters.file_ledger import segments
-from astra.kernel.errors import NotFound
-from astra.kernel.ids import is_id
+from astra.trusted.file_ledger import segments
+from astra.trusted.files.data_root import write_private
+from astra.trusted.kernel.errors import NotFound
+from astra.trusted.kernel.ids import is_id
 
 ALLOWLIST = "agent_global_grants.json"
 _LARGEST = 4_000_000

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from astra.adapters.bounded_process import ProgramOutputTooLarge, ProgramTimedOut
-from astra.adapters.change_repo import read_differences
-from astra.adapters.git_command import GitCommand, GitFailed, run_git
-from astra.changes.ports import Imported
-from astra.kernel.errors import Refused
+from astra.trusted.changes.ports import Imported
+from astra.trusted.git.bounded_process import ProgramOutputTooLarge, ProgramTimedOut
+from astra.trusted.git.change_repo import read_differences
+from astra.trusted.git.git_command import GitCommand, GitFailed, run_git
+from astra.trusted.kernel.errors import Refused
 
 _SIGNATURE = b"# v2 git bundle\n"
 _REFERENCE = re.compile(rb"([0-9a-f]{40}) (\S+)")

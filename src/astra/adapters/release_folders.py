@@ -18,9 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from astra.adapters.bubblewrap import machine, staging
-from astra.adapters.bubblewrap.outcome import Outcome
-from astra.adapters.data_root import write_private
 from astra.adapters.release_tree import (
     different_files,
     link_tree,
@@ -31,7 +28,10 @@ from astra.adapters.release_tree import (
     write_tree,
 )
 from astra.deployments.ports import Built
-from astra.kernel.errors import AstraError, Refused
+from astra.trusted.files.data_root import write_private
+from astra.trusted.kernel.errors import AstraError, Refused
+from astra.trusted.sandbox import machine, staging
+from astra.trusted.sandbox.outcome import Outcome
 
 Steps = Callable[[], tuple[tuple[str, ...], ...]]
 RunStep = Callable[[tuple[str, ...], Path, str], Outcome]

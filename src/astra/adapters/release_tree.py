@@ -15,10 +15,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from astra.adapters.git_batch import CHECKED_OUT, ObjectReader, refuse_borrowed_objects
-from astra.adapters.git_command import GitCommand, run_git
-from astra.kernel.errors import Refused
-from astra.policy.paths import PathRefused, parse_relative, quote
+from astra.trusted.git.git_batch import CHECKED_OUT, ObjectReader, refuse_borrowed_objects
+from astra.trusted.git.git_command import GitCommand, run_git
+from astra.trusted.kernel.errors import Refused
+from astra.trusted.policy.paths import PathRefused, parse_relative, quote
 
 _ENTRY = re.compile(rb"(\d{6}) (blob|commit) ([0-9a-f]{40,64})\t(.+)", re.DOTALL)
 _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")

@@ -11,16 +11,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from astra.adapters.guarded_files import (
+from astra.adapters.persona_space import LARGEST_READ, MOST_ITEMS, PersonaFile, read_text
+from astra.trusted.files.guarded_files import (
     FileProblem,
     FileRefused,
     FolderItem,
     FolderPage,
     GuardedFolder,
 )
-from astra.adapters.persona_space import LARGEST_READ, MOST_ITEMS, PersonaFile, read_text
-from astra.policy.paths import AbsolutePath, PathRefused, parse_absolute, quote
-from astra.policy.reads import ReadBoundary, ReadRefused
+from astra.trusted.policy.paths import AbsolutePath, PathRefused, parse_absolute, quote
+from astra.trusted.policy.reads import ReadBoundary, ReadRefused
 
 
 class ScopedReads:

@@ -12,10 +12,10 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from astra.adapters.git_tree import Entry, Snapshot
-from astra.kernel.errors import BadInput, NotFound
-from astra.policy import globs
-from astra.policy.paths import RelativePath, quote
+from astra.trusted.git.git_tree import Entry, Snapshot
+from astra.trusted.kernel.errors import BadInput, NotFound
+from astra.trusted.policy import globs
+from astra.trusted.policy.paths import RelativePath, quote
 
 LONGEST_CURSOR = 8192
 _LANGUAGES = {

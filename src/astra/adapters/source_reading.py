@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from astra.adapters import text_view
-from astra.adapters.git_tree import Entry, Snapshot
 from astra.adapters.source_listing import language_of, with_and_without_src
 from astra.adapters.text_view import LineRange
-from astra.kernel.errors import BadInput, NotFound
-from astra.policy.paths import RelativePath, fold, quote
-from astra.policy.secrets import mask
+from astra.trusted.git.git_tree import Entry, Snapshot
+from astra.trusted.kernel.errors import BadInput, NotFound
+from astra.trusted.policy.paths import RelativePath, fold, quote
+from astra.trusted.policy.secrets import mask
 
 MOST_SUGGESTIONS = 5
 Load = Callable[[Sequence[str]], Sequence[bytes]]

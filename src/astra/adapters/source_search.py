@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import cast
 
 from astra.adapters import regex_worker
-from astra.adapters.bounded_process import BoundedCommand, Finished, ProgramTimedOut, run_bounded
-from astra.kernel.errors import BadInput, Refused
-from astra.policy.paths import quote
+from astra.trusted.git.bounded_process import BoundedCommand, Finished, ProgramTimedOut, run_bounded
+from astra.trusted.kernel.errors import BadInput, Refused
+from astra.trusted.policy.paths import quote
 
 LONGEST_PATTERN = 1000
 LONGEST_LINE = 400

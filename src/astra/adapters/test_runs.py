@@ -14,21 +14,22 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from astra.adapters.bubblewrap import machine, staging, toolchain
-from astra.adapters.bubblewrap.outcome import Outcome, Verdict
-from astra.adapters.bubblewrap.results import read_result
-from astra.adapters.bubblewrap.supervision import OnOutput
-from astra.adapters.bubblewrap.workspace import Workspace
 from astra.adapters.workspaces import Workspaces
-from astra.changes import commands, judging, junit
-from astra.changes.commands import TestCommand
-from astra.changes.evidence import Failure, TestReport, TestVerdict
+from astra.changes import judging, junit
 from astra.changes.judging import Judgement
 from astra.changes.junit import Case, Report, State
-from astra.kernel.errors import AstraError
-from astra.kernel.text import one_line, printable
-from astra.policy.manifest import MIB, Limits, Manifest
-from astra.policy.secrets import mask
+from astra.trusted.changes import commands
+from astra.trusted.changes.commands import TestCommand
+from astra.trusted.changes.evidence import Failure, TestReport, TestVerdict
+from astra.trusted.kernel.errors import AstraError
+from astra.trusted.kernel.text import one_line, printable
+from astra.trusted.policy.manifest import MIB, Limits, Manifest
+from astra.trusted.policy.secrets import mask
+from astra.trusted.sandbox import machine, staging, toolchain
+from astra.trusted.sandbox.outcome import Outcome, Verdict
+from astra.trusted.sandbox.results import read_result
+from astra.trusted.sandbox.supervision import OnOutput
+from astra.trusted.sandbox.workspace import Workspace
 
 MOST_SHOWN = MIB
 TAIL = 8_000

@@ -12,7 +12,7 @@ import codecs
 import re
 from dataclasses import dataclass
 
-from astra.kernel.errors import BadInput
+from astra.trusted.kernel.errors import BadInput
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),

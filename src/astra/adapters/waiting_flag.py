@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from astra.adapters.data_root import write_private
+from astra.trusted.files.data_root import write_private
 
 NAME = "human_approval_required.flag"
 

@@ -17,12 +17,12 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Self
 
-from astra.kernel.clock import Clock
 from astra.notifications import encryption
 from astra.notifications.devices import Address, Device, Devices
 from astra.notifications.encryption import ServerKey
 from astra.notifications.outbox import Message
-from astra.policy.addresses import is_public
+from astra.trusted.kernel.clock import Clock
+from astra.trusted.policy.addresses import is_public
 
 KEPT_SECONDS = 3600
 """How long a service keeps a message for a browser that is away: as long as it is news."""

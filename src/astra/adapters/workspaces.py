@@ -19,17 +19,16 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from astra.adapters import boxes
-from astra.adapters.bubblewrap import machine, workspace
-from astra.adapters.bubblewrap.workspace import Edit, UnsafeTree, Workspace
-from astra.adapters.git_batch import CHECKED_OUT, ObjectReader
-from astra.adapters.git_command import GitCommand, run_git
-from astra.changes.files import EXECUTABLE, LINK, SUBMODULE
-from astra.changes.findings.places import belongs_to_tests
-from astra.kernel.errors import NotFound
-from astra.kernel.ids import random_id
-from astra.kernel.text import one_line
-from astra.policy.manifest import is_secret_name
+from astra.trusted.changes.files import EXECUTABLE, LINK, SUBMODULE
+from astra.trusted.changes.places import belongs_to_tests
+from astra.trusted.git.git_batch import CHECKED_OUT, ObjectReader
+from astra.trusted.git.git_command import GitCommand, run_git
+from astra.trusted.kernel.errors import NotFound
+from astra.trusted.kernel.ids import random_id
+from astra.trusted.kernel.text import one_line
+from astra.trusted.policy.manifest import is_secret_name
+from astra.trusted.sandbox import boxes, machine, workspace
+from astra.trusted.sandbox.workspace import Edit, UnsafeTree, Workspace
 
 PLACE = "/workspace"
 KEPT = 4

@@ -1,20 +1,20 @@
 """Wiring: which projections there are, and how the parts of a running Astra come together."""
 
 from astra import flow
-from astra.approvals import views as approvals
 from astra.bootstrap import daily
-from astra.changes import views as changes
 from astra.deployments import views as deployments
 from astra.desires import views as desires
 from astra.goals import book as goals
-from astra.ledger.projection import CORE, Projection
 from astra.notifications import devices, outbox
 from astra.persona import awareness, conversations
 from astra.plans import allowlist
 from astra.plans import projection as plans
-from astra.policy import access, budgets, flags, telemetry
 from astra.schedules import projection as schedules
-from astra.tasks import book as tasks
+from astra.trusted.approvals import views as approvals
+from astra.trusted.changes import tasks as tasks
+from astra.trusted.changes import views as changes
+from astra.trusted.ledger.projection import CORE, Projection
+from astra.trusted.policy import access, budgets, flags, telemetry
 
 PROJECTIONS: tuple[Projection, ...] = (
     *CORE,

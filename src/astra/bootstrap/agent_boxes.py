@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from astra.adapters.bubblewrap.outcome import Outcome
 from astra.bootstrap import target_tools
 from astra.bootstrap.sandbox import Sandbox
-from astra.kernel.errors import AstraError
-from astra.policy.manifest import Limits, Manifest, in_words, unconfined_in_words
+from astra.trusted.kernel.errors import AstraError
+from astra.trusted.policy.manifest import Limits, Manifest, in_words, unconfined_in_words
+from astra.trusted.sandbox.outcome import Outcome
 
 _FETCH_SECONDS = 60.0
 _MOST_FETCHED = 2_000_000

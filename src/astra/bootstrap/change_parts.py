@@ -4,12 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
-from astra.adapters.change_repo import GitChangeRepo, Identity
-from astra.adapters.data_root import DataRoot
-from astra.adapters.file_ledger.check import check_files
 from astra.adapters.waiting_flag import WaitingFlagFile
 from astra.adapters.workspaces import Workspaces
-from astra.approvals.desk import Desk
 from astra.bootstrap.clone_imports import BoxedImports
 from astra.bootstrap.dry_run import DryRuns
 from astra.bootstrap.evidence import (
@@ -21,15 +17,19 @@ from astra.bootstrap.evidence import (
 )
 from astra.bootstrap.live_output import LiveOutput
 from astra.bootstrap.sandbox import Sandbox
-from astra.changes import model
-from astra.changes.evidence import Scanner, TestRuns
 from astra.changes.gathering import Gathering
 from astra.changes.service import Changes
-from astra.changes.workbench import Workbench
-from astra.kernel.clock import Clock
-from astra.ledger.ports import Ledger
-from astra.policy import contract
-from astra.settings.environment import Settings
+from astra.trusted.approvals.desk import Desk
+from astra.trusted.changes import model
+from astra.trusted.changes.evidence import Scanner, TestRuns
+from astra.trusted.changes.workbench import Workbench
+from astra.trusted.file_ledger.check import check_files
+from astra.trusted.files.data_root import DataRoot
+from astra.trusted.git.change_repo import GitChangeRepo, Identity
+from astra.trusted.kernel.clock import Clock
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.policy import contract
+from astra.trusted.settings.environment import Settings
 
 
 @dataclass(kw_only=True)
@@ -86,7 +86,7 @@ class ChangeParts:
             ledger_is_whole=self.ledger_is_whole,
         )
         changes = Changes(bench, Gathering(bench, self.live_output.feed))
-        self.desk.conditions[model.KIND] = changes.reviews.check_terms
+        self.desk.conditions[model.KIND] = changes.review.check_terms
         return changes
 
     @cached_property

@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from astra.adapters.data_root import DataRoot, write_private
 from astra.bootstrap import services
 from astra.bootstrap.switches import Switches
-from astra.ledger.ports import Ledger
 from astra.persona.chat import Chat
 from astra.persona.conversations import Conversations
 from astra.persona.speech import Offered, Talkers
-from astra.policy.call import Actor, Role
-from astra.tools.counter import Counter, Request
+from astra.trusted.calls.counter import Counter, Request
+from astra.trusted.files.data_root import DataRoot, write_private
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.policy.call import Actor, Role
 
 _log = logging.getLogger("astra.chat")
 _ACTOR = Actor(role=Role.AGENT, name="chat", door="chat")

@@ -8,13 +8,13 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from astra.adapters.change_repo import GitChangeRepo
 from astra.adapters.quarantine import ImportRefused, Quarantine
 from astra.bootstrap.evidence import BoxesOnly
-from astra.changes.ports import Imported
-from astra.kernel.errors import BadInput
-from astra.kernel.text import one_line
-from astra.policy.manifest import Limits, Manifest
+from astra.trusted.changes.ports import Imported
+from astra.trusted.git.change_repo import GitChangeRepo
+from astra.trusted.kernel.errors import BadInput
+from astra.trusted.kernel.text import one_line
+from astra.trusted.policy.manifest import Limits, Manifest
 
 _BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,200}")
 _SECONDS = 60.0

@@ -5,22 +5,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from astra.adapters.bubblewrap import toolchain
-from astra.adapters.bubblewrap.outcome import Outcome
 from astra.adapters.workspaces import PLACE, Workspaces
 from astra.bootstrap.evidence import BoxesOnly
 from astra.bootstrap.plan_boxes import PlanBoxes
 from astra.bootstrap.views import Source
 from astra.changes import patches
-from astra.kernel.errors import AstraError, BadSetting, Refused
-from astra.kernel.text import one_line
 from astra.plans.grants import absolute
 from astra.plans.model import AgentPlan
 from astra.plans.ports import Proposal
 from astra.plans.schema import Permissions
 from astra.plans.terms import Contracts
-from astra.policy.call import Actor, Role
-from astra.tools.counter import Counter, Request
+from astra.trusted.calls.counter import Counter, Request
+from astra.trusted.kernel.errors import AstraError, BadSetting, Refused
+from astra.trusted.kernel.text import one_line
+from astra.trusted.policy.call import Actor, Role
+from astra.trusted.sandbox import toolchain
+from astra.trusted.sandbox.outcome import Outcome
 
 AGENT_SECONDS = 1_800.0
 _MOST_FILES, _MOST_CHARACTERS = 40, 60_000

@@ -10,17 +10,17 @@ from datetime import date, datetime, timedelta
 from types import MappingProxyType
 from typing import Any
 
-from astra.approvals import desk
-from astra.changes import model as changes
 from astra.deployments import events as deployments
-from astra.kernel.clock import format_time
-from astra.kernel.errors import BadInput, NotFound
-from astra.ledger import chain
-from astra.ledger.ports import Ledger
-from astra.ledger.projection import Projection, Statement
-from astra.ledger.record import Record
 from astra.plans import events as plans
-from astra.policy import budgets, telemetry
+from astra.trusted.approvals import desk
+from astra.trusted.changes import model as changes
+from astra.trusted.kernel.clock import format_time
+from astra.trusted.kernel.errors import BadInput, NotFound
+from astra.trusted.ledger import chain
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.projection import Projection, Statement
+from astra.trusted.ledger.record import Record
+from astra.trusted.policy import budgets, telemetry
 
 LONGEST = 90
 DEFAULT = 14

@@ -9,8 +9,8 @@ from astra.deployments.asking import AgentRequests, Obstacle
 from astra.deployments.pushing import Pushing
 from astra.deployments.views import Deployment
 from astra.deployments.work import Work
-from astra.kernel.errors import AstraError, NotFound, Refused
-from astra.policy.authority import Signed
+from astra.trusted.kernel.errors import AstraError, NotFound, Refused
+from astra.trusted.policy.authority import Signed
 
 _PAUSE = 1.0
 _UNDER_WAY = ("requested", "built")

@@ -16,40 +16,40 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from astra.adapters import trusted_repo
-from astra.adapters.change_repo import GitChangeRepo, Identity
-from astra.adapters.data_root import DataRoot, write_private
-from astra.adapters.file_ledger import FileLedger
-from astra.adapters.file_ledger.check import check_files
 from astra.adapters.waiting_flag import WaitingFlagFile
-from astra.approvals import desk
-from astra.approvals.desk import Desk
 from astra.bootstrap import PROJECTIONS
 from astra.bootstrap.evidence import ConfiguredTests, make_test_runs, make_workspaces
 from astra.bootstrap.sandbox import Sandbox
 from astra.bootstrap.step_runner import StepRunner, change_steps
-from astra.changes import model
 from astra.changes.edits import Edit, WholeFile
-from astra.changes.evidence import Scanner
 from astra.changes.gathering import Gathering
-from astra.changes.model import Change
-from astra.changes.ports import Imported
 from astra.changes.proposing import Proposal
 from astra.changes.service import Changes
-from astra.changes.workbench import Workbench
 from astra.deployments.changes import AfterChanges
 from astra.flow import ChangeWork
-from astra.kernel.clock import Clock, format_time, parse_time
-from astra.kernel.errors import NotFound, Refused
-from astra.kernel.ids import random_id
-from astra.kernel.signatures import KeyPair
-from astra.kernel.text import printable
-from astra.ledger import views
-from astra.ledger.ports import Ledger
-from astra.ledger.record import Event, Record
-from astra.policy import authority, contract, flags
-from astra.policy.authority import Signed
-from astra.settings.environment import Settings
+from astra.trusted.approvals import desk
+from astra.trusted.approvals.desk import Desk
+from astra.trusted.changes import model
+from astra.trusted.changes.evidence import Scanner
+from astra.trusted.changes.model import Change
+from astra.trusted.changes.ports import Imported
+from astra.trusted.changes.workbench import Workbench
+from astra.trusted.file_ledger import FileLedger
+from astra.trusted.file_ledger.check import check_files
+from astra.trusted.files.data_root import DataRoot, write_private
+from astra.trusted.git import trusted_repo
+from astra.trusted.git.change_repo import GitChangeRepo, Identity
+from astra.trusted.kernel.clock import Clock, format_time, parse_time
+from astra.trusted.kernel.errors import NotFound, Refused
+from astra.trusted.kernel.ids import random_id
+from astra.trusted.kernel.signatures import KeyPair
+from astra.trusted.kernel.text import printable
+from astra.trusted.ledger import views
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.record import Event, Record
+from astra.trusted.policy import authority, contract, flags
+from astra.trusted.policy.authority import Signed
+from astra.trusted.settings.environment import Settings
 
 APPROVED, COMPLETED = "dry_run_approved", "dry_run_completed"
 FILE = "ASTRA_DRY_RUN.md"
@@ -210,9 +210,9 @@ class DryRuns:
         _create(ledger, operator)
         bench = self._bench(inner, ledger)
         changes = Changes(bench, Gathering(bench))
-        bench.desk.conditions[model.KIND] = changes.reviews.check_terms
+        bench.desk.conditions[model.KIND] = changes.review.check_terms
         after = AfterChanges(changes=changes, deploy=_never_deployed)
-        work = ChangeWork(changes.gathering, changes.merges, after)
+        work = ChangeWork(changes.gathering, changes.merges, changes.remarks, after)
         steps = change_steps(ledger, self.clock, work, closed=str)
         proposal = Proposal(
             reason=f"dry run {identifier}", edits=edits or [self._harmless(identifier)]

@@ -10,10 +10,7 @@ that nothing appends.
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from astra.approvals import desk
 from astra.bootstrap import dry_run, readiness, sandbox
-from astra.changes import events as changed
-from astra.changes import model as changes
 from astra.deployments import events as deployments
 from astra.desires import idle
 from astra.desires import views as desires
@@ -21,7 +18,13 @@ from astra.goals import book as goals
 from astra.notifications import devices, outbox
 from astra.persona import conversations
 from astra.plans import events as plans
-from astra.policy import (
+from astra.schedules import events as schedules
+from astra.schedules import tokens
+from astra.trusted.approvals import desk
+from astra.trusted.changes import events as changed
+from astra.trusted.changes import model as changes
+from astra.trusted.changes import tasks
+from astra.trusted.policy import (
     access,
     authority,
     budgets,
@@ -32,9 +35,6 @@ from astra.policy import (
     stopping,
     telemetry,
 )
-from astra.schedules import events as schedules
-from astra.schedules import tokens
-from astra.tasks import book as tasks
 
 EVENTS: Mapping[str, str] = MappingProxyType(
     {

@@ -8,19 +8,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from astra.adapters.bubblewrap.machine import SandboxUnavailable
-from astra.adapters.bubblewrap.outcome import Outcome
 from astra.adapters.change_scanner import ChangeScanner
-from astra.adapters.data_root import DataRoot
 from astra.adapters.test_runs import BoxedTests
 from astra.adapters.workspaces import Workspaces
 from astra.bootstrap import target_tools
 from astra.bootstrap.sandbox import Sandbox
-from astra.changes import admission
-from astra.changes.evidence import TestReport
-from astra.policy.manifest import MIB, Limits, Manifest
-from astra.settings.configuration import Target
-from astra.settings.environment import Settings
+from astra.trusted.changes import admission
+from astra.trusted.changes.evidence import TestReport
+from astra.trusted.files.data_root import DataRoot
+from astra.trusted.policy.manifest import MIB, Limits, Manifest
+from astra.trusted.sandbox.machine import SandboxUnavailable
+from astra.trusted.sandbox.outcome import Outcome
+from astra.trusted.settings.configuration import Target
+from astra.trusted.settings.environment import Settings
 
 
 @dataclass(frozen=True)

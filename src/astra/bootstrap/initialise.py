@@ -14,22 +14,23 @@ from pathlib import Path
 from typing import Any
 
 from astra import __version__
-from astra.adapters import operator_key, trusted_repo
-from astra.adapters.bubblewrap import machine
-from astra.adapters.bubblewrap.machine import SandboxUnavailable
-from astra.adapters.data_root import DataRoot, write_private
-from astra.adapters.file_ledger import FileLedger
-from astra.adapters.reserve import Reserve
 from astra.bootstrap import PROJECTIONS
-from astra.kernel import signatures
-from astra.kernel.clock import SystemClock
-from astra.kernel.errors import Refused
-from astra.kernel.ids import random_id
-from astra.kernel.signatures import KeyPair
-from astra.ledger.record import Event
-from astra.policy import authority, contract
-from astra.settings import configuration
-from astra.settings.environment import Settings
+from astra.trusted.file_ledger import FileLedger
+from astra.trusted.file_ledger.reserve import Reserve
+from astra.trusted.files import operator_key
+from astra.trusted.files.data_root import DataRoot, write_private
+from astra.trusted.git import trusted_repo
+from astra.trusted.kernel import signatures
+from astra.trusted.kernel.clock import SystemClock
+from astra.trusted.kernel.errors import Refused
+from astra.trusted.kernel.ids import random_id
+from astra.trusted.kernel.signatures import KeyPair
+from astra.trusted.ledger.record import Event
+from astra.trusted.policy import authority, contract
+from astra.trusted.sandbox import machine
+from astra.trusted.sandbox.machine import SandboxUnavailable
+from astra.trusted.settings import configuration
+from astra.trusted.settings.environment import Settings
 
 
 @dataclass(frozen=True, kw_only=True)

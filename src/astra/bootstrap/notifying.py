@@ -4,13 +4,13 @@ import logging
 import threading
 from dataclasses import dataclass
 
-from astra.adapters.data_root import DataRoot
 from astra.adapters.device_files import DeviceFiles, KeyFile
-from astra.kernel.clock import Clock
-from astra.ledger.ports import Ledger
 from astra.notifications.devices import Devices
 from astra.notifications.outbox import Channels, Message, Outbox
-from astra.policy import contract
+from astra.trusted.files.data_root import DataRoot
+from astra.trusted.kernel.clock import Clock
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.policy import contract
 
 _LOOK_AGAIN = 10.0
 _LONGEST_WAIT, _PAUSE = 1.0, 0.5

@@ -11,20 +11,20 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from astra.adapters import stop
-from astra.adapters.bubblewrap.outcome import Outcome
 from astra.bootstrap import target_tools
 from astra.bootstrap.agent_boxes import Fetched, fetch
 from astra.bootstrap.evidence import BoxesOnly
 from astra.bootstrap.sandbox import BOX_ENDED
-from astra.kernel.errors import Refused
-from astra.ledger import chain
-from astra.ledger.ports import Ledger
 from astra.plans.grants import absolute
 from astra.plans.model import AgentPlan
 from astra.plans.terms import Contracts
-from astra.policy import globs
-from astra.policy.manifest import MOST_ENTRIES, Limits, Manifest, in_words, is_within
+from astra.trusted.kernel.errors import Refused
+from astra.trusted.ledger import chain
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.policy import globs
+from astra.trusted.policy.manifest import MOST_ENTRIES, Limits, Manifest, in_words, is_within
+from astra.trusted.sandbox.outcome import Outcome
+from astra.trusted.stop import stop
 
 _MOST_LOOKED_AT = 20_000
 _SCRATCH = "/tmp"  # noqa: S108 - the box's own, fresh and size-capped

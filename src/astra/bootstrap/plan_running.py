@@ -8,16 +8,16 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from astra.kernel.errors import AstraError
-from astra.ledger.ports import Ledger
 from astra.notifications.outbox import Channels, Message
 from astra.plans.drafting import Drafting
 from astra.plans.model import AgentPlan
 from astra.plans.runner import Runner
 from astra.plans.talk import Announcements
-from astra.policy.call import Actor, Call, Role
-from astra.tools.counter import Counter, Request
-from astra.tools.registry import Registry
+from astra.trusted.calls.counter import Counter, Request
+from astra.trusted.calls.registry import Registry
+from astra.trusted.kernel.errors import AstraError
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.policy.call import Actor, Call, Role
 
 LONGEST_SLEEP, SHORTEST_SLEEP = 5.0, 1.0
 _MOST_DRAFTS = 2

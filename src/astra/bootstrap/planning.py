@@ -5,16 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from astra.adapters.data_root import DataRoot
 from astra.adapters.language_models import Endpoint, LanguageModel, endpoint
 from astra.adapters.plan_files import PlanFolder
 from astra.adapters.talking_models import TalkingModel
-from astra.approvals.desk import Desk
 from astra.bootstrap.views import grant_places
-from astra.kernel.clock import Clock
-from astra.kernel.errors import NotFound
-from astra.kernel.text import one_line
-from astra.ledger.ports import Ledger
 from astra.persona.speech import Talker
 from astra.plans.acting import Acting, Coder, ToolDoor
 from astra.plans.allowlist import Allowlist
@@ -31,12 +25,18 @@ from astra.plans.talk import Announcements
 from astra.plans.terms import Contracts
 from astra.plans.validation import Rules
 from astra.plans.views import PlanViews
-from astra.policy import authority, contract
-from astra.policy.call import Tier
-from astra.policy.secrets import SecretRules
-from astra.settings import environment
-from astra.settings.environment import Settings
-from astra.tools.registry import Registry
+from astra.trusted.approvals.desk import Desk
+from astra.trusted.calls.registry import Registry
+from astra.trusted.files.data_root import DataRoot
+from astra.trusted.kernel.clock import Clock
+from astra.trusted.kernel.errors import NotFound
+from astra.trusted.kernel.text import one_line
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.policy import authority, contract
+from astra.trusted.policy.call import Tier
+from astra.trusted.policy.secrets import SecretRules
+from astra.trusted.settings import environment
+from astra.trusted.settings.environment import Settings
 
 _NO_DRAFT = "nothing can be drafted from a description"
 _GIVE_THE_PLAN = "; or give the plan itself: astra plans draft --file plan.json"

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from astra.approvals.desk import Desk
-from astra.changes.model import State
 from astra.deployments import views as deployments
-from astra.ledger.ports import Ledger
 from astra.schedules.views import IS_OPEN
+from astra.trusted.approvals.desk import Desk
+from astra.trusted.changes.model import State
+from astra.trusted.ledger.ports import Ledger
 
 Rows = list[tuple[str, str]]
 """Ids with the times since which they wait."""

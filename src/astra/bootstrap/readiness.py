@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from astra.bootstrap import dry_run
-from astra.kernel import canonical
-from astra.kernel.clock import format_time
-from astra.kernel.ids import random_id
-from astra.ledger import views
-from astra.ledger.record import Event, Record
-from astra.policy import authority
-from astra.policy.authority import Signed
-from astra.policy.call import Actor, Call, Role
-from astra.policy.decision import Reason
-from astra.policy.gate import Known, decide
+from astra.trusted.kernel import canonical
+from astra.trusted.kernel.clock import format_time
+from astra.trusted.kernel.ids import random_id
+from astra.trusted.ledger import views
+from astra.trusted.ledger.record import Event, Record
+from astra.trusted.policy import authority
+from astra.trusted.policy.authority import Signed
+from astra.trusted.policy.call import Actor, Call, Role
+from astra.trusted.policy.decision import Reason
+from astra.trusted.policy.gate import Known, decide
 
 if TYPE_CHECKING:
     from astra.bootstrap.runtime import Runtime

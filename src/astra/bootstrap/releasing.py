@@ -5,8 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from astra.adapters.bubblewrap.outcome import Outcome
-from astra.adapters.data_root import DataRoot
 from astra.adapters.git_push import Push
 from astra.adapters.release_folders import ReleaseFolders
 from astra.adapters.supervisor.app_box import find_program
@@ -23,12 +21,14 @@ from astra.deployments.stage import Stage
 from astra.deployments.upkeep import Upkeep
 from astra.deployments.watching import Plan
 from astra.deployments.work import Work
-from astra.kernel.clock import Clock
-from astra.kernel.errors import Refused
-from astra.ledger.ports import Ledger
-from astra.policy import contract
-from astra.policy.manifest import Limits, Manifest
-from astra.settings.configuration import Configuration
+from astra.trusted.files.data_root import DataRoot
+from astra.trusted.kernel.clock import Clock
+from astra.trusted.kernel.errors import Refused
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.policy import contract
+from astra.trusted.policy.manifest import Limits, Manifest
+from astra.trusted.sandbox.outcome import Outcome
+from astra.trusted.settings.configuration import Configuration
 
 _BUILD = Limits(wall_seconds=900, cpu_seconds=1800)
 _HEALTH = Limits(wall_seconds=10, cpu_seconds=10)

@@ -11,14 +11,9 @@ from typing import Any
 from astra import __version__
 from astra.adapters.apprise_channels import AppriseChannels
 from astra.adapters.approval_tokens import TokenFiles
-from astra.adapters.cgroups import NOT_DELEGATED, Delegation
-from astra.adapters.data_root import DataRoot
 from astra.adapters.dbos_engine import DbosEngine, Job
 from astra.adapters.device_files import KeyFile
-from astra.adapters.file_ledger import FileLedger
-from astra.adapters.reserve import Reserve
 from astra.adapters.web_push import DeviceChannels, WebPush
-from astra.approvals.desk import Desk
 from astra.bootstrap import PROJECTIONS, services, target_tools
 from astra.bootstrap.agent_boxes import AgentBoxes
 from astra.bootstrap.change_parts import ChangeParts
@@ -51,27 +46,32 @@ from astra.desires.book import Desires
 from astra.desires.idle import IdlePolicy
 from astra.flow import ChangeWork, Domains
 from astra.goals.promotion import Promotions
-from astra.kernel.clock import Clock, SystemClock
-from astra.kernel.errors import BadSetting
-from astra.ledger.record import Record
 from astra.notifications.devices import Devices
 from astra.notifications.outbox import Outbox
 from astra.persona.awareness import Awareness
 from astra.persona.chat import Chat
 from astra.plans.coding import PlanCoder
-from astra.policy import access, authority, contract, flags, telemetry
-from astra.policy.access import Principal
-from astra.policy.authority import Keys
-from astra.policy.gate import Gate, Surroundings
 from astra.schedules.admission import Admission
 from astra.schedules.executor import JOB, Executor
 from astra.schedules.service import Timetable
 from astra.schedules.tokens import TokenShelf
-from astra.settings import environment
-from astra.settings.environment import Settings
-from astra.tools.counter import Counter
-from astra.tools.registry import Registry
 from astra.tools.services import Services
+from astra.trusted.approvals.desk import Desk
+from astra.trusted.calls.counter import Counter
+from astra.trusted.calls.registry import Registry
+from astra.trusted.file_ledger import FileLedger
+from astra.trusted.file_ledger.reserve import Reserve
+from astra.trusted.files.data_root import DataRoot
+from astra.trusted.kernel.clock import Clock, SystemClock
+from astra.trusted.kernel.errors import BadSetting
+from astra.trusted.ledger.record import Record
+from astra.trusted.policy import access, authority, contract, flags, telemetry
+from astra.trusted.policy.access import Principal
+from astra.trusted.policy.authority import Keys
+from astra.trusted.policy.gate import Gate, Surroundings
+from astra.trusted.sandbox.cgroups import NOT_DELEGATED, Delegation
+from astra.trusted.settings import environment
+from astra.trusted.settings.environment import Settings
 
 _LOOK_UP = 0.05
 
@@ -186,7 +186,7 @@ class Runtime:
                 change, actor="operator", correlation=story
             ),
         )
-        work = ChangeWork(self.changes.gathering, self.changes.merges, after)
+        work = ChangeWork(self.changes.gathering, self.changes.merges, self.changes.remarks, after)
         return change_steps(self.ledger, self.clock, work, self.switches.why_no_changes)
 
     @cached_property

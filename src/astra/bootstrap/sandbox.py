@@ -12,23 +12,25 @@ from pathlib import Path
 from typing import Any
 
 import astra
-from astra.adapters import operator_key, stop
-from astra.adapters.bubblewrap import launch, preflight, toolchain
-from astra.adapters.bubblewrap.launch import Box
-from astra.adapters.bubblewrap.machine import SandboxUnavailable
-from astra.adapters.bubblewrap.outcome import Outcome
+from astra.adapters.bubblewrap import preflight
 from astra.adapters.bubblewrap.preflight import Preflight
-from astra.adapters.bubblewrap.supervision import OnOutput
-from astra.adapters.bubblewrap.toolchain import Toolchain
-from astra.adapters.bubblewrap.workspace import Workspace
-from astra.adapters.cgroups import NOT_DELEGATED, Delegation
-from astra.adapters.data_root import DataRoot
-from astra.adapters.egress_proxy import PUBLIC_INTERNET, Attempt, Internet
 from astra.adapters.unconfined import run as unconfined
-from astra.ledger.ports import Ledger
-from astra.ledger.record import Event
-from astra.policy.confinement import OFF, UnsafeRecord
-from astra.policy.manifest import Manifest
+from astra.trusted.egress.egress_proxy import PUBLIC_INTERNET, Attempt, Internet
+from astra.trusted.files import operator_key
+from astra.trusted.files.data_root import DataRoot
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.record import Event
+from astra.trusted.policy.confinement import OFF, UnsafeRecord
+from astra.trusted.policy.manifest import Manifest
+from astra.trusted.sandbox import launch, toolchain
+from astra.trusted.sandbox.cgroups import NOT_DELEGATED, Delegation
+from astra.trusted.sandbox.launch import Box
+from astra.trusted.sandbox.machine import SandboxUnavailable
+from astra.trusted.sandbox.outcome import Outcome
+from astra.trusted.sandbox.supervision import OnOutput
+from astra.trusted.sandbox.toolchain import Toolchain
+from astra.trusted.sandbox.workspace import Workspace
+from astra.trusted.stop import stop
 
 EGRESS_OPENED, EGRESS_ATTEMPTED, BOX_ENDED = "egress_opened", "egress_attempted", "box_ended"
 UNSAFE = "UNSAFE: agent code runs unconfined, as a plain process"

@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from astra.kernel.clock import Clock, parse_time
-from astra.kernel.errors import AstraError
-from astra.ledger.ports import Ledger
-from astra.policy.call import Actor, Call, Role, Tier
 from astra.schedules import views
 from astra.schedules.executor import BATCH, CHUNK, Executor
 from astra.schedules.model import Firing, Schedule
 from astra.schedules.ports import ToolFacts
-from astra.tools.counter import Counter, Request
-from astra.tools.registry import Registry
+from astra.trusted.calls.counter import Counter, Request
+from astra.trusted.calls.registry import Registry
+from astra.trusted.kernel.clock import Clock, parse_time
+from astra.trusted.kernel.errors import AstraError
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.policy.call import Actor, Call, Role, Tier
 
 WORKERS = 8
 LONGEST_SLEEP = 30.0

@@ -4,10 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from astra.kernel.errors import Refused
-from astra.policy.call import Call
-from astra.policy.grants import GrantKind, GrantPlaces, PathGrants, compile_grants
-from astra.policy.paths import parse_absolute
 from astra.tools import (
     awareness,
     changes,
@@ -21,7 +17,11 @@ from astra.tools import (
     schedules,
     source,
 )
-from astra.tools.registry import Registry
+from astra.trusted.calls.registry import Registry
+from astra.trusted.kernel.errors import Refused
+from astra.trusted.policy.call import Call
+from astra.trusted.policy.grants import GrantKind, GrantPlaces, PathGrants, compile_grants
+from astra.trusted.policy.paths import parse_absolute
 
 
 def make_registry() -> Registry:

@@ -4,12 +4,12 @@ import os
 from typing import Any
 
 from astra import __version__
-from astra.adapters.reserve import Reserve, free_space
 from astra.bootstrap.queues import queues
 from astra.bootstrap.runtime import Runtime
-from astra.kernel.clock import format_time
-from astra.kernel.errors import AstraError
-from astra.policy import budgets, contract, flags
+from astra.trusted.file_ledger.reserve import Reserve, free_space
+from astra.trusted.kernel.clock import format_time
+from astra.trusted.kernel.errors import AstraError
+from astra.trusted.policy import budgets, contract, flags
 
 
 def status(

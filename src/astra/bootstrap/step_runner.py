@@ -13,13 +13,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from astra import flow
-from astra.changes import events as changes
 from astra.flow import ChangeWork, Domains, DueStep
-from astra.kernel.clock import Clock, format_time, parse_time
-from astra.kernel.errors import AstraError
-from astra.kernel.text import one_line
-from astra.ledger.ports import Ledger
-from astra.ledger.record import Event
+from astra.trusted.changes import events as changes
+from astra.trusted.kernel.clock import Clock, format_time, parse_time
+from astra.trusted.kernel.errors import AstraError
+from astra.trusted.kernel.text import one_line
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.record import Event
 
 CHANGES_AT_ONCE = 4
 _LONGEST_SLEEP, _SHORTEST_SLEEP = 1.0, 0.05

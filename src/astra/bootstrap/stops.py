@@ -5,14 +5,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from astra.adapters import boxes, stop_report
-from astra.adapters.file_ledger import FileLedger
-from astra.kernel.clock import Clock
-from astra.kernel.errors import Conflict, DuplicateKey
-from astra.ledger.record import Record
-from astra.policy import stopping
-from astra.policy.authority import Signed
-from astra.policy.stopping import StopRecord
+from astra.trusted.file_ledger import FileLedger
+from astra.trusted.kernel.clock import Clock
+from astra.trusted.kernel.errors import Conflict, DuplicateKey
+from astra.trusted.ledger.record import Record
+from astra.trusted.policy import stopping
+from astra.trusted.policy.authority import Signed
+from astra.trusted.policy.stopping import StopRecord
+from astra.trusted.sandbox import boxes
+from astra.trusted.stop import report as stop_report
 
 
 class Stops:

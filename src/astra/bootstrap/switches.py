@@ -4,13 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from astra.ledger import chain
-from astra.ledger.ports import Ledger
-from astra.ledger.record import Record
-from astra.policy import authority, contract, flags
-from astra.policy.decision import Reason
-from astra.policy.flags import Flag
-from astra.settings.environment import Settings
+from astra.trusted.ledger import chain
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.record import Record
+from astra.trusted.policy import authority, contract, flags
+from astra.trusted.policy.decision import Reason
+from astra.trusted.policy.flags import Flag
+from astra.trusted.settings.environment import Settings
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,10 +6,10 @@ They are the programs that `[target] test_command` names by their whole path, an
 
 from pathlib import Path
 
-from astra.adapters.bubblewrap import toolchain
-from astra.changes import commands
-from astra.kernel.errors import BadSetting
-from astra.settings.configuration import Target
+from astra.trusted.changes import commands
+from astra.trusted.kernel.errors import BadSetting
+from astra.trusted.sandbox import toolchain
+from astra.trusted.settings.configuration import Target
 
 
 def programs(target: Target) -> tuple[Path, ...]:

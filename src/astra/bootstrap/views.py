@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import astra
-from astra.adapters import operator_key
-from astra.adapters.data_root import DataRoot
 from astra.adapters.git_objects import SourceView
 from astra.adapters.persona_space import PersonaFile, PersonaItem, PersonaPage, PersonaSpace
 from astra.adapters.scoped_reads import ScopedReads
 from astra.adapters.source_search import Pattern
-from astra.policy.grants import GrantKind, GrantPlaces, compile_grants
-from astra.policy.protected import protected_places
-from astra.policy.reads import ReadBoundary, ReadScope, read_folders
-from astra.policy.secrets import SecretRules
-from astra.settings.configuration import Configuration
-from astra.settings.environment import Settings
+from astra.trusted.files import operator_key
+from astra.trusted.files.data_root import DataRoot
+from astra.trusted.policy.grants import GrantKind, GrantPlaces, compile_grants
+from astra.trusted.policy.protected import protected_places
+from astra.trusted.policy.reads import ReadBoundary, ReadScope, read_folders
+from astra.trusted.policy.secrets import SecretRules
+from astra.trusted.settings.configuration import Configuration
+from astra.trusted.settings.environment import Settings
 
 
 class Source(SourceView):

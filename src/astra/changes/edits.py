@@ -13,19 +13,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from astra.changes import patches
-from astra.changes.files import EXECUTABLE, REGULAR
-from astra.kernel.errors import BadInput
-from astra.policy.paths import parse_relative, quote
+from astra.trusted.changes.files import EXECUTABLE, REGULAR, FileState, Result
+from astra.trusted.kernel.errors import BadInput
+from astra.trusted.policy.paths import parse_relative, quote
 
 
 class EditRefused(BadInput):
     code = "edit_refused"
-
-
-@dataclass(frozen=True, kw_only=True)
-class FileState:
-    content: bytes
-    mode: str = REGULAR
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +51,6 @@ class Patch:
 
 Edit = WholeFile | Replace | Delete | Patch
 Find = Callable[[str], FileState | None]
-Result = dict[str, FileState | None]
 """The new state of each path that an edit named; None is a file that is gone."""
 
 

@@ -9,13 +9,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from astra.changes import admission, commands, events
-from astra.changes.evidence import Finding, Severity, TestReport, TestVerdict
-from astra.changes.files import ChangedFile
-from astra.changes.model import Change, Run, State
-from astra.changes.workbench import Workbench
-from astra.kernel.errors import AstraError, Refused
-from astra.kernel.text import printable
+from astra.trusted.changes import admission, commands, events
+from astra.trusted.changes.evidence import Finding, Severity, TestReport, TestVerdict
+from astra.trusted.changes.files import ChangedFile
+from astra.trusted.changes.model import Change, Run, State
+from astra.trusted.changes.workbench import Workbench
+from astra.trusted.kernel.errors import AstraError, Refused
+from astra.trusted.kernel.text import printable
 
 MOST_ATTEMPTS = 3
 CHANGE, BASE_TESTS, OLD_CODE = "change", "base tests, new code", "new tests, base code"

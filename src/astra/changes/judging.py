@@ -7,8 +7,8 @@ never outweighs an exit code.
 
 from dataclasses import dataclass
 
-from astra.changes.evidence import TestVerdict
 from astra.changes.junit import Report, State
+from astra.trusted.changes.evidence import TestVerdict
 
 NO_TESTS_COLLECTED = 5
 """pytest's exit code for a run in which no test was collected."""

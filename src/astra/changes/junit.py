@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from xml.parsers import expat
 
-from astra.kernel.errors import Refused
-from astra.kernel.text import one_line
+from astra.trusted.kernel.errors import Refused
+from astra.trusted.kernel.text import one_line
 
 LARGEST = 8 * 1024 * 1024
 MOST_CASES = 100_000

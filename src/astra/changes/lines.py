@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from astra.changes.files import EXECUTABLE, REGULAR
-from astra.changes.model import Change
-from astra.changes.ports import ChangeRepo
-from astra.kernel.errors import BadInput, NotFound
-from astra.kernel.text import printable
-from astra.policy.paths import quote
+from astra.trusted.changes.files import EXECUTABLE, REGULAR
+from astra.trusted.changes.model import Change
+from astra.trusted.changes.ports import ChangeRepo
+from astra.trusted.kernel.errors import BadInput, NotFound
+from astra.trusted.kernel.text import printable
+from astra.trusted.policy.paths import quote
 
 Side = Literal["old", "new"]
 MOST_LINES = 500

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from astra.kernel.errors import BadInput
-from astra.policy.paths import parse_relative, quote
+from astra.trusted.kernel.errors import BadInput
+from astra.trusted.policy.paths import parse_relative, quote
 
 _HUNK = re.compile(rb"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 _MODE = re.compile(rb"(?:new file mode|new mode) (\d{6})")

@@ -10,22 +10,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from astra.changes import edits, events, model, rebase
-from astra.changes.edits import Edit, FileState, Patch, Result
-from astra.changes.files import ChangedFile
-from astra.changes.model import Change
-from astra.changes.ports import Imported
-from astra.changes.workbench import Workbench, facts
+from astra.changes import edits
+from astra.changes.edits import Edit, Patch
 from astra.goals.book import Goals
-from astra.kernel.errors import BadInput, Conflict, Refused
-from astra.kernel.ids import random_id
-from astra.kernel.text import one_line, printable
-from astra.ledger.record import Event
-from astra.policy import flags
-from astra.tasks import book as tasks
+from astra.trusted.changes import events, model, rebase, tasks
+from astra.trusted.changes.files import ChangedFile, FileState, Result
+from astra.trusted.changes.model import Change
+from astra.trusted.changes.ports import Imported
+from astra.trusted.changes.workbench import Workbench, commit_message, facts
+from astra.trusted.kernel.errors import BadInput, Conflict, Refused
+from astra.trusted.kernel.ids import random_id
+from astra.trusted.kernel.text import printable
+from astra.trusted.ledger.record import Event
+from astra.trusted.policy import flags
 
 _LONGEST_REASON = 4000
-_LONGEST_SUBJECT = 72
 _RESEARCH = re.compile(r"[A-Za-z0-9_.:-]{1,100}")
 MOST_OPEN = 50
 WORK_TREE = "(work tree)"
@@ -66,7 +65,7 @@ class Proposals:
         commit = bench.repo.commit(
             base=base,
             result=result,
-            message=message(proposal.reason, identifier),
+            message=commit_message(proposal.reason, identifier),
             when=bench.clock.now(),
         )
         found = facts(
@@ -153,13 +152,6 @@ class Proposals:
         if proposal.goal:
             return Goals(self.bench.ledger).get(proposal.goal).correlation
         return replaced.correlation if replaced else correlation
-
-
-def message(reason: str, identifier: str) -> str:
-    """Write the commit's message; what the agent says stays one clean text."""
-    clean = printable(reason).strip()
-    subject = one_line(clean.split("\n", 1)[0], _LONGEST_SUBJECT)
-    return f"Agent modification: {subject}\n\n{clean}\n\nAstra-Change: {identifier}\n"
 
 
 def _check(proposal: Proposal) -> None:

@@ -5,15 +5,16 @@ from typing import Any
 
 from astra.changes.gathering import Gathering, planned
 from astra.changes.lines import Lines, Side
-from astra.changes.merging import Merges
-from astra.changes.model import Change, State
 from astra.changes.proposing import Proposals
-from astra.changes.reviewing import Reviews
-from astra.changes.views import Book
-from astra.changes.workbench import Workbench
+from astra.changes.reviewing import Remarks
 from astra.goals.book import Goals
-from astra.kernel.errors import NotFound
 from astra.plans.register import Register
+from astra.trusted.changes.merging import Merges
+from astra.trusted.changes.model import Change, State
+from astra.trusted.changes.review import Review
+from astra.trusted.changes.views import Book
+from astra.trusted.changes.workbench import Workbench
+from astra.trusted.kernel.errors import NotFound
 
 _NEXT = {
     State.GATHERING: "evidence is gathered on its branch; look again in a moment",
@@ -40,8 +41,12 @@ class Changes:
         return Proposals(self.bench)
 
     @property
-    def reviews(self) -> Reviews:
-        return Reviews(self.bench)
+    def review(self) -> Review:
+        return Review(self.bench)
+
+    @property
+    def remarks(self) -> Remarks:
+        return Remarks(self.bench)
 
     @property
     def merges(self) -> Merges:

@@ -9,14 +9,14 @@ of the call holds for that commit and no other.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from astra.changes.model import OPEN, Change
-from astra.changes.ports import Imported
 from astra.changes.proposing import Proposal
 from astra.changes.service import Changes
 from astra.deployments import views
 from astra.deployments.ports import Verdict
 from astra.deployments.requests import Requests
-from astra.kernel.errors import Conflict
+from astra.trusted.changes.model import OPEN, Change
+from astra.trusted.changes.ports import Imported
+from astra.trusted.kernel.errors import Conflict
 
 _NO_MESSAGE = "edits in the work tree of the clone"
 

@@ -9,15 +9,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from astra.changes.evidence import TestVerdict
-from astra.changes.model import Change, State
-from astra.changes.reviewing import digest
 from astra.changes.service import Changes
 from astra.deployments import events
 from astra.deployments.ports import Verdict
-from astra.kernel.errors import AstraError, Conflict, Refused
-from astra.kernel.text import one_line
-from astra.ledger.record import Event
+from astra.trusted.changes.evidence import TestVerdict
+from astra.trusted.changes.model import Change, State
+from astra.trusted.changes.review import digest
+from astra.trusted.kernel.errors import AstraError, Conflict, Refused
+from astra.trusted.kernel.text import one_line
+from astra.trusted.ledger.record import Event
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +55,7 @@ class ApprovedChanges:
         facts: dict[str, Any] = {
             "commit": change.commit,
             "change": change.id,
-            "digest": digest(self.changes.reviews.parts(change)),
+            "digest": digest(self.changes.review.parts(change)),
             "tests_passed": tests == TestVerdict.PASSED,
         }
         if self.tests_required() and not facts["tests_passed"]:
@@ -83,7 +83,7 @@ class ApprovedChanges:
         """Say what is not as it was approved; a policy's approval never reaches this far."""
         if "policy" in change.terms or not change.approved_by:
             return "no person has looked at it: a policy approved it"
-        return self.changes.reviews.moved(change, self.changes.bench.desk.get(change.approved_by))
+        return self.changes.review.moved(change, self.changes.bench.desk.get(change.approved_by))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from astra.deployments import events, views
 from astra.deployments.ports import Checked, Remote
 from astra.deployments.stage import Stage
 from astra.deployments.views import Deployment
-from astra.ledger.record import Event
+from astra.trusted.ledger.record import Event
 
 _SAID = 1000
 

@@ -6,13 +6,13 @@ from typing import Any
 from astra.deployments import events, views
 from astra.deployments.ports import Approved, Verdict
 from astra.deployments.views import Deployment, Release
-from astra.kernel.clock import Clock, format_time
-from astra.kernel.errors import Conflict, NeedsApproval, NotFound, Refused, StaleVersion
-from astra.kernel.ids import random_id
-from astra.ledger.ports import Ledger
-from astra.ledger.record import Event
-from astra.policy import authority
-from astra.policy.authority import Signed
+from astra.trusted.kernel.clock import Clock, format_time
+from astra.trusted.kernel.errors import Conflict, NeedsApproval, NotFound, Refused, StaleVersion
+from astra.trusted.kernel.ids import random_id
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.record import Event
+from astra.trusted.policy import authority
+from astra.trusted.policy.authority import Signed
 
 _SHORT = 12
 

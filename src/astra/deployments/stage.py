@@ -16,8 +16,8 @@ from astra.deployments.ports import (
 )
 from astra.deployments.views import Deployment, Release
 from astra.deployments.watching import REHEARSAL_SECONDS, BrokenOff, Plan, Trouble, Watch
-from astra.ledger.ports import Ledger
-from astra.ledger.record import Event
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.record import Event
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,9 +6,9 @@ from astra.deployments import events, views
 from astra.deployments.stage import Stage
 from astra.deployments.views import Release
 from astra.deployments.watching import BrokenOff, HolderGone, Trouble
-from astra.kernel.errors import AstraError
-from astra.ledger.ports import Ledger
-from astra.ledger.record import Event
+from astra.trusted.kernel.errors import AstraError
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.record import Event
 
 _SAID = 2000
 

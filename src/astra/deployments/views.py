@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from astra.deployments import events
-from astra.ledger.ports import Ledger
-from astra.ledger.projection import Projection, Statement
-from astra.ledger.record import Record
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.projection import Projection, Statement
+from astra.trusted.ledger.record import Record
 
 OPEN = ("requested", "built", "switched", "rolling_back")
 _DEPLOYMENT = (

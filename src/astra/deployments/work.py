@@ -22,9 +22,9 @@ from astra.deployments.stage import Stage
 from astra.deployments.upkeep import Upkeep
 from astra.deployments.views import Deployment, Release
 from astra.deployments.watching import BrokenOff, HolderGone, Trouble
-from astra.kernel.errors import AstraError
-from astra.ledger.ports import Ledger
-from astra.ledger.record import Event
+from astra.trusted.kernel.errors import AstraError
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.record import Event
 
 _SAID = 2000
 _ATTEMPTS = 3

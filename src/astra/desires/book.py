@@ -22,11 +22,11 @@ from astra.desires import model
 from astra.desires.decay import Fading, depth, half_life_seconds
 from astra.desires.model import LARGEST_PAGE, THRESHOLD, Context, Desire, Filter, Page, fraction
 from astra.desires.views import HALF_LIFE_SET, PRUNED, RECORDED, REINFORCED, folded, likeness
-from astra.kernel.clock import Clock, format_time
-from astra.kernel.errors import BadInput, Conflict, NotFound, StaleVersion
-from astra.kernel.ids import from_content, is_id
-from astra.ledger.ports import Ledger
-from astra.ledger.record import Event
+from astra.trusted.kernel.clock import Clock, format_time
+from astra.trusted.kernel.errors import BadInput, Conflict, NotFound, StaleVersion
+from astra.trusted.kernel.ids import from_content, is_id
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.record import Event
 
 _HALF_LIFE = "half-life"
 _MOST_ATTEMPTS = 20

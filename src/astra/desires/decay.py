@@ -20,7 +20,7 @@ where it was, only faster or slower. Keys that were written before stay right, n
 import math
 from dataclasses import dataclass
 
-from astra.kernel.errors import BadSetting
+from astra.trusted.kernel.errors import BadSetting
 
 DAY = 86_400.0
 _SHORTEST, _LONGEST = 60.0, 36_500 * DAY

@@ -13,9 +13,9 @@ from datetime import datetime, timedelta
 
 from astra.desires.book import Desires
 from astra.desires.model import Desire
-from astra.kernel.clock import format_time
-from astra.kernel.errors import DuplicateKey
-from astra.ledger.record import Event
+from astra.trusted.kernel.clock import format_time
+from astra.trusted.kernel.errors import DuplicateKey
+from astra.trusted.ledger.record import Event
 
 SURVEYED = "desires_surveyed"
 TOP = 10

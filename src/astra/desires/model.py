@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from astra.kernel import canonical
-from astra.kernel.errors import BadInput
-from astra.policy.secrets import redact
+from astra.trusted.kernel import canonical
+from astra.trusted.kernel.errors import BadInput
+from astra.trusted.policy.secrets import redact
 
 THRESHOLD = 0.1
 REINFORCEMENT = 0.2

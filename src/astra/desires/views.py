@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from astra.desires.decay import DAY, depth
-from astra.ledger.projection import Projection, Statement
-from astra.ledger.record import Record
+from astra.trusted.ledger.projection import Projection, Statement
+from astra.trusted.ledger.record import Record
 
 RECORDED, REINFORCED = "desire_recorded", "desire_reinforced"
 PRUNED, PROMOTED = "desires_pruned", "desire_promoted"

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from astra.ledger.ports import Ledger
+from astra.trusted.ledger.ports import Ledger
 
 QUICK, CHANGES = "quick", "changes"
 TEST = "test"

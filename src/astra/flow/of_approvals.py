@@ -3,16 +3,16 @@
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from astra.approvals import desk
-from astra.changes import model as changes
 from astra.flow import rows
 from astra.flow.due import CHANGES
 from astra.goals import promotion
-from astra.kernel.clock import format_time, parse_time
-from astra.ledger.projection import Statement
-from astra.ledger.record import Record
 from astra.plans import book
 from astra.schedules import tokens
+from astra.trusted.approvals import desk
+from astra.trusted.changes import model as changes
+from astra.trusted.kernel.clock import format_time, parse_time
+from astra.trusted.ledger.projection import Statement
+from astra.trusted.ledger.record import Record
 
 
 def _requested(record: Record) -> Iterator[Statement]:

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
-from astra.changes import model as changes
 from astra.deployments import events as deployments
 from astra.flow import rows
 from astra.flow.due import CHANGES, TEST
-from astra.ledger.projection import Statement
-from astra.ledger.record import Record
+from astra.trusted.changes import model as changes
+from astra.trusted.ledger.projection import Statement
+from astra.trusted.ledger.record import Record
 
 
 def _change_due(step: str) -> Callable[[Record], Iterator[Statement]]:

@@ -7,8 +7,8 @@ from astra.desires import idle
 from astra.desires import views as desires
 from astra.flow import rows
 from astra.flow.due import QUICK
-from astra.ledger.projection import Statement
-from astra.ledger.record import Record
+from astra.trusted.ledger.projection import Statement
+from astra.trusted.ledger.record import Record
 
 _ALL_DESIRES = "desires"
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from astra.flow import rows
-from astra.ledger.projection import Statement
-from astra.ledger.record import Record
 from astra.plans import allowlist, book
 from astra.plans import events as plans
+from astra.trusted.ledger.projection import Statement
+from astra.trusted.ledger.record import Record
 
 
 def _plan_waits(record: Record) -> Iterator[Statement]:

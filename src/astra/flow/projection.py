@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from astra.flow import of_approvals, of_changes, of_desires, of_plans, rows
-from astra.ledger.projection import Projection, Statement
-from astra.ledger.record import Record
+from astra.trusted.ledger.projection import Projection, Statement
+from astra.trusted.ledger.record import Record
 
 _EFFECTS: dict[str, rows.Effect] = {
     **of_approvals.EFFECTS,

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 
 from astra.flow.due import QUICK
-from astra.ledger.projection import Statement
-from astra.ledger.record import Record
+from astra.trusted.ledger.projection import Statement
+from astra.trusted.ledger.record import Record
 
 Effect = Callable[[Record], Iterator[Statement]]
 

@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from astra.approvals.desk import Desk
 from astra.changes.gathering import Gathering
-from astra.changes.merging import Merges
+from astra.changes.reviewing import Remarks
 from astra.deployments.changes import AfterChanges
 from astra.desires.idle import IdlePolicy
 from astra.flow.due import TEST, DueStep
@@ -15,6 +14,8 @@ from astra.plans.allowlist import Allowlist
 from astra.plans.book import Plans
 from astra.plans.exports import Exports
 from astra.schedules.tokens import TokenShelf
+from astra.trusted.approvals.desk import Desk
+from astra.trusted.changes.merging import Merges
 
 Run = Callable[[DueStep], None]
 
@@ -54,6 +55,7 @@ class ChangeWork:
 
     gathering: Gathering
     merges: Merges
+    remarks: Remarks
     after: AfterChanges
 
 
@@ -63,7 +65,7 @@ CHANGE_STEPS: dict[str, Callable[[ChangeWork, str], None]] = {
     "ask": lambda work, change: work.merges.ask(change),
     "execute": lambda work, approval: work.merges.execute(approval),
     "merge": lambda work, change: work.merges.merge(change),
-    "close": lambda work, change: work.merges.reviews.close(change),
+    "close": lambda work, change: work.remarks.close(change),
     "deploy": lambda work, change: work.after.deploy_approved(change),
     "record-rollback": lambda work, change: work.after.record_rollback(change),
 }

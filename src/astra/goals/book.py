@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from astra.kernel.errors import BadInput, NotFound
-from astra.kernel.ids import is_id
-from astra.ledger.ports import Ledger
-from astra.ledger.projection import Projection, Statement
-from astra.ledger.record import Record
+from astra.trusted.kernel.errors import BadInput, NotFound
+from astra.trusted.kernel.ids import is_id
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.projection import Projection, Statement
+from astra.trusted.ledger.record import Record
 
 CREATED = "goal_created"
 LARGEST_PAGE = 200

@@ -11,17 +11,17 @@ import hashlib
 from dataclasses import dataclass
 from typing import Any
 
-from astra.approvals import desk
-from astra.approvals.desk import Approval, Desk
 from astra.desires.book import Desires
 from astra.desires.model import LARGEST_PAGE, Desire
 from astra.desires.views import PROMOTED, likeness
 from astra.goals.book import CREATED
-from astra.kernel import canonical
-from astra.kernel.errors import Conflict, NotFound, Refused
-from astra.kernel.ids import from_content
-from astra.kernel.text import one_line
-from astra.ledger.record import Event
+from astra.trusted.approvals import desk
+from astra.trusted.approvals.desk import Approval, Desk
+from astra.trusted.kernel import canonical
+from astra.trusted.kernel.errors import Conflict, NotFound, Refused
+from astra.trusted.kernel.ids import from_content
+from astra.trusted.kernel.text import one_line
+from astra.trusted.ledger.record import Event
 
 KIND = "promotion"
 MOST_WAITING = 10

@@ -16,16 +16,16 @@ from hashlib import sha256
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from astra.kernel.clock import Clock, format_time, parse_time
-from astra.kernel.errors import BadInput, NotFound, Refused
-from astra.ledger.ports import Ledger
-from astra.ledger.projection import Projection, Statement
-from astra.ledger.record import Event, Record
 from astra.notifications import encryption
-from astra.policy import access, domains, enrolment
-from astra.policy.access import Principal
-from astra.policy.assertions import decoded
-from astra.policy.call import Role
+from astra.trusted.kernel.clock import Clock, format_time, parse_time
+from astra.trusted.kernel.errors import BadInput, NotFound, Refused
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.projection import Projection, Statement
+from astra.trusted.ledger.record import Event, Record
+from astra.trusted.policy import access, domains, enrolment
+from astra.trusted.policy.access import Principal
+from astra.trusted.policy.assertions import decoded
+from astra.trusted.policy.call import Role
 
 SUBSCRIBED, FORGOTTEN = "device_subscribed", "device_forgotten"
 SERVICES = (

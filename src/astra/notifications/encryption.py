@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from secrets import token_bytes
 from typing import TYPE_CHECKING
 
-from astra.policy.assertions import encoded
+from astra.trusted.policy.assertions import encoded
 
 if TYPE_CHECKING:  # imported on first use: most commands never encrypt
     from cryptography.hazmat.primitives.asymmetric.ec import (

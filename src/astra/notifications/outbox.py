@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
-from astra.approvals import desk
 from astra.deployments import events as deployments
-from astra.kernel.clock import Clock, format_time
-from astra.ledger.ports import Ledger
-from astra.ledger.projection import Projection, Statement
-from astra.ledger.record import Event, Record
 from astra.schedules import events as schedules
 from astra.schedules import tokens
+from astra.trusted.approvals import desk
+from astra.trusted.kernel.clock import Clock, format_time
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.projection import Projection, Statement
+from astra.trusted.ledger.record import Event, Record
 
 SENT, FAILED = "notification_sent", "notification_failed"
 APPROVAL = "approval"

@@ -9,21 +9,21 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from astra.approvals import desk
-from astra.changes import events as changed
-from astra.changes import model as changes
 from astra.deployments import events as deployments
 from astra.desires import idle
 from astra.goals import book as goals
-from astra.kernel.errors import BadInput
-from astra.kernel.text import printable
-from astra.ledger.ports import Ledger
-from astra.ledger.projection import Projection, Statement
-from astra.ledger.record import Record
 from astra.plans import events as plans
-from astra.policy import flags, telemetry
 from astra.schedules import events as schedules
 from astra.schedules import tokens
+from astra.trusted.approvals import desk
+from astra.trusted.changes import events as changed
+from astra.trusted.changes import model as changes
+from astra.trusted.kernel.errors import BadInput
+from astra.trusted.kernel.text import printable
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.projection import Projection, Statement
+from astra.trusted.ledger.record import Record
+from astra.trusted.policy import flags, telemetry
 
 IDLE, OUTCOME, ALERT = "idle", "outcome", "alert"
 KINDS = (IDLE, OUTCOME, ALERT)

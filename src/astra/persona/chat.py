@@ -15,18 +15,18 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 
-from astra.kernel.errors import AstraError, BadInput, Conflict, Refused
-from astra.kernel.ids import random_id
-from astra.ledger.ports import Ledger
-from astra.ledger.record import Event, Record
 from astra.persona import conversations, introduction
 from astra.persona.awareness import Awareness
 from astra.persona.conversations import PERSON, Conversation, Conversations
 from astra.persona.speech import Cut, FromPerson, FromPersona, Offered, Talkers, Utterance
 from astra.persona.turn import Tools, Turn
 from astra.plans.prompts import untrusted
-from astra.policy.decision import Reason
-from astra.policy.secrets import mask
+from astra.trusted.kernel.errors import AstraError, BadInput, Conflict, Refused
+from astra.trusted.kernel.ids import random_id
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.record import Event, Record
+from astra.trusted.policy.decision import Reason
+from astra.trusted.policy.secrets import mask
 
 Door = Callable[[str, frozenset[str]], Tools]
 PROMPT = "chat-1"

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from astra.kernel.errors import BadInput, NotFound
-from astra.kernel.ids import is_id
-from astra.kernel.text import one_line
-from astra.ledger.ports import Ledger
-from astra.ledger.projection import Projection, Statement
-from astra.ledger.record import Record
+from astra.trusted.kernel.errors import BadInput, NotFound
+from astra.trusted.kernel.ids import is_id
+from astra.trusted.kernel.text import one_line
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.projection import Projection, Statement
+from astra.trusted.ledger.record import Record
 
 ASKED, ANSWERED, SILENCED = "chat_asked", "chat_answered", "chat_suggestions_silenced"
 PERSON, PERSONA = "person", "persona"

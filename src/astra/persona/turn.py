@@ -5,9 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from astra.kernel.errors import AstraError, NeedsApproval
-from astra.ledger.ports import Ledger
-from astra.ledger.record import Event, Record
 from astra.persona import conversations
 from astra.persona.speech import (
     Cut,
@@ -23,8 +20,11 @@ from astra.persona.speech import (
 )
 from astra.plans.ports import ModelUnavailable, Usage
 from astra.plans.prompts import untrusted
-from astra.policy.secrets import mask, redact
-from astra.policy.telemetry import shown
+from astra.trusted.kernel.errors import AstraError, NeedsApproval
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.record import Event, Record
+from astra.trusted.policy.secrets import mask, redact
+from astra.trusted.policy.telemetry import shown
 
 LONGEST_ANSWER = 60_000
 MOST_ROUNDS, MOST_CALLS = 12, 8

@@ -12,10 +12,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from astra.kernel import canonical
-from astra.kernel.errors import AstraError, BadInput
-from astra.kernel.text import one_line
-from astra.ledger.record import Event
 from astra.plans import events, prompts, refusals, risk, talk
 from astra.plans.forms import ActionForm
 from astra.plans.grants import Item
@@ -29,9 +25,13 @@ from astra.plans.skills import CODER, SkillBook, tools_of
 from astra.plans.states import IllegalMove
 from astra.plans.terms import Contracts
 from astra.plans.validation import Rules
-from astra.policy.call import Call
-from astra.policy.secrets import mask, redact
-from astra.policy.telemetry import shown
+from astra.trusted.kernel import canonical
+from astra.trusted.kernel.errors import AstraError, BadInput
+from astra.trusted.kernel.text import one_line
+from astra.trusted.ledger.record import Event
+from astra.trusted.policy.call import Call
+from astra.trusted.policy.secrets import mask, redact
+from astra.trusted.policy.telemetry import shown
 
 LONGEST_OUTPUT = 8_000
 LARGEST_ACTION = 800_000

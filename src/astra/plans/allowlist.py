@@ -8,20 +8,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from astra.kernel import canonical
-from astra.kernel.clock import Clock
-from astra.kernel.errors import BadInput, NotFound, StaleVersion
-from astra.ledger import chain, unseen
-from astra.ledger.ports import Ledger
-from astra.ledger.projection import Projection, Statement
-from astra.ledger.record import Event, Record
 from astra.plans import events
 from astra.plans.grants import covers
 from astra.plans.ports import PlanFiles
 from astra.plans.schema import GRANT_KINDS
 from astra.plans.validation import Rules
-from astra.policy import authority
-from astra.policy.authority import Signed
+from astra.trusted.kernel import canonical
+from astra.trusted.kernel.clock import Clock
+from astra.trusted.kernel.errors import BadInput, NotFound, StaleVersion
+from astra.trusted.ledger import chain, unseen
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.projection import Projection, Statement
+from astra.trusted.ledger.record import Event, Record
+from astra.trusted.policy import authority
+from astra.trusted.policy.authority import Signed
 
 SUBJECT = "agent-global-grants"
 

@@ -11,13 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from astra.approvals import desk as approvals
-from astra.approvals.desk import Approval, Desk
-from astra.kernel import canonical
-from astra.kernel.errors import BadInput, Conflict, DuplicateKey, Refused, StaleVersion
-from astra.kernel.ids import random_id
-from astra.kernel.text import one_line
-from astra.ledger import chain
 from astra.plans import edits, events, grants, schema, states
 from astra.plans.allowlist import Allowlist
 from astra.plans.grants import Grants
@@ -26,6 +19,13 @@ from astra.plans.register import Register
 from astra.plans.schema import Plan
 from astra.plans.states import State
 from astra.plans.validation import Rules
+from astra.trusted.approvals import desk as approvals
+from astra.trusted.approvals.desk import Approval, Desk
+from astra.trusted.kernel import canonical
+from astra.trusted.kernel.errors import BadInput, Conflict, DuplicateKey, Refused, StaleVersion
+from astra.trusted.kernel.ids import random_id
+from astra.trusted.kernel.text import one_line
+from astra.trusted.ledger import chain
 
 KIND = "plan"
 REJECT_STEP = "reject-plan"

@@ -11,8 +11,6 @@ from typing import Any, Protocol
 
 from pydantic import ValidationError
 
-from astra.kernel.errors import BadInput, Refused
-from astra.kernel.text import one_line
 from astra.plans import events, prompts
 from astra.plans.forms import CodeForm
 from astra.plans.grants import absolute
@@ -22,6 +20,8 @@ from astra.plans.ports import ChangeProposals, ModelSource, Prompt, Proposal
 from astra.plans.register import Register
 from astra.plans.schema import Permissions
 from astra.plans.terms import Contracts
+from astra.trusted.kernel.errors import BadInput, Refused
+from astra.trusted.kernel.text import one_line
 
 BUILT_IN = "built-in"
 MOST_FILES = 50

@@ -9,10 +9,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from astra.kernel.errors import BadInput, Conflict
-from astra.kernel.text import one_line
-from astra.ledger import unseen
-from astra.ledger.record import Event
 from astra.plans import events, retries, talk
 from astra.plans.book import text
 from astra.plans.model import AgentPlan
@@ -21,8 +17,12 @@ from astra.plans.register import Register
 from astra.plans.runner import Runner
 from astra.plans.schema import LARGEST_STEP_BUDGET
 from astra.plans.states import BLOCKED, State
-from astra.policy import authority
-from astra.policy.authority import Signed
+from astra.trusted.kernel.errors import BadInput, Conflict
+from astra.trusted.kernel.text import one_line
+from astra.trusted.ledger import unseen
+from astra.trusted.ledger.record import Event
+from astra.trusted.policy import authority
+from astra.trusted.policy.authority import Signed
 
 _LONGEST_REASON = 500
 _MOVED_BY: Mapping[str, tuple[tuple[str, ...], str, tuple[str, ...]]] = {

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from astra.ledger.ports import Ledger
+from astra.trusted.ledger.ports import Ledger
 
 _BY_OUTCOME = """
     SELECT checkpoint, coalesce(outcome, state), count(*), sum(tokens),

@@ -11,10 +11,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, cast
 
-from astra.kernel.clock import format_time, parse_time
-from astra.kernel.errors import AstraError, BadInput, Conflict
-from astra.kernel.ids import random_id
-from astra.kernel.text import one_line
 from astra.plans import events, prompts, states
 from astra.plans.book import LONGEST_DESCRIPTION, Plans, channels_of, text
 from astra.plans.forms import DraftForm
@@ -23,6 +19,10 @@ from astra.plans.ports import ModelSource, ModelUnavailable, Prompt, Reply, Usag
 from astra.plans.register import Register
 from astra.plans.skills import offered
 from astra.plans.states import State
+from astra.trusted.kernel.clock import format_time, parse_time
+from astra.trusted.kernel.errors import AstraError, BadInput, Conflict
+from astra.trusted.kernel.ids import random_id
+from astra.trusted.kernel.text import one_line
 
 BACKOFF_SECONDS = (5, 15, 45)
 _AT_ONCE = timedelta()

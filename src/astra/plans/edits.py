@@ -12,9 +12,9 @@ import copy
 import json
 from typing import Any, NoReturn, cast
 
-from astra.kernel.text import one_line
 from astra.plans.reading import Reader
 from astra.plans.schema import MOST_CHECKPOINTS, BadPlan
+from astra.trusted.kernel.text import one_line
 
 MOST_EDITS = 100
 _LONGEST_PATH = 200

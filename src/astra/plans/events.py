@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from astra.ledger.record import Event
 from astra.plans.schema import Plan
 from astra.plans.states import State
+from astra.trusted.ledger.record import Event
 
 DRAFTED, APPROVED = "agent_plan_drafted", "agent_plan_approved"
 REJECTED, REVISED = "agent_plan_rejected", "agent_plan_revised"

@@ -10,17 +10,17 @@ import contextlib
 from dataclasses import dataclass, replace
 from typing import Any
 
-from astra.approvals.desk import Desk
-from astra.kernel import canonical
-from astra.kernel.errors import AstraError
-from astra.ledger import chain
-from astra.ledger.record import Record
 from astra.plans import book, events
 from astra.plans.model import AgentPlan
 from astra.plans.ports import PlanFiles
 from astra.plans.register import Decide, Register
 from astra.plans.states import UNDER_CONTRACT
-from astra.policy import authority
+from astra.trusted.approvals.desk import Desk
+from astra.trusted.kernel import canonical
+from astra.trusted.kernel.errors import AstraError
+from astra.trusted.ledger import chain
+from astra.trusted.ledger.record import Record
+from astra.trusted.policy import authority
 
 PLAN_FILE, GRANTS_FILE = "plan.json", "grants.json"
 PLAN_TAMPERED, GRANTS_TAMPERED = "plan_tampered", "grants_tampered"

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from astra.kernel import canonical
 from astra.plans.schema import GRANT_KINDS, Permissions
-from astra.policy import domains, manifest
-from astra.policy.globs import has_wildcard
-from astra.policy.manifest import Limits, Manifest
+from astra.trusted.kernel import canonical
+from astra.trusted.policy import domains, manifest
+from astra.trusted.policy.globs import has_wildcard
+from astra.trusted.policy.manifest import Limits, Manifest
 
 Item = tuple[str, str]
 

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from astra.kernel.errors import Conflict
-from astra.ledger.record import Event
 from astra.plans import talk
 from astra.plans.model import AgentPlan
 from astra.plans.register import Register
 from astra.plans.states import WORKING
+from astra.trusted.kernel.errors import Conflict
+from astra.trusted.ledger.record import Event
 
 
 class Halted(Conflict):

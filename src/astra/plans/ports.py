@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel
 
-from astra.kernel.errors import AstraError, Refused
+from astra.trusted.kernel.errors import AstraError, Refused
 
 
 class NoModel(Refused):

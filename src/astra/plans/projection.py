@@ -3,12 +3,12 @@
 import json
 from collections.abc import Callable, Iterator
 
-from astra.ledger.projection import Projection, Statement
-from astra.ledger.record import Record
 from astra.plans import events
 from astra.plans.states import State
 from astra.plans.step_rows import STEP_EFFECTS, counted, set_plan
 from astra.plans.tables import TABLES
+from astra.trusted.ledger.projection import Projection, Statement
+from astra.trusted.ledger.record import Record
 
 
 def _apply(record: Record) -> Iterator[Statement]:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, NoReturn, cast
 
-from astra.kernel.errors import BadInput
-from astra.kernel.text import one_line
+from astra.trusted.kernel.errors import BadInput
+from astra.trusted.kernel.text import one_line
 
 
 class Reader:

@@ -7,16 +7,16 @@ exactly this action, lets it run again; skipping goes on with what came of it, a
 from collections.abc import Container, Iterable
 from typing import Any, Protocol
 
-from astra.kernel.errors import AstraError
-from astra.kernel.text import one_line
-from astra.ledger import chain
 from astra.plans import events
 from astra.plans.grants import Item
 from astra.plans.model import AgentPlan
 from astra.plans.register import Register
 from astra.plans.schema import Permissions
-from astra.policy import domains
-from astra.policy.domains import WEB_PORTS, BadDomain
+from astra.trusted.kernel.errors import AstraError
+from astra.trusted.kernel.text import one_line
+from astra.trusted.ledger import chain
+from astra.trusted.policy import domains
+from astra.trusted.policy.domains import WEB_PORTS, BadDomain
 
 MOST_ASKED = 10
 

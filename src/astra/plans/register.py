@@ -9,15 +9,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from astra.kernel.clock import Clock, format_time
-from astra.kernel.errors import BadInput, Conflict, NotFound, StaleVersion
-from astra.kernel.ids import is_id
-from astra.ledger import chain
-from astra.ledger.ports import Ledger
-from astra.ledger.record import Event, Record
 from astra.plans import events, states
 from astra.plans.model import COLUMNS, STEP_COLUMNS, AgentPlan, Message, Step, read_plan, read_step
 from astra.plans.states import State
+from astra.trusted.kernel.clock import Clock, format_time
+from astra.trusted.kernel.errors import BadInput, Conflict, NotFound, StaleVersion
+from astra.trusted.kernel.ids import is_id
+from astra.trusted.ledger import chain
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.record import Event, Record
 
 LARGEST_PAGE = 200
 _MOST_ATTEMPTS = 100

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from astra.policy.call import Call
+from astra.trusted.policy.call import Call
 
 _PROGRAMS = (
     *("rm", "rmdir", "unlink", "shred", "dd", "mkfs", "truncate", "wipe", "srm", "fdisk"),

@@ -15,10 +15,6 @@ from typing import Any, Protocol
 
 from pydantic import ValidationError
 
-from astra.kernel.clock import format_time, parse_time
-from astra.kernel.errors import AstraError, DuplicateKey
-from astra.kernel.text import one_line
-from astra.ledger.record import Event
 from astra.plans import events, history, talk
 from astra.plans.acting import Acting
 from astra.plans.allowlist import Allowlist
@@ -31,6 +27,10 @@ from astra.plans.ports import ModelSource, Reply, Usage
 from astra.plans.register import Register
 from astra.plans.states import UNDER_CONTRACT, WORKING, IllegalMove, State
 from astra.plans.terms import Contracts
+from astra.trusted.kernel.clock import format_time, parse_time
+from astra.trusted.kernel.errors import AstraError, DuplicateKey
+from astra.trusted.kernel.text import one_line
+from astra.trusted.ledger.record import Event
 
 _EVERY_STATE_DUE = (*WORKING, State.APPROVED)
 

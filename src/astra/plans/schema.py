@@ -14,10 +14,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from astra.kernel import canonical
-from astra.kernel.errors import BadInput
-from astra.kernel.text import one_line
 from astra.plans.reading import Reader
+from astra.trusted.kernel import canonical
+from astra.trusted.kernel.errors import BadInput
+from astra.trusted.kernel.text import one_line
 
 SCHEMA_VERSION = 1
 STEP_BUDGET, LARGEST_STEP_BUDGET = 30, 200

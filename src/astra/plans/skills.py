@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Protocol
 
-from astra.kernel.errors import Refused
+from astra.trusted.kernel.errors import Refused
 
 CODER = "coder"
 GROUPS: Mapping[str, tuple[str, ...]] = {

@@ -17,7 +17,7 @@ astra.plans.states.IllegalMove: plan_00c0ffee is completed and cannot become run
 
 from enum import StrEnum
 
-from astra.kernel.errors import Conflict
+from astra.trusted.kernel.errors import Conflict
 
 
 class State(StrEnum):

@@ -8,10 +8,10 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from astra.ledger.projection import Statement
-from astra.ledger.record import Record
 from astra.plans import events
 from astra.plans.refusals import told
+from astra.trusted.ledger.projection import Statement
+from astra.trusted.ledger.record import Record
 
 
 def _step_started(record: Record) -> Iterator[Statement]:

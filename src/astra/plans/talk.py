@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from astra.kernel.clock import parse_time
-from astra.kernel.text import one_line
-from astra.ledger.record import Event
 from astra.plans import events
 from astra.plans.model import AgentPlan, Message
 from astra.plans.ports import Notifier
 from astra.plans.register import Register
+from astra.trusted.kernel.clock import parse_time
+from astra.trusted.kernel.text import one_line
+from astra.trusted.ledger.record import Event
 
 UPDATE, BLOCKED, QUESTION = "agent_update", "agent_blocked", "agent_question"
 DONE, ABORTED = "agent_done", "agent_aborted"

@@ -8,9 +8,6 @@ resolves: a link inside a granted folder leads nowhere else.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from astra.kernel.errors import Refused
-from astra.ledger import chain
-from astra.ledger.record import Record
 from astra.plans import events
 from astra.plans.allowlist import Allowlist
 from astra.plans.grants import Item, absolute
@@ -19,11 +16,14 @@ from astra.plans.register import Register
 from astra.plans.schema import Permissions
 from astra.plans.skills import tools_of
 from astra.plans.states import WORKING
-from astra.policy import authority, domains
-from astra.policy.call import Call
-from astra.policy.domains import BadDomain
-from astra.policy.grants import GrantKind, GrantPlaces, PathGrants, compile_grants
-from astra.policy.paths import parse_absolute
+from astra.trusted.kernel.errors import Refused
+from astra.trusted.ledger import chain
+from astra.trusted.ledger.record import Record
+from astra.trusted.policy import authority, domains
+from astra.trusted.policy.call import Call
+from astra.trusted.policy.domains import BadDomain
+from astra.trusted.policy.grants import GrantKind, GrantPlaces, PathGrants, compile_grants
+from astra.trusted.policy.paths import parse_absolute
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,12 +11,12 @@ agent's own folders takes the same path among the `read_paths`, so that a reader
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from astra.kernel.errors import Refused
 from astra.plans.schema import Checkpoint, Permissions, Plan
 from astra.plans.skills import GROUPS, SkillBook, checked
-from astra.policy import domains, manifest
-from astra.policy.grants import GrantKind, GrantPlaces, check_grant
-from astra.policy.manifest import BadManifest
+from astra.trusted.kernel.errors import Refused
+from astra.trusted.policy import domains, manifest
+from astra.trusted.policy.grants import GrantKind, GrantPlaces, check_grant
+from astra.trusted.policy.manifest import BadManifest
 
 _KINDS = {"read_paths": GrantKind.READ_PATHS, "write_paths": GrantKind.WRITE_PATHS}
 

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from astra.approvals.desk import LIFETIME, Desk
-from astra.kernel.clock import Clock, parse_time
-from astra.kernel.errors import AstraError, BadInput, Conflict
-from astra.ledger.ports import Ledger
-from astra.policy.call import Call, Tier
-from astra.policy.telemetry import shown
 from astra.schedules import tokens
 from astra.schedules.model import Firing, Schedule
 from astra.schedules.ports import Catalogue, Door, ToolFacts
 from astra.schedules.tokens import TokenShelf
+from astra.trusted.approvals.desk import LIFETIME, Desk
+from astra.trusted.kernel.clock import Clock, parse_time
+from astra.trusted.kernel.errors import AstraError, BadInput, Conflict
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.policy.call import Call, Tier
+from astra.trusted.policy.telemetry import shown
 
 _SLACK = timedelta(hours=1)
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from astra.kernel.clock import Clock, format_time
-from astra.kernel.errors import BadInput, Conflict, DuplicateKey
-from astra.ledger.ports import Ledger
 from astra.schedules import events, planning, views
 from astra.schedules.admission import Admission
 from astra.schedules.model import Firing, Kind, Schedule, State
 from astra.schedules.service import Timetable
+from astra.trusted.kernel.clock import Clock, format_time
+from astra.trusted.kernel.errors import BadInput, Conflict, DuplicateKey
+from astra.trusted.ledger.ports import Ledger
 
 MOST_BACKFILLED = 100
 

@@ -4,12 +4,12 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from astra.kernel.errors import DuplicateKey, StaleVersion
-from astra.ledger.ports import Ledger
 from astra.schedules import events
 from astra.schedules.model import Firing, Schedule
 from astra.schedules.planning import Plan
 from astra.schedules.service import Timetable
+from astra.trusted.kernel.errors import DuplicateKey, StaleVersion
+from astra.trusted.ledger.ports import Ledger
 
 _TRIES = 20
 

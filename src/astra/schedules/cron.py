@@ -26,7 +26,7 @@ from typing import NoReturn
 
 from cronsim import CronSim, CronSimError
 
-from astra.kernel.errors import BadInput
+from astra.trusted.kernel.errors import BadInput
 
 FIELDS = ("minute", "hour", "day-of-month", "month", "day-of-week")
 NICKNAMES = {

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from astra.kernel.clock import Clock, format_time
-from astra.kernel.errors import DuplicateKey, StaleVersion
-from astra.ledger.ports import Ledger
-from astra.ledger.record import Event
 from astra.schedules import events, model
 from astra.schedules.model import Firing, Schedule, State
 from astra.schedules.service import Timetable
+from astra.trusted.kernel.clock import Clock, format_time
+from astra.trusted.kernel.errors import DuplicateKey, StaleVersion
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.record import Event
 
 _TRIES = 20
 _WORTH_TELLING = frozenset({"needs_approval", "unknown_tool", "tier_too_low", "bad_arguments"})

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from astra.kernel.clock import format_time
-from astra.kernel.ids import random_id
-from astra.ledger.record import Event
 from astra.schedules.model import Definition, Due, Firing, Schedule
+from astra.trusted.kernel.clock import format_time
+from astra.trusted.kernel.ids import random_id
+from astra.trusted.ledger.record import Event
 
 CREATED, MODIFIED = "schedule_created", "schedule_modified"
 PAUSED, RESUMED = "schedule_paused", "schedule_resumed"

@@ -13,12 +13,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from astra.kernel import cancellation
-from astra.kernel.clock import Clock, format_time
-from astra.kernel.errors import AstraError
-from astra.ledger.ports import Ledger
-from astra.policy.call import Tier
-from astra.policy.telemetry import TOOL_STARTED
 from astra.schedules import planning, views
 from astra.schedules.admission import Admission
 from astra.schedules.by_hand import ByHand
@@ -28,6 +22,12 @@ from astra.schedules.model import Firing, Schedule, State
 from astra.schedules.planning import Plan
 from astra.schedules.ports import Jobs
 from astra.schedules.service import Timetable
+from astra.trusted.kernel import cancellation
+from astra.trusted.kernel.clock import Clock, format_time
+from astra.trusted.kernel.errors import AstraError
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.policy.call import Tier
+from astra.trusted.policy.telemetry import TOOL_STARTED
 
 BATCH, CHUNK = 64, 32
 JOB = "firing"

@@ -19,10 +19,10 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from astra.kernel import canonical, ids
-from astra.kernel.clock import format_time, parse_time
 from astra.schedules import cron
 from astra.schedules.cron import Calendar
+from astra.trusted.kernel import canonical, ids
+from astra.trusted.kernel.clock import format_time, parse_time
 
 GRACE = timedelta(seconds=60)
 MOST_COUNTED = 10_000

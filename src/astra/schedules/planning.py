@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from astra.kernel.clock import format_time, parse_time
-from astra.kernel.ids import random_id
-from astra.ledger.ports import Ledger
-from astra.ledger.record import Event
 from astra.schedules import events, model, views
 from astra.schedules.model import MOST_QUEUED, Due, Firing, Kind, Overlap, Schedule, State
+from astra.trusted.kernel.clock import format_time, parse_time
+from astra.trusted.kernel.ids import random_id
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.record import Event
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from astra.policy.call import Call
 from astra.schedules.model import Firing, Schedule
+from astra.trusted.policy.call import Call
 
 
 @dataclass(frozen=True, kw_only=True)

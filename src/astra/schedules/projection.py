@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from astra.ledger.projection import Projection, Statement
-from astra.ledger.record import Record
 from astra.schedules import events
 from astra.schedules.model import OPEN
+from astra.trusted.ledger.projection import Projection, Statement
+from astra.trusted.ledger.record import Record
 
 IS_OPEN = f"state IN ({', '.join(repr(str(state)) for state in OPEN)})"
 

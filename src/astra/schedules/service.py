@@ -9,16 +9,23 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from astra.approvals.desk import Desk
-from astra.kernel.clock import Clock, format_time, parse_time
-from astra.kernel.errors import BadInput, Conflict, DuplicateKey, NotFound, Refused, StaleVersion
-from astra.kernel.ids import from_content
-from astra.ledger import unseen
-from astra.ledger.ports import Ledger
-from astra.policy.budgets import CALLS_PER_TOOL
 from astra.schedules import events, views
 from astra.schedules.model import Definition, Overlap, Schedule, reaches
 from astra.schedules.ports import Catalogue, ToolFacts
+from astra.trusted.approvals.desk import Desk
+from astra.trusted.kernel.clock import Clock, format_time, parse_time
+from astra.trusted.kernel.errors import (
+    BadInput,
+    Conflict,
+    DuplicateKey,
+    NotFound,
+    Refused,
+    StaleVersion,
+)
+from astra.trusted.kernel.ids import from_content
+from astra.trusted.ledger import unseen
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.policy.budgets import CALLS_PER_TOOL
 
 _TRIES = 20
 _BOUNDS = {

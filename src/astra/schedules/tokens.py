@@ -14,15 +14,15 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from astra.approvals import desk
-from astra.approvals.desk import Approval, Desk
-from astra.kernel import canonical
-from astra.kernel.clock import format_time
-from astra.kernel.errors import AstraError, DuplicateKey, NotFound
-from astra.ledger import chain
-from astra.ledger.ports import Ledger
-from astra.ledger.record import Event
 from astra.schedules.ports import Tokens
+from astra.trusted.approvals import desk
+from astra.trusted.approvals.desk import Approval, Desk
+from astra.trusted.kernel import canonical
+from astra.trusted.kernel.clock import format_time
+from astra.trusted.kernel.errors import AstraError, DuplicateKey, NotFound
+from astra.trusted.ledger import chain
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.record import Event
 
 EXPORTED, REFUSED = "approval_token_exported", "approval_token_refused"
 KIND = "schedule"

@@ -5,12 +5,12 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from astra.ledger import chain
-from astra.ledger.ports import Ledger
-from astra.ledger.record import Record
 from astra.schedules import events
 from astra.schedules.model import Definition, Firing, Schedule
 from astra.schedules.projection import IS_OPEN
+from astra.trusted.ledger import chain
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.record import Record
 
 _SCHEDULE = """
     SELECT schedule.id, definition, state, next_run, subject.version, created_at, modified, factor,

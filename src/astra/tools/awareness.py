@@ -5,9 +5,9 @@ from typing import Literal
 from pydantic import Field
 
 from astra.persona.awareness import LARGEST_PAGE
-from astra.policy.call import Tier
-from astra.tools.registry import Answer, AnyTool, Arguments, Tool
 from astra.tools.services import Services
+from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Tool
+from astra.trusted.policy.call import Tier
 
 
 class ReadArguments(Arguments):

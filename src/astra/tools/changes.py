@@ -7,15 +7,15 @@ from typing import Any, Literal
 from pydantic import Field
 
 from astra.changes.edits import Delete, Edit, Patch, Replace, WholeFile
-from astra.changes.model import State
 from astra.changes.proposing import Proposal
 from astra.changes.service import brief
-from astra.changes.views import LARGEST_PAGE
-from astra.kernel.errors import BadInput
-from astra.policy.call import Tier
-from astra.tools.registry import Answer, AnyTool, Arguments, Hints, Tool
 from astra.tools.services import Services
 from astra.tools.source import PERSONA
+from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Hints, Tool
+from astra.trusted.changes.model import State
+from astra.trusted.changes.views import LARGEST_PAGE
+from astra.trusted.kernel.errors import BadInput
+from astra.trusted.policy.call import Tier
 
 WRITE = (*PERSONA, "ASTRA_CODE_WRITE_ENABLED")
 _LONGEST = 8_000_000

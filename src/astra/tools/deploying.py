@@ -8,11 +8,11 @@ from typing import Any
 
 from pydantic import Field
 
-from astra.kernel.errors import Refused
-from astra.policy.call import Footprint, Tier
-from astra.tools.registry import Answer, AnyTool, Arguments, Hints, Tool
 from astra.tools.services import Services
 from astra.tools.source import PERSONA
+from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Hints, Tool
+from astra.trusted.kernel.errors import Refused
+from astra.trusted.policy.call import Footprint, Tier
 
 
 def _only_said(description: str) -> Any:

@@ -17,10 +17,10 @@ from astra.desires.model import (
     REINFORCEMENT,
     Filter,
 )
-from astra.kernel.errors import NeedsApproval
-from astra.policy.call import Tier
-from astra.tools.registry import Answer, AnyTool, Arguments, Hints, Tool
 from astra.tools.services import Services
+from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Hints, Tool
+from astra.trusted.kernel.errors import NeedsApproval
+from astra.trusted.policy.call import Tier
 
 _LONGEST_ID, _LONGEST_CURSOR = 80, 80
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from pydantic import Field
 
-from astra.kernel.errors import NotFound
-from astra.policy.call import Tier
-from astra.settings.environment import FLAGS
-from astra.tools.registry import Answer, AnyTool, Arguments, Hints, Tool
 from astra.tools.services import Services
+from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Hints, Tool
+from astra.trusted.kernel.errors import NotFound
+from astra.trusted.policy.call import Tier
+from astra.trusted.settings.environment import FLAGS
 
 
 class Nothing(Arguments):

@@ -4,11 +4,11 @@ from typing import Any, NoReturn
 
 from pydantic import ConfigDict
 
-from astra.kernel.errors import Refused
-from astra.policy.call import Tier
-from astra.tools.registry import Answer, AnyTool, Arguments, Hints, Tool
 from astra.tools.services import Services
 from astra.tools.source import PERSONA
+from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Hints, Tool
+from astra.trusted.kernel.errors import Refused
+from astra.trusted.policy.call import Tier
 
 _WRITE = (*PERSONA, "ASTRA_CODE_WRITE_ENABLED")
 

@@ -2,10 +2,10 @@
 
 from pydantic import Field
 
-from astra.policy.call import Footprint, Tier
-from astra.tools.registry import Answer, AnyTool, Arguments, Hints, Tool
 from astra.tools.services import Services
 from astra.tools.source import PERSONA
+from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Hints, Tool
+from astra.trusted.policy.call import Footprint, Tier
 
 
 class ListArguments(Arguments):

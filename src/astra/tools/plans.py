@@ -8,14 +8,14 @@ from typing import Any
 
 from pydantic import Field
 
-from astra.kernel.errors import BadInput
 from astra.plans.book import LONGEST_DESCRIPTION, MOST_CHANNELS
 from astra.plans.drafting import LONGEST_ANSWER
 from astra.plans.model import AgentPlan
 from astra.plans.register import LARGEST_PAGE
-from astra.policy.call import Tier
-from astra.tools.registry import Answer, AnyTool, Arguments, Hints, Tool
 from astra.tools.services import Services
+from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Hints, Tool
+from astra.trusted.kernel.errors import BadInput
+from astra.trusted.policy.call import Tier
 
 _PLANNING = ("AGENT_PLANNING_ENABLED",)
 _LONGEST_ID = 80

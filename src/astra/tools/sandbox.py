@@ -4,12 +4,12 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from astra.kernel.errors import BadInput, Refused
-from astra.policy import domains
-from astra.policy.call import Footprint, Tier
-from astra.tools.registry import Answer, AnyTool, Arguments, Hints, Tool
 from astra.tools.services import Services
 from astra.tools.source import PERSONA
+from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Hints, Tool
+from astra.trusted.kernel.errors import BadInput, Refused
+from astra.trusted.policy import domains
+from astra.trusted.policy.call import Footprint, Tier
 
 _LONGEST_OUTPUT = 64_000
 

@@ -4,10 +4,10 @@ from typing import Any
 
 from pydantic import Field
 
-from astra.policy.call import Tier
 from astra.schedules.model import Definition
-from astra.tools.registry import Answer, AnyTool, Arguments, Tool
 from astra.tools.services import Services
+from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Tool
+from astra.trusted.policy.call import Tier
 
 Cron = Field(max_length=200, description="five fields, or @hourly @daily @weekly @monthly @yearly")
 Overlap = Field(description="what to do while the one before runs: skip, queue, cancel-previous")

@@ -4,18 +4,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from astra.approvals.desk import Desk
 from astra.changes.service import Changes
 from astra.desires.book import Desires
 from astra.goals.promotion import Promotions
-from astra.kernel.clock import Clock
-from astra.ledger.ports import Ledger
 from astra.persona.awareness import Awareness
 from astra.plans.book import Plans
 from astra.plans.drafting import Drafting
 from astra.plans.views import PlanViews
-from astra.policy.call import Call, Footprint
 from astra.schedules.service import Timetable
+from astra.trusted.approvals.desk import Desk
+from astra.trusted.kernel.clock import Clock
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.policy.call import Call, Footprint
 
 
 class SourceView(Protocol):

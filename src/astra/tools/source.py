@@ -2,9 +2,9 @@
 
 from pydantic import Field
 
-from astra.policy.call import Tier
-from astra.tools.registry import Answer, AnyTool, Arguments, Tool
 from astra.tools.services import Services
+from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Tool
+from astra.trusted.policy.call import Tier
 
 PERSONA = ("PERSONA_MODE_ENABLED",)
 At = Field(default=None, description="a commit, or a change id; the target's branch by default")

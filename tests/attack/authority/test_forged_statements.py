@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from astra.kernel.errors import SignatureRejected
-from astra.kernel.signatures import KeyPair
-from astra.ledger.record import Event, Head
-from astra.policy import authority
-from astra.policy.authority import KEY_ROTATED, Signed
 from astra.testing import RootInMemory as Root
+from astra.trusted.kernel.errors import SignatureRejected
+from astra.trusted.kernel.signatures import KeyPair
+from astra.trusted.ledger.record import Event, Head
+from astra.trusted.policy import authority
+from astra.trusted.policy.authority import KEY_ROTATED, Signed
 
 EVENT = Event(type="flag_set", actor="operator", data={"flag": "X", "on": True})
 Forge = Callable[[Root], Signed]

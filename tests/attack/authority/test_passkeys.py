@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from astra.approvals import desk
-from astra.kernel.errors import BadInput, Conflict, SignatureRejected
-from astra.kernel.signatures import KeyPair
-from astra.ledger.record import Event
-from astra.policy import assertions, authority, enrolment, flags, passkeys
-from astra.policy.authority import Signed
 from astra.testing import GateInMemory, RootInMemory
+from astra.trusted.approvals import desk
+from astra.trusted.kernel.errors import BadInput, Conflict, SignatureRejected
+from astra.trusted.kernel.signatures import KeyPair
+from astra.trusted.ledger.record import Event
+from astra.trusted.policy import assertions, authority, enrolment, flags, passkeys
+from astra.trusted.policy.authority import Signed
 from authenticator import PRESENT, VERIFIED, Authenticator
 
 ORIGIN = "http://localhost:8700"

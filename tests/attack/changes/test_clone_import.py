@@ -11,11 +11,11 @@ import pytest
 from astra.adapters.quarantine import ImportRefused, Quarantine, parse_bundle
 from astra.bootstrap import runtime as running
 from astra.bootstrap.runtime import Runtime
-from astra.changes.admission import NotAdmitted
-from astra.changes.model import Change
 from astra.changes.proposing import Proposal, Proposals
-from astra.kernel.errors import AstraError, BadInput, Conflict
-from astra.settings import environment
+from astra.trusted.changes.admission import NotAdmitted
+from astra.trusted.changes.model import Change
+from astra.trusted.kernel.errors import AstraError, BadInput, Conflict
+from astra.trusted.settings import environment
 from changing import IDENTITY, git, make_bare
 from driver import Astra, make_repository
 

@@ -5,14 +5,15 @@ from typing import Any
 
 import pytest
 
-from astra.approvals import desk
-from astra.changes import model
-from astra.changes.edits import FileState, WholeFile
-from astra.changes.model import State
-from astra.kernel.errors import DuplicateKey, SignatureRejected
-from astra.kernel.signatures import KeyPair
-from astra.ledger.record import Event
+from astra.changes.edits import WholeFile
 from astra.persona.awareness import Awareness
+from astra.trusted.approvals import desk
+from astra.trusted.changes import model
+from astra.trusted.changes.files import FileState
+from astra.trusted.changes.model import State
+from astra.trusted.kernel.errors import DuplicateKey, SignatureRejected
+from astra.trusted.kernel.signatures import KeyPair
+from astra.trusted.ledger.record import Event
 from changing import ChangesHere, git
 
 
@@ -95,8 +96,8 @@ def test_evidence_that_moved_makes_an_approval_stale_and_is_named(
 ) -> None:
     change = here.reviewed()
     approval = here.desk.get(str(change.approval))
-    assert here.changes.reviews.moved(change, approval) == ""
-    assert words in here.changes.reviews.moved(replace(change, **moved), approval)
+    assert here.changes.review.moved(change, approval) == ""
+    assert words in here.changes.review.moved(replace(change, **moved), approval)
 
 
 def test_a_tree_that_moved_makes_an_approval_stale_and_names_dependencies(
@@ -111,7 +112,7 @@ def test_a_tree_that_moved_makes_an_approval_stale_and_names_dependencies(
         when=here.root.clock.now(),
     )
     swapped = replace(change, facts={**change.facts, "commit": other.id})
-    said = here.changes.reviews.moved(swapped, approval)
+    said = here.changes.review.moved(swapped, approval)
     assert "the commit, the files, the files that name dependencies changed" in said
 
 

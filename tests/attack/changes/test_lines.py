@@ -4,7 +4,7 @@ import pytest
 
 from astra.changes.edits import WholeFile
 from astra.changes.lines import Remark
-from astra.kernel.errors import NotFound
+from astra.trusted.kernel.errors import NotFound
 from changing import ChangesHere
 
 ELSEWHERE = (
@@ -42,7 +42,7 @@ def test_names_are_names_and_nothing_else(here: ChangesHere, path: str) -> None:
 
 def test_the_target_of_a_symbolic_link_is_not_followed(here: ChangesHere) -> None:
     """A link of the target itself, which a change may turn into a file."""
-    from astra.changes.edits import FileState
+    from astra.trusted.changes.files import FileState
 
     head = here.repo.head()
     link = FileState(content=b"/etc/passwd", mode="120000")
@@ -66,6 +66,6 @@ def test_lines_count_as_git_counts_them_whatever_is_in_them(here: ChangesHere) -
 def test_what_is_said_about_a_line_is_printable_for_whoever_reads_it(here: ChangesHere) -> None:
     change = here.reviewed()
     said = Remark(path="agent.py", side="new", line=1, text="\x1b[2Jlook\u202e")
-    here.changes.reviews.comment(change.id, "", actor="operator", remarks=[said])
+    here.changes.remarks.comment(change.id, "", actor="operator", remarks=[said])
     ((kept,),) = (comment["remarks"] for comment in here.get(change.id).comments)
     assert kept["text"] == "\\x1b[2Jlook\\u202e"

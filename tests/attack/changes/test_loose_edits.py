@@ -7,10 +7,10 @@ import pytest
 
 from astra.bootstrap import runtime as running
 from astra.bootstrap.runtime import Runtime
-from astra.changes.admission import NotAdmitted
-from astra.changes.ports import Imported
 from astra.changes.proposing import Proposal
-from astra.settings import environment
+from astra.trusted.changes.admission import NotAdmitted
+from astra.trusted.changes.ports import Imported
+from astra.trusted.settings import environment
 from changing import IDENTITY, git
 from driver import Astra, make_repository
 

@@ -3,9 +3,9 @@
 import pytest
 
 from astra.changes.edits import WholeFile
-from astra.changes.evidence import Finding, Severity, TestVerdict
-from astra.changes.model import State
-from astra.kernel.errors import AstraError
+from astra.trusted.changes.evidence import Finding, Severity, TestVerdict
+from astra.trusted.changes.model import State
+from astra.trusted.kernel.errors import AstraError
 from changing import ChangesHere
 
 POLICY = """[target]

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from astra.changes.admission import NotAdmitted
 from astra.changes.edits import Patch, WholeFile
+from astra.trusted.changes.admission import NotAdmitted
 from changing import ChangesHere, git, make_bare
 
 

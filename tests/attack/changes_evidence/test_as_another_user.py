@@ -14,8 +14,8 @@ NOBODY = 65534
 SCRIPT = """
 import subprocess, sys
 from pathlib import Path
-from astra.adapters.bubblewrap.launch import Box, run
-from astra.adapters.bubblewrap.workspace import Workspace
+from astra.trusted.sandbox.launch import Box, run
+from astra.trusted.sandbox.workspace import Workspace
 from astra.adapters.workspaces import Workspaces
 
 top = Path(sys.argv[1])

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from astra.adapters import boxes
-from astra.adapters.bubblewrap import workspace
 from astra.adapters.workspaces import Workspaces
-from astra.changes.evidence import TestVerdict
+from astra.trusted.changes.evidence import TestVerdict
+from astra.trusted.sandbox import boxes, workspace
 
 TEST = "tests/test_shop.py"
 

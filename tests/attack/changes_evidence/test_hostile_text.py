@@ -6,11 +6,11 @@ import pytest
 
 from astra.adapters.bubblewrap.preflight import Preflight
 from astra.adapters.change_scanner import ChangeScanner
-from astra.adapters.data_root import DataRoot
 from astra.bootstrap.sandbox import Sandbox
-from astra.changes.evidence import Severity
-from astra.changes.files import ChangedFile
 from astra.testing import MemoryLedger
+from astra.trusted.changes.evidence import Severity
+from astra.trusted.changes.files import ChangedFile
+from astra.trusted.files.data_root import DataRoot
 
 CANARY = ChangedFile(path="src/canary.py", new=b"eval(input())\n", new_mode="100644")
 ALIASES = "".join(f"k{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 30))

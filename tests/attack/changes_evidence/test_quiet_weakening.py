@@ -2,10 +2,10 @@
 
 import pytest
 
-from astra.changes.evidence import Severity
-from astra.changes.findings import places
 from astra.changes.findings.examination import examine
 from astra.changes.findings.source import Source
+from astra.trusted.changes import places
+from astra.trusted.changes.evidence import Severity
 
 TOP = "import pytest\nfrom agent import answer\n\n"
 CHECK = "    assert answer() == 42\n"

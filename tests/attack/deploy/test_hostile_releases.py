@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from astra.adapters import boxes
 from astra.adapters.release_tree import tree_digest
 from astra.deployments.ports import AppSpec
+from astra.trusted.sandbox import boxes
 from deploying import PLAIN, SERVER, Stage, until
 
 

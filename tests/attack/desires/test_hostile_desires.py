@@ -7,15 +7,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from astra.approvals.desk import content
 from astra.bootstrap.services import make_registry
 from astra.desires.model import LONGEST_TEXT
 from astra.goals.book import Goals
 from astra.interfaces.cli import desires as cli
-from astra.kernel.errors import AstraError, BadInput, NeedsApproval, Refused, SignatureRejected
-from astra.kernel.signatures import KeyPair
-from astra.ledger import views
 from astra.testing import CounterInMemory
+from astra.trusted.approvals.desk import content
+from astra.trusted.kernel.errors import (
+    AstraError,
+    BadInput,
+    NeedsApproval,
+    Refused,
+    SignatureRejected,
+)
+from astra.trusted.kernel.signatures import KeyPair
+from astra.trusted.ledger import views
 
 ESCAPES = "\x1b[2J\x1b]0;owned\x07\u202egnp.exe\u2066\x9b31m\r\nfake line"
 

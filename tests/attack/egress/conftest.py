@@ -17,8 +17,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from astra.adapters.egress_proxy import Attempt, EgressProxy, Internet
-from astra.policy.domains import parse_grants
+from astra.trusted.egress.egress_proxy import Attempt, EgressProxy, Internet
+from astra.trusted.policy.domains import parse_grants
 
 PUBLIC = "93.184.216.34"
 NAMES = ("example.com", "api.example.com", "registry.example.org", "evil.net")

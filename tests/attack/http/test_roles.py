@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from astra.interfaces.daemon.rules import RULES, SOCKET_ONLY
-from astra.policy.call import Role
+from astra.trusted.door.rules import RULES, SOCKET_ONLY
+from astra.trusted.policy.call import Role
 from http_driver import Served, problem
 
 Holders = dict[str, str]
@@ -81,7 +81,7 @@ def test_a_revoked_token_is_nobody(site: Served) -> None:
 def test_tokens_take_the_operators_signature(site: Served, holders: Holders) -> None:
     from datetime import UTC, datetime
 
-    from astra.policy import access
+    from astra.trusted.policy import access
 
     content = access.token_content(
         "mine", name="mine", role="operator", days=1, now=datetime.now(UTC)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from astra.policy import authority
+from astra.trusted.policy import authority
 from http_driver import Served, problem
 
 FLAG = "ASTRA_CODE_WRITE_ENABLED"

@@ -11,9 +11,15 @@ import pytest
 from astra.adapters.git_objects import SourceView
 from astra.adapters.persona_space import PersonaSpace
 from astra.adapters.scoped_reads import ScopedReads
-from astra.policy.grants import GrantKind, GrantPlaces, PathGrants, compile_grants
-from astra.policy.protected import ProtectedPlaces, protected_places
-from astra.policy.reads import OWN_FOLDERS, SERVER_FOLDERS, ReadBoundary, ReadScope, read_folders
+from astra.trusted.policy.grants import GrantKind, GrantPlaces, PathGrants, compile_grants
+from astra.trusted.policy.protected import ProtectedPlaces, protected_places
+from astra.trusted.policy.reads import (
+    OWN_FOLDERS,
+    SERVER_FOLDERS,
+    ReadBoundary,
+    ReadScope,
+    read_folders,
+)
 
 CANARY = "the canary must never be seen"
 

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from astra.adapters.source_search import Pattern
-from astra.kernel.errors import AstraError, NotFound, Refused
-from astra.policy.grants import GrantKind, GrantRefused
-from astra.policy.paths import PathRefused, parse_absolute, parse_relative
-from astra.policy.reads import ReadProblem, ReadRefused, ReadScope
+from astra.trusted.kernel.errors import AstraError, NotFound, Refused
+from astra.trusted.policy.grants import GrantKind, GrantRefused
+from astra.trusted.policy.paths import PathRefused, parse_absolute, parse_relative
+from astra.trusted.policy.reads import ReadProblem, ReadRefused, ReadScope
 
 
 def test_source_reads_refuse_it(world: Any, hostile: str) -> None:

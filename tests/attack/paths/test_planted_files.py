@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from astra.adapters.guarded_files import FileProblem, FileRefused, GuardedFolder
-from astra.kernel.errors import AstraError, NotFound, Refused
-from astra.policy.paths import parse_relative
-from astra.policy.reads import ReadProblem, ReadRefused, ReadScope
+from astra.trusted.files.guarded_files import FileProblem, FileRefused, GuardedFolder
+from astra.trusted.kernel.errors import AstraError, NotFound, Refused
+from astra.trusted.policy.paths import parse_relative
+from astra.trusted.policy.reads import ReadProblem, ReadRefused, ReadScope
 
 
 def plant_chain(folder: Path, target: Path) -> str:

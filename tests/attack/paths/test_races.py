@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from astra.adapters import open_beneath
-from astra.kernel.errors import AstraError
-from astra.policy.reads import ReadScope
+from astra.trusted.files import open_beneath
+from astra.trusted.kernel.errors import AstraError
+from astra.trusted.policy.reads import ReadScope
 
 READS, WRITES = 1500, 200
 MOST_ROUNDS = 30_000

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astra.kernel.errors import AstraError
 from astra.plans import events
 from astra.plans.states import State
+from astra.trusted.kernel.errors import AstraError
 from plans_at_work import NOTES, PlansAtWork, document, done, tool, write
 
 

@@ -12,13 +12,13 @@ import pytest
 import astra.plans
 from astra.adapters.plan_files import PlanFolder
 from astra.bootstrap import runtime as running
-from astra.kernel.errors import AstraError, LedgerLocked, NotFound, SignatureRejected
-from astra.ledger import views
 from astra.plans import events, schema, states
 from astra.plans.states import BLOCKED, State
-from astra.policy.authority import Signed
-from astra.policy.call import Actor, Call, Footprint, Role, Tier
-from astra.settings import environment
+from astra.trusted.kernel.errors import AstraError, LedgerLocked, NotFound, SignatureRejected
+from astra.trusted.ledger import views
+from astra.trusted.policy.authority import Signed
+from astra.trusted.policy.call import Actor, Call, Footprint, Role, Tier
+from astra.trusted.settings import environment
 from driver import Astra
 from plans_at_work import NOTES, PlansAtWork, document, done, down, tool, write
 

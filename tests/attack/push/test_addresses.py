@@ -11,11 +11,11 @@ import pytest
 
 from astra.adapters.device_files import DeviceFiles
 from astra.adapters.web_push import Outcome, WebPush, public_places
-from astra.kernel.errors import AstraError
 from astra.notifications.devices import Address, Devices
 from astra.notifications.encryption import ServerKey
-from astra.policy import access
 from astra.testing import RootInMemory
+from astra.trusted.kernel.errors import AstraError
+from astra.trusted.policy import access
 from push_service import HOST, Browser, PushService, serving
 
 KNOWN = "fcm.googleapis.com"

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import astra
-from astra.adapters.bubblewrap import machine
 from astra.adapters.bubblewrap.attacks import referee, run_attacks
 from astra.adapters.bubblewrap.attacks.cases import ATTACKS, WORKS
+from astra.trusted.sandbox import machine
 
 NOBODY = 65534
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
@@ -26,8 +26,8 @@ print(json.dumps([[r.name, r.outcome, r.held] for r in run_attacks((*WORKS, *ATT
 SWAP = """
 import json, os, subprocess, sys, tempfile
 from pathlib import Path
-from astra.adapters.bubblewrap.launch import Box, run
-from astra.policy.manifest import Manifest
+from astra.trusted.sandbox.launch import Box, run
+from astra.trusted.policy.manifest import Manifest
 base = Path(tempfile.mkdtemp())
 for name in ("private", "granted"):
     (base / name).mkdir()

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from astra.adapters.bubblewrap import machine
-from astra.adapters.bubblewrap.outcome import Verdict
-from astra.adapters.stop import stop_now
-from astra.policy.manifest import MIB, Limits
+from astra.trusted.policy.manifest import MIB, Limits
+from astra.trusted.sandbox import machine
+from astra.trusted.sandbox.outcome import Verdict
+from astra.trusted.stop.stop import stop_now
 
 pytestmark = pytest.mark.serial
 

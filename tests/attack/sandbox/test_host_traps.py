@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from astra.adapters.bubblewrap import toolchain
-from astra.adapters.bubblewrap.outcome import Verdict
-from astra.adapters.bubblewrap.results import UnsafeResult, read_result
-from astra.kernel.errors import NotFound
-from astra.policy.manifest import Manifest
+from astra.trusted.kernel.errors import NotFound
+from astra.trusted.policy.manifest import Manifest
+from astra.trusted.sandbox import toolchain
+from astra.trusted.sandbox.outcome import Verdict
+from astra.trusted.sandbox.results import UnsafeResult, read_result
 
 
 def test_a_planted_pth_and_sitecustomize_run_only_inside_the_next_box(

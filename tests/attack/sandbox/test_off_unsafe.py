@@ -10,10 +10,10 @@ import pytest
 
 from astra.bootstrap.services import make_registry
 from astra.interfaces import socket_path
-from astra.kernel.clock import SystemClock
-from astra.kernel.signatures import KeyPair
-from astra.ledger.record import Event, Head
-from astra.policy import authority, confinement
+from astra.trusted.kernel.clock import SystemClock
+from astra.trusted.kernel.signatures import KeyPair
+from astra.trusted.ledger.record import Event, Head
+from astra.trusted.policy import authority, confinement
 from driver import Astra, make_repository, past
 
 pytestmark = pytest.mark.xdist_group("sandbox")

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from astra.adapters.bubblewrap import toolchain
 from astra.adapters.bubblewrap.preflight import Preflight
-from astra.adapters.bubblewrap.toolchain import UnusableToolchain
-from astra.adapters.data_root import DataRoot
 from astra.bootstrap.agent_boxes import AgentBoxes
 from astra.bootstrap.sandbox import Sandbox
 from astra.testing import MemoryLedger
+from astra.trusted.files.data_root import DataRoot
+from astra.trusted.sandbox import toolchain
+from astra.trusted.sandbox.toolchain import UnusableToolchain
 
 
 @pytest.fixture

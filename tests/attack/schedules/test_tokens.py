@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from astra.approvals.desk import content
-from astra.kernel.errors import AstraError, Conflict, SignatureRejected
-from astra.kernel.signatures import KeyPair
-from astra.ledger import views as records
-from astra.ledger.record import Event
-from astra.policy.call import Footprint
 from astra.schedules import planning
 from astra.schedules.model import Kind, Schedule
+from astra.trusted.approvals.desk import content
+from astra.trusted.kernel.errors import AstraError, Conflict, SignatureRejected
+from astra.trusted.kernel.signatures import KeyPair
+from astra.trusted.ledger import views as records
+from astra.trusted.ledger.record import Event
+from astra.trusted.policy.call import Footprint
 
 
 @pytest.fixture

@@ -3,9 +3,9 @@
 import resource
 import subprocess
 
-from astra.adapters.bubblewrap import machine, profile
-from astra.adapters.bubblewrap.profile import Cover, compile_profile
-from astra.policy.manifest import Manifest
+from astra.trusted.policy.manifest import Manifest
+from astra.trusted.sandbox import machine, profile
+from astra.trusted.sandbox.profile import Cover, compile_profile
 
 
 def test_every_option_that_a_profile_spells_is_known_to_bwrap() -> None:

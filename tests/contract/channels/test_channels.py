@@ -13,8 +13,8 @@ from astra.adapters.device_files import DeviceFiles, KeyFile
 from astra.adapters.web_push import DeviceChannels, WebPush
 from astra.notifications.devices import Address, Devices
 from astra.notifications.outbox import Channels, Message
-from astra.policy import access
 from astra.testing import MemoryChannels, RootInMemory
+from astra.trusted.policy import access
 from push_service import HOST, Browser, PushService, proven, serving
 from web_hook import Hook, listening
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from astra.deployments.ports import AppHolder, AppSpec
-from astra.kernel.errors import AstraError
+from astra.trusted.kernel.errors import AstraError
 from deploying import Stage, until
 from holding import CRASHES, FakeHolder
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from astra.adapters.file_ledger import FileLedger
-from astra.kernel.canonical import NotCanonical
-from astra.kernel.errors import BadInput, DuplicateKey, StaleVersion
-from astra.ledger import views
-from astra.ledger.ports import Ledger
-from astra.ledger.record import GENESIS, Event
 from astra.testing import MemoryLedger, SetClock
+from astra.trusted.file_ledger import FileLedger
+from astra.trusted.kernel.canonical import NotCanonical
+from astra.trusted.kernel.errors import BadInput, DuplicateKey, StaleVersion
+from astra.trusted.ledger import views
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.record import GENESIS, Event
 
 Make = Callable[[], Ledger]
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from astra.adapters.bubblewrap.preflight import Preflight
-from astra.adapters.data_root import DataRoot
-from astra.adapters.egress_proxy import Internet
 from astra.bootstrap.agent_boxes import AgentBoxes, FetchFailed
 from astra.bootstrap.sandbox import Sandbox
-from astra.ledger import views
 from astra.testing import MemoryLedger
+from astra.trusted.egress.egress_proxy import Internet
+from astra.trusted.files.data_root import DataRoot
+from astra.trusted.ledger import views
 
 PUBLIC = "93.184.216.34"
 

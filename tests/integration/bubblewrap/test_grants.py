@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from astra.adapters.bubblewrap.outcome import Verdict
-from astra.policy.manifest import Manifest
+from astra.trusted.policy.manifest import Manifest
+from astra.trusted.sandbox.outcome import Verdict
 
 
 def test_a_link_on_the_way_to_a_grant_is_refused(yard: Any, tmp_path: Path) -> None:

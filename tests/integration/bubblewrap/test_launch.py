@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from astra.adapters import boxes
-from astra.adapters.bubblewrap import machine, staging, threshold
-from astra.adapters.bubblewrap.machine import SandboxUnavailable
-from astra.adapters.bubblewrap.outcome import Verdict
-from astra.adapters.bubblewrap.supervision import Started
-from astra.adapters.bubblewrap.toolchain import Toolchain
-from astra.policy.manifest import MIB, Limits, Manifest
+from astra.trusted.policy.manifest import MIB, Limits, Manifest
+from astra.trusted.sandbox import boxes, machine, staging, threshold
+from astra.trusted.sandbox.machine import SandboxUnavailable
+from astra.trusted.sandbox.outcome import Verdict
+from astra.trusted.sandbox.supervision import Started
+from astra.trusted.sandbox.toolchain import Toolchain
 
 UNTIL_SEEN = "while [ ! -e go-on ]; do :; done"
 

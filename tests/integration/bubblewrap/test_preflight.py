@@ -1,9 +1,10 @@
 import pytest
 
-from astra.adapters.bubblewrap import machine, preflight
+from astra.adapters.bubblewrap import preflight
 from astra.adapters.bubblewrap.attacks.arena import Result
 from astra.adapters.bubblewrap.attacks.cases import ATTACKS
 from astra.adapters.bubblewrap.preflight import fix_for, judge
+from astra.trusted.sandbox import machine
 
 
 def test_the_box_holds_on_this_machine() -> None:

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from astra.adapters.bubblewrap.results import UnsafeResult, read_result
-from astra.kernel.errors import NotFound
+from astra.trusted.kernel.errors import NotFound
+from astra.trusted.sandbox.results import UnsafeResult, read_result
 
 
 def test_a_plain_file_below_the_folder_is_read(yard: Any) -> None:

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from astra.adapters import boxes
-from astra.adapters.boxes import RunningBox
-from astra.adapters.bubblewrap.outcome import Outcome, Verdict
-from astra.adapters.stop import end_one, stop_now
-from astra.policy.manifest import Limits
+from astra.trusted.policy.manifest import Limits
+from astra.trusted.sandbox import boxes
+from astra.trusted.sandbox.boxes import RunningBox
+from astra.trusted.sandbox.outcome import Outcome, Verdict
+from astra.trusted.stop.stop import end_one, stop_now
 
 FORKS = (
     "f() { (setsid sh -c 'while :; do sleep 100; done' &) ; }; for n in 1 2 3 4 5 6 7 8; do f; done"
@@ -23,7 +23,7 @@ FORKS = (
 LAUNCHER = """
 import sys
 from pathlib import Path
-from astra.adapters.bubblewrap.launch import Box, run
+from astra.trusted.sandbox.launch import Box, run
 run(Box(command=("sh", "-c", "echo up; sleep 600")), data_root=Path(sys.argv[1]),
     on_output=lambda stream, data: print(data, flush=True))
 """
@@ -177,7 +177,7 @@ def test_stop_on_an_empty_data_root_freezes_it(tmp_path: Path) -> None:
 def _stop_elsewhere(data_root: Path) -> dict[str, Any]:
     script = (
         "import json, sys; from dataclasses import asdict; from pathlib import Path;"
-        "from astra.adapters.stop import end_one, stop_now;"
+        "from astra.trusted.stop.stop import end_one, stop_now;"
         "print(json.dumps(asdict(stop_now(Path(sys.argv[1])))))"
     )
     done = subprocess.run(

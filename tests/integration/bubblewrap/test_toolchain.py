@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from astra.adapters.bubblewrap import toolchain
-from astra.adapters.bubblewrap.toolchain import UnusableToolchain
-from astra.kernel.errors import NotFound
-from astra.policy.manifest import Manifest
+from astra.trusted.kernel.errors import NotFound
+from astra.trusted.policy.manifest import Manifest
+from astra.trusted.sandbox import toolchain
+from astra.trusted.sandbox.toolchain import UnusableToolchain
 
 
 def test_a_virtual_environment_in_a_home_folder_works_and_the_home_folder_stays_closed(

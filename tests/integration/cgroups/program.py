@@ -5,9 +5,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from astra.adapters.bubblewrap.launch import Box, run
-from astra.adapters.cgroups import take_delegation
-from astra.policy.manifest import Limits, Manifest
+from astra.trusted.policy.manifest import Limits, Manifest
+from astra.trusted.sandbox.cgroups import take_delegation
+from astra.trusted.sandbox.launch import Box, run
 
 
 def main(wanted: dict[str, Any]) -> dict[str, Any]:

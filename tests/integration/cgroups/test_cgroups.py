@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from astra.adapters.cgroups import Delegation, Group, Host, look, own_group
-from astra.policy.manifest import Limits
+from astra.trusted.policy.manifest import Limits
+from astra.trusted.sandbox.cgroups import Delegation, Group, Host, look, own_group
 
 MOUNT = "30 23 0:26 / {} rw,nosuid - cgroup2 cgroup2 rw"
 ORDINARY = 1000
@@ -115,7 +115,9 @@ def test_the_limit_that_the_kernel_held_a_group_to_is_named(tmp_path: Path) -> N
 
 def test_this_machine_says_which_it_is() -> None:
     """In a process of its own: it may step into a leaf of its group."""
-    program = "from astra.adapters.cgroups import take_delegation as t; print(t().in_words())"
+    program = (
+        "from astra.trusted.sandbox.cgroups import take_delegation as t; print(t().in_words())"
+    )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from astra.adapters.cgroups import NEEDED, own_group
+from astra.trusted.sandbox.cgroups import NEEDED, own_group
 
 PROGRAM = Path(__file__).with_name("program.py")
 Run = Callable[..., dict[str, Any]]

@@ -6,9 +6,9 @@ import pytest
 
 from astra.adapters.bubblewrap.preflight import Preflight
 from astra.adapters.change_scanner import ChangeScanner
-from astra.adapters.data_root import DataRoot
 from astra.bootstrap.sandbox import Sandbox
 from astra.testing import MemoryLedger
+from astra.trusted.files.data_root import DataRoot
 
 
 @pytest.fixture

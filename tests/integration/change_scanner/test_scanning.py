@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from astra.adapters.change_scanner import ChangeScanner
-from astra.changes.evidence import Finding, Severity
-from astra.changes.files import ChangedFile
-from astra.ledger import views
+from astra.trusted.changes.evidence import Finding, Severity
+from astra.trusted.changes.files import ChangedFile
+from astra.trusted.ledger import views
 
 STORY = {"actor": "agent", "correlation": "cor_0123456789abcdef"}
 REPOSITORY = Path(__file__).parents[3]

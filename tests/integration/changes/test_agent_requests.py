@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 
 from astra.changes.edits import WholeFile
-from astra.changes.evidence import TestVerdict
-from astra.changes.files import ChangedFile
-from astra.changes.model import State
-from astra.changes.ports import Imported
 from astra.deployments.asking import AgentRequests, Obstacle
-from astra.kernel.errors import Conflict
+from astra.trusted.changes.evidence import TestVerdict
+from astra.trusted.changes.files import ChangedFile
+from astra.trusted.changes.model import State
+from astra.trusted.changes.ports import Imported
+from astra.trusted.kernel.errors import Conflict
 from changing import ChangesHere
 
 NEW_TEST = WholeFile(path="tests/test_new.py", content=b"def test_new():\n    assert 1\n")
@@ -89,7 +89,7 @@ def test_a_change_to_tests_that_waits_keeps_everything_waiting(here: ChangesHere
         True,
     )
     assert obstacle(here, person_for_tests=False) is None
-    here.changes.reviews.reject(change.id, "no", actor="operator")
+    here.changes.remarks.reject(change.id, "no", actor="operator")
     assert obstacle(here) is None
 
 

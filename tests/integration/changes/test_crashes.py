@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from astra.changes import model
-from astra.changes.evidence import TestVerdict
-from astra.changes.model import State
-from astra.kernel.errors import AstraError
-from astra.tasks.book import Tasks
+from astra.trusted.changes import model
+from astra.trusted.changes.evidence import TestVerdict
+from astra.trusted.changes.model import State
+from astra.trusted.changes.tasks import Tasks
+from astra.trusted.kernel.errors import AstraError
 from changing import ChangesHere, git
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from astra.changes.edits import WholeFile
-from astra.changes.evidence import TestReport
-from astra.changes.model import Change, State
+from astra.trusted.changes.evidence import TestReport
+from astra.trusted.changes.model import Change, State
 from changing import ChangesHere, FakeTests
 from deploying import until
 
@@ -50,11 +50,11 @@ def under_test(here: ChangesHere, name: str, **more: Any) -> Change:
 
 
 def reject(here: ChangesHere, change: Change) -> None:
-    here.changes.reviews.reject(change.id, "no", actor="operator")
+    here.changes.remarks.reject(change.id, "no", actor="operator")
 
 
 def send_back(here: ChangesHere, change: Change) -> None:
-    here.changes.reviews.request_changes(change.id, "add a test", actor="operator")
+    here.changes.remarks.request_changes(change.id, "add a test", actor="operator")
 
 
 def supersede(here: ChangesHere, change: Change) -> None:
@@ -80,6 +80,6 @@ def test_the_tests_of_other_changes_go_on(endless: ChangesHere) -> None:
     first, second = under_test(endless, "one.py"), under_test(endless, "two.py")
     reject(endless, first)
     until(lambda: first.id in endless.tests.ended)
-    endless.changes.reviews.comment(second.id, "still looking", actor="operator")
+    endless.changes.remarks.comment(second.id, "still looking", actor="operator")
     assert endless.get(second.id).state is State.GATHERING
     assert set(endless.tests.ended) == {first.id}

@@ -2,13 +2,13 @@
 
 import pytest
 
-from astra.changes import model
-from astra.changes.evidence import TestVerdict
-from astra.changes.model import State
 from astra.deployments import events, views
 from astra.deployments.requests import NotApproved
-from astra.kernel.errors import Refused
-from astra.ledger.record import Event
+from astra.trusted.changes import model
+from astra.trusted.changes.evidence import TestVerdict
+from astra.trusted.changes.model import State
+from astra.trusted.kernel.errors import Refused
+from astra.trusted.ledger.record import Event
 from changing import ChangesHere
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from astra.changes.edits import Delete, WholeFile
 from astra.changes.lines import LONGEST_LINE, MOST_LINES, MOST_REMARKS, Remark
-from astra.changes.model import State
-from astra.kernel.errors import BadInput, NotFound
+from astra.trusted.changes.model import State
+from astra.trusted.kernel.errors import BadInput, NotFound
 from changing import ChangesHere
 
 BEFORE = "agent.py"
@@ -54,7 +54,7 @@ def test_a_very_long_line_is_cut(here: ChangesHere) -> None:
 def test_a_remark_is_kept_with_its_file_side_and_line(here: ChangesHere) -> None:
     change = here.reviewed()
     said = [remark(), remark(side="old", text="it was fine")]
-    here.changes.reviews.request_changes(change.id, "", actor="operator", remarks=said)
+    here.changes.remarks.request_changes(change.id, "", actor="operator", remarks=said)
     sent_back = here.get(change.id)
     assert (sent_back.state, sent_back.reason) == (State.REVISE, "see the remarks on its lines")
     (comment,) = here.changes.shown(change.id)["comments"]
@@ -64,7 +64,7 @@ def test_a_remark_is_kept_with_its_file_side_and_line(here: ChangesHere) -> None
 
 def test_remarks_stay_with_the_commit_they_were_made_on(here: ChangesHere) -> None:
     change = here.reviewed()
-    here.changes.reviews.comment(change.id, "", actor="operator", remarks=[remark()])
+    here.changes.remarks.comment(change.id, "", actor="operator", remarks=[remark()])
     here.commit_elsewhere("other.py", b"y = 1\n")
     here.approve(change)
     moved = here.get(change.id)
@@ -88,7 +88,7 @@ def test_a_remark_on_nothing_is_refused_and_nothing_is_recorded(
     change = here.reviewed()
     before = here.types()
     with pytest.raises(error):
-        here.changes.reviews.comment(change.id, "x", actor="op", remarks=[remark(**wrong)])
+        here.changes.remarks.comment(change.id, "x", actor="op", remarks=[remark(**wrong)])
     assert here.types() == before
 
 
@@ -96,10 +96,10 @@ def test_there_are_bounds_to_what_is_said_at_once(here: ChangesHere) -> None:
     change = here.reviewed()
     many = [remark()] * (MOST_REMARKS + 1)
     with pytest.raises(BadInput):
-        here.changes.reviews.comment(change.id, "", actor="operator", remarks=many)
+        here.changes.remarks.comment(change.id, "", actor="operator", remarks=many)
 
 
 def test_saying_nothing_at_all_is_refused(here: ChangesHere) -> None:
     change = here.reviewed()
     with pytest.raises(BadInput):
-        here.changes.reviews.comment(change.id, " ", actor="operator")
+        here.changes.remarks.comment(change.id, " ", actor="operator")

@@ -3,8 +3,8 @@
 import pytest
 
 from astra.changes.edits import WholeFile
-from astra.changes.model import State
-from astra.kernel.errors import BadInput
+from astra.trusted.changes.model import State
+from astra.trusted.kernel.errors import BadInput
 from changing import ChangesHere
 
 
@@ -13,7 +13,7 @@ def five(here: ChangesHere) -> list[str]:
     """Give five changes, oldest first; the second and the fourth are rejected."""
     made = [here.propose(WholeFile(path=f"{n}.py", content=b"x = 1\n")).id for n in range(5)]
     for identifier in (made[1], made[3]):
-        here.changes.reviews.reject(identifier, "no", actor="operator")
+        here.changes.remarks.reject(identifier, "no", actor="operator")
     return made
 
 

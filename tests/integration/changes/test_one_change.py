@@ -2,11 +2,11 @@
 
 import pytest
 
-from astra.changes import model
 from astra.changes.edits import Delete, Patch, Replace, WholeFile
-from astra.changes.model import State
-from astra.kernel.errors import BadInput, Conflict, Refused
-from astra.tasks.book import Tasks
+from astra.trusted.changes import model
+from astra.trusted.changes.model import State
+from astra.trusted.changes.tasks import Tasks
+from astra.trusted.kernel.errors import BadInput, Conflict, Refused
 from changing import ChangesHere, git
 
 
@@ -50,7 +50,7 @@ def test_an_approval_merges_exactly_the_commit_that_was_approved(here: ChangesHe
 
 def test_a_rejection_moves_nothing_and_the_agent_reads_why(here: ChangesHere) -> None:
     change, before = here.reviewed(), here.repo.head()
-    here.changes.reviews.reject(change.id, "too clever", actor="operator")
+    here.changes.remarks.reject(change.id, "too clever", actor="operator")
     found = here.get(change.id)
     assert (found.state, found.reason, found.closed) == (State.REJECTED, "too clever", True)
     assert here.repo.head() == before
@@ -182,7 +182,7 @@ def test_a_change_to_tests_is_named_in_the_flag_file_until_it_is_decided(here: C
     assert flag.read_text() == f"{one.id}\n{two.id}\n"
     here.approve(one)
     assert flag.read_text() == f"{two.id}\n"
-    here.changes.reviews.reject(two.id, "no", actor="operator")
+    here.changes.remarks.reject(two.id, "no", actor="operator")
     assert not flag.exists()
 
 
@@ -205,8 +205,8 @@ def test_an_approval_can_include_the_deploy_and_the_record_says_so(here: Changes
 
 def test_a_reviewer_sends_it_back_and_a_revision_takes_its_place(here: ChangesHere) -> None:
     change = here.reviewed()
-    here.changes.reviews.comment(change.id, "why 42?", actor="operator")
-    here.changes.reviews.request_changes(change.id, "add a test", actor="operator")
+    here.changes.remarks.comment(change.id, "why 42?", actor="operator")
+    here.changes.remarks.request_changes(change.id, "add a test", actor="operator")
     sent_back = here.get(change.id)
     assert sent_back.state is State.REVISE
     assert [comment["text"] for comment in sent_back.comments] == ["why 42?", "add a test"]
@@ -218,14 +218,14 @@ def test_a_reviewer_sends_it_back_and_a_revision_takes_its_place(here: ChangesHe
     assert (old.state, old.superseded_by) == (State.SUPERSEDED, revision.id)
     assert revision.correlation == change.correlation
     with pytest.raises(Conflict):
-        here.changes.reviews.request_changes(change.id, "again", actor="operator")
+        here.changes.remarks.request_changes(change.id, "again", actor="operator")
 
 
 def test_evidence_can_be_gathered_again_and_the_old_approval_is_withdrawn(
     here: ChangesHere,
 ) -> None:
     change = here.reviewed()
-    here.changes.reviews.renew(change.id, actor="operator")
+    here.changes.remarks.renew(change.id, actor="operator")
     here.steps.run_due()
     again = here.get(change.id)
     assert (again.round, again.state) == (2, State.AWAITING)
@@ -239,7 +239,7 @@ def test_an_approval_that_expired_can_be_asked_for_again(here: ChangesHere) -> N
     here.root.clock.advance(hours=25)
     here.desk.expire(str(change.approval))
     assert here.get(change.id).approval is None
-    fresh = here.changes.reviews.ask(change.id)
+    fresh = here.changes.review.ask(change.id)
     assert here.get(change.id).approval == fresh
     here.approve(here.get(change.id))
     assert here.get(change.id).state is State.EXECUTED

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import long_history
-from astra.changes.admission import NotAdmitted
 from astra.changes.edits import Delete, Patch, Replace, WholeFile
-from astra.changes.model import State
+from astra.trusted.changes.admission import NotAdmitted
+from astra.trusted.changes.model import State
 from changing import ChangesHere, git
 from long_history import BINARY, COMMITS, CRLF, LATIN
 

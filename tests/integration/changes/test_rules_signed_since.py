@@ -1,7 +1,7 @@
 """Rules for the target that are signed while a change waits: it is put before them anew."""
 
 from astra.changes.edits import WholeFile
-from astra.changes.model import State
+from astra.trusted.changes.model import State
 from changing import ChangesHere
 
 PAGE = WholeFile(path="web/page.py", content=b"x = 1\n")
@@ -67,7 +67,7 @@ def test_an_approval_that_was_asked_for_by_hand_does_not_go_around_the_rules(
     assert change.approval
     here.desk.go_stale(change.approval, "as if its day were over")
     sign(here, 'forbidden_paths = ["web/"]')
-    asked = here.changes.reviews.ask(change.id)
+    asked = here.changes.review.ask(change.id)
     here.grant(asked)
     here.steps.run_due()
     assert here.get(change.id).state is State.CONFLICT

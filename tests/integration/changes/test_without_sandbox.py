@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from astra.adapters.bubblewrap.machine import SandboxUnavailable
 from astra.bootstrap import runtime as running
 from astra.bootstrap.evidence import BoxesOnly
 from astra.bootstrap.runtime import Runtime
 from astra.changes.edits import WholeFile
-from astra.changes.model import State
 from astra.changes.proposing import Proposal
-from astra.policy.manifest import Manifest
-from astra.settings import environment
+from astra.trusted.changes.model import State
+from astra.trusted.policy.manifest import Manifest
+from astra.trusted.sandbox.machine import SandboxUnavailable
+from astra.trusted.settings import environment
 from driver import Astra, make_repository
 
 

@@ -159,7 +159,7 @@ def test_a_sign_off_of_no_report_is_refused_and_nothing_fails(
     site: Served, http: httpx2.Client
 ) -> None:
     statement = site.statement(http, "readiness_signed_off", {})
-    from astra.policy import authority
+    from astra.trusted.policy import authority
 
     signed = json.loads(json.dumps(authority.sign(statement, site.key()).as_dict()))
     said = http.post("/api/readiness/sign-off", json={"report": {}, "authority": signed})

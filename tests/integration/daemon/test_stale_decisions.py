@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from astra.policy import authority, contract
+from astra.trusted.policy import authority, contract
 from driver import Astra, make_repository
 from http_driver import Served, problem, served
 

@@ -17,12 +17,12 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from astra.adapters.file_ledger import FileLedger
-from astra.adapters.file_ledger.check import check_files
-from astra.kernel.signatures import KeyPair
-from astra.ledger import views
-from astra.ledger.record import Event
 from astra.testing import SetClock
+from astra.trusted.file_ledger import FileLedger
+from astra.trusted.file_ledger.check import check_files
+from astra.trusted.kernel.signatures import KeyPair
+from astra.trusted.ledger import views
+from astra.trusted.ledger.record import Event
 
 KEY = KeyPair.generate()
 WATCHED = ("/adapters/file_ledger/", "/adapters/sqlite_index.py", "/ledger/chain.py")

@@ -4,12 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from astra.adapters.file_ledger import FileLedger
-from astra.adapters.file_ledger.check import check_files
-from astra.kernel.errors import LedgerUnavailable
-from astra.kernel.signatures import KeyPair
-from astra.ledger import views
-from astra.ledger.record import Event
+from astra.trusted.file_ledger import FileLedger
+from astra.trusted.file_ledger.check import check_files
+from astra.trusted.kernel.errors import LedgerUnavailable
+from astra.trusted.kernel.signatures import KeyPair
+from astra.trusted.ledger import views
+from astra.trusted.ledger.record import Event
 
 KEY = KeyPair.generate()
 

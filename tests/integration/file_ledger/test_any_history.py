@@ -9,13 +9,13 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from astra.adapters.file_ledger import FileLedger
-from astra.adapters.file_ledger.check import check_files
-from astra.kernel.errors import DuplicateKey, StaleVersion
-from astra.kernel.signatures import KeyPair
-from astra.ledger import views
-from astra.ledger.record import Event
 from astra.testing import SetClock
+from astra.trusted.file_ledger import FileLedger
+from astra.trusted.file_ledger.check import check_files
+from astra.trusted.kernel.errors import DuplicateKey, StaleVersion
+from astra.trusted.kernel.signatures import KeyPair
+from astra.trusted.ledger import views
+from astra.trusted.ledger.record import Event
 
 KEY = KeyPair.generate()
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)

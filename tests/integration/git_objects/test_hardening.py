@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from astra.adapters.bounded_process import (
+from astra.adapters.source_search import Pattern
+from astra.trusted.git.bounded_process import (
     BoundedCommand,
     ProgramMissing,
     ProgramOutputTooLarge,
     ProgramTimedOut,
     run_bounded,
 )
-from astra.adapters.git_batch import BorrowedObjects, ObjectReader, ObjectTooLarge
-from astra.adapters.git_command import GitCommand, GitFailed, run_git
-from astra.adapters.source_search import Pattern
-from astra.kernel.errors import AstraError, BadInput, NotFound
+from astra.trusted.git.git_batch import BorrowedObjects, ObjectReader, ObjectTooLarge
+from astra.trusted.git.git_command import GitCommand, GitFailed, run_git
+from astra.trusted.kernel.errors import AstraError, BadInput, NotFound
 
 
 @pytest.fixture

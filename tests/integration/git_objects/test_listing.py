@@ -2,12 +2,12 @@ from typing import Any
 
 import pytest
 
-from astra.adapters.git_tree import BadRevision
 from astra.adapters.source_listing import BadCursor
-from astra.kernel.errors import AstraError, NotFound
-from astra.policy.globs import GlobRefused
-from astra.policy.paths import PathRefused
-from astra.policy.secrets import SecretRules
+from astra.trusted.git.git_tree import BadRevision
+from astra.trusted.kernel.errors import AstraError, NotFound
+from astra.trusted.policy.globs import GlobRefused
+from astra.trusted.policy.paths import PathRefused
+from astra.trusted.policy.secrets import SecretRules
 
 FILES = {
     "README.md": "# hello\n",

@@ -6,8 +6,8 @@ import pytest
 from astra.adapters.git_objects import FileTooLarge, NotText, SourceLimits
 from astra.adapters.source_reading import IsFolder
 from astra.adapters.text_view import RangeOutsideFile
-from astra.kernel.errors import NotFound
-from astra.policy.reads import ReadProblem, ReadRefused
+from astra.trusted.kernel.errors import NotFound
+from astra.trusted.policy.reads import ReadProblem, ReadRefused
 
 
 def test_a_file_is_read_whole_and_says_what_it_is(repository: Any) -> None:

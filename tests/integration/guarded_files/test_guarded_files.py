@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from astra.adapters import open_beneath
-from astra.adapters.guarded_files import (
+from astra.trusted.files import open_beneath
+from astra.trusted.files.guarded_files import (
     TEMPORARY_PREFIX,
     FileProblem,
     FileRefused,
     GuardedFolder,
 )
-from astra.kernel.errors import NotFound
-from astra.policy.paths import RelativePath, parse_folder, parse_relative
+from astra.trusted.kernel.errors import NotFound
+from astra.trusted.policy.paths import RelativePath, parse_folder, parse_relative
 
 
 @pytest.fixture(params=["openat2", "step by step"])

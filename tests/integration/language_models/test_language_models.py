@@ -19,9 +19,9 @@ from astra.adapters.language_models import (
     endpoint,
 )
 from astra.adapters.model_transport import LARGEST_BODY
-from astra.kernel.errors import BadSetting
 from astra.plans.forms import ActionForm
 from astra.plans.ports import ModelUnavailable, Prompt
+from astra.trusted.kernel.errors import BadSetting
 from model_server import ModelServer, Raw, as_json
 
 PROMPT = Prompt(rules="be brief", data=("one", "two"), version="working-1")

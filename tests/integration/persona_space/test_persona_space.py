@@ -12,8 +12,8 @@ from astra.adapters.persona_space import (
     PersonaRefused,
     PersonaSpace,
 )
-from astra.kernel.errors import NotFound
-from astra.policy.reads import ReadProblem, ReadRefused
+from astra.trusted.kernel.errors import NotFound
+from astra.trusted.policy.reads import ReadProblem, ReadRefused
 
 STREAM = b"""commit refs/heads/main
 committer T <t@localhost> 0 +0000

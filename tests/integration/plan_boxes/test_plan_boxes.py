@@ -7,8 +7,8 @@ from typing import Any, cast
 import pytest
 
 from astra.bootstrap.plan_boxes import BoxesOfPlans, PlanBoxes
-from astra.kernel.errors import Refused
-from astra.policy.manifest import Manifest
+from astra.trusted.kernel.errors import Refused
+from astra.trusted.policy.manifest import Manifest
 from plans_at_work import PlansAtWork
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from astra.adapters.plan_files import PlanFolder
-from astra.kernel.errors import NotFound
+from astra.trusted.kernel.errors import NotFound
 
 ID = "plan_00000000000000aa"
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from astra.adapters import release_tree
-from astra.adapters.bubblewrap.outcome import Outcome, Verdict
 from astra.adapters.release_folders import BuildFailed
 from astra.adapters.release_tree import BadTree
+from astra.trusted.sandbox.outcome import Outcome, Verdict
 from deploying import Stage
 
 RELEASE = "20260301T120000Z-000000000000"

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from astra.adapters.reserve import Reserve
+from astra.trusted.file_ledger.reserve import Reserve
 from driver import Astra, make_repository
 
 WRITE = ["tools", "call", "write_file"]

@@ -5,10 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from astra.adapters.file_ledger import FileLedger
-from astra.adapters.reserve import SIZE, Reserve
-from astra.kernel.errors import LedgerUnavailable
-from astra.ledger.record import Event
+from astra.trusted.file_ledger import FileLedger
+from astra.trusted.file_ledger.reserve import SIZE, Reserve
+from astra.trusted.kernel.errors import LedgerUnavailable
+from astra.trusted.ledger.record import Event
 
 HERE = Path(__file__).parent
 

@@ -13,11 +13,11 @@ import pytest
 
 from astra.bootstrap.runtime import Runtime
 from astra.bootstrap.scheduling import Scheduler
-from astra.kernel.clock import SystemClock, format_time
-from astra.ledger import chain
-from astra.ledger.record import Event
 from astra.schedules import events
 from astra.schedules.model import Definition
+from astra.trusted.kernel.clock import SystemClock, format_time
+from astra.trusted.ledger import chain
+from astra.trusted.ledger.record import Event
 from driver import Astra, make_repository, past
 
 READS, WRITES = 1_500, 300

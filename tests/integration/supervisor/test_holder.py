@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from astra.adapters import boxes, stop
 from astra.adapters.supervisor.channel import HolderRefused
 from astra.deployments.ports import AppSpec
+from astra.trusted.sandbox import boxes
+from astra.trusted.stop import stop
 from deploying import EXAMPLE, PLAIN, SERVER, Stage, Traffic, fetch, until
 
 CRASHES_ONCE = (

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from astra.adapters.bubblewrap.preflight import Preflight
-from astra.adapters.data_root import DataRoot
 from astra.adapters.test_runs import BoxedTests
 from astra.adapters.workspaces import Workspaces
 from astra.bootstrap.sandbox import Sandbox
-from astra.changes.evidence import TestReport
-from astra.policy.manifest import Limits
 from astra.testing import MemoryLedger
+from astra.trusted.changes.evidence import TestReport
+from astra.trusted.files.data_root import DataRoot
+from astra.trusted.policy.manifest import Limits
 
 PYTEST = f"env PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m pytest -q -p no:cacheprovider"
 CODE = {

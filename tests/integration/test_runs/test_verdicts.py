@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from astra.adapters import boxes
-from astra.changes.evidence import TestVerdict
+from astra.trusted.changes.evidence import TestVerdict
+from astra.trusted.sandbox import boxes
 
 TEST = "tests/test_shop.py"
 

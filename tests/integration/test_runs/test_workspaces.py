@@ -4,9 +4,9 @@ import subprocess
 import threading
 from typing import Any
 
-from astra.adapters import boxes
-from astra.adapters.bubblewrap.workspace import Edit
 from astra.adapters.workspaces import Workspaces
+from astra.trusted.sandbox import boxes
+from astra.trusted.sandbox.workspace import Edit
 
 
 def checkouts(target: Any) -> set[str]:

@@ -11,19 +11,19 @@ from typing import Any
 
 import pytest
 
-from astra.adapters import boxes
-from astra.adapters.bubblewrap.outcome import Outcome, Verdict
-from astra.adapters.egress_proxy import Attempt, Internet
-from astra.adapters.stop import end_one, stop_now
-from astra.adapters.unconfined import tree
 from astra.adapters.unconfined.run import run
-from astra.policy.manifest import Limits, Manifest
+from astra.trusted.egress.egress_proxy import Attempt, Internet
+from astra.trusted.policy.manifest import Limits, Manifest
+from astra.trusted.sandbox import boxes
+from astra.trusted.sandbox.outcome import Outcome, Verdict
+from astra.trusted.stop import process_tree as tree
+from astra.trusted.stop.stop import end_one, stop_now
 
 pytestmark = pytest.mark.xdist_group("sandbox")
 LAUNCHER = """
 import sys
 from pathlib import Path
-from astra.adapters.bubblewrap.launch import Box
+from astra.trusted.sandbox.launch import Box
 from astra.adapters.unconfined.run import run
 run(Box(command=("sh", "-c", "(setsid sleep 600 &); echo up; sleep 600"), workdir="/tmp"),
     data_root=Path(sys.argv[1]), on_output=lambda stream, data: print(data, flush=True))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astra.adapters.client_hello import Incomplete, NotTls, server_name
+from astra.trusted.egress.client_hello import Incomplete, NotTls, server_name
 
 
 def hello(name: str | None) -> bytes:

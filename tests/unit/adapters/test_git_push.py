@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from astra.adapters.git_push import Push
-from astra.kernel.errors import BadSetting
+from astra.trusted.kernel.errors import BadSetting
 
 COMMIT = "a" * 40
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astra.adapters import http_head
-from astra.adapters.http_head import BadHead
+from astra.trusted.egress import http_head
+from astra.trusted.egress.http_head import BadHead
 
 
 def test_a_plain_head_is_read() -> None:

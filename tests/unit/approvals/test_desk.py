@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from astra import flow
-from astra.approvals.desk import Desk, content
 from astra.bootstrap.step_runner import StepRunner
-from astra.kernel.errors import Conflict, NotFound, SignatureRejected
-from astra.kernel.signatures import KeyPair
-from astra.ledger import views
-from astra.ledger.record import Event
 from astra.testing import GateInMemory
+from astra.trusted.approvals.desk import Desk, content
+from astra.trusted.kernel.errors import Conflict, NotFound, SignatureRejected
+from astra.trusted.kernel.signatures import KeyPair
+from astra.trusted.ledger import views
+from astra.trusted.ledger.record import Event
 
 
 @pytest.fixture

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from astra.bootstrap import daily
-from astra.kernel.errors import BadInput, NotFound
-from astra.ledger.projection import CORE
-from astra.ledger.record import Event
-from astra.policy import budgets
-from astra.policy.budgets import Scope
 from astra.testing import MemoryLedger, SetClock
+from astra.trusted.kernel.errors import BadInput, NotFound
+from astra.trusted.ledger.projection import CORE
+from astra.trusted.ledger.record import Event
+from astra.trusted.policy import budgets
+from astra.trusted.policy.budgets import Scope
 
 FIRST = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

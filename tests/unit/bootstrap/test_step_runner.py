@@ -8,11 +8,11 @@ import pytest
 from astra import flow
 from astra.bootstrap.step_runner import StepRunner, change_step_failed
 from astra.flow import DueStep
-from astra.kernel.clock import format_time
-from astra.kernel.errors import AstraError
-from astra.ledger.projection import CORE
-from astra.ledger.record import Event
 from astra.testing import MemoryLedger, SetClock
+from astra.trusted.kernel.clock import format_time
+from astra.trusted.kernel.errors import AstraError
+from astra.trusted.ledger.projection import CORE
+from astra.trusted.ledger.record import Event
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 FAILED = "change_step_failed"

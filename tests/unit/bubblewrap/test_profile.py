@@ -1,8 +1,8 @@
-from astra.adapters.bubblewrap import profile as profiles
-from astra.adapters.bubblewrap.machine import Identity, Machine
-from astra.adapters.bubblewrap.profile import Cover, Profile, compile_profile
-from astra.adapters.bubblewrap.toolchain import Toolchain
-from astra.policy.manifest import Limits, Manifest
+from astra.trusted.policy.manifest import Limits, Manifest
+from astra.trusted.sandbox import profile as profiles
+from astra.trusted.sandbox.machine import Identity, Machine
+from astra.trusted.sandbox.profile import Cover, Profile, compile_profile
+from astra.trusted.sandbox.toolchain import Toolchain
 
 MACHINE = Machine(
     architecture="aarch64",
@@ -70,14 +70,11 @@ def test_covers_lie_over_all_grants_and_the_root_is_closed_last() -> None:
     assert "--tmpfs /srv/a/d --remount-ro /srv/a/d" in spelled
 
 
-def test_proxy_variables_exist_only_with_domains_and_gateway_variables_only_with_a_gateway() -> (
-    None
-):
+def test_proxy_variables_exist_only_with_domains() -> None:
     closed = compiled(Manifest()).environment
     assert not [name for name in closed if "proxy" in name.lower() or "BASE_URL" in name]
     reaching = compiled(Manifest(network_domains=("example.com",))).environment
     assert reaching["HTTPS_PROXY"] == "http://127.0.0.1:3128"
-    assert "OPENAI_BASE_URL" in compiled(Manifest(), gateway=True).environment
 
 
 def test_the_manifest_decides_over_the_environment_and_the_toolchain_comes_first_in_the_path() -> (

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astra.adapters.bubblewrap import seccomp
-from astra.adapters.bubblewrap.seccomp import TABLES, UnknownArchitecture
+from astra.trusted.sandbox import seccomp
+from astra.trusted.sandbox.seccomp import TABLES, UnknownArchitecture
 
 ALLOW = "allow"
 KILL = "kill"

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astra.changes import admission
-from astra.changes.admission import Admitted, NotAdmitted, Rules
-from astra.changes.files import EXECUTABLE, LINK, REGULAR, SUBMODULE, ChangedFile
-from astra.settings.configuration import Target
+from astra.trusted.changes import admission
+from astra.trusted.changes.admission import Admitted, NotAdmitted, Rules
+from astra.trusted.changes.files import EXECUTABLE, LINK, REGULAR, SUBMODULE, ChangedFile
+from astra.trusted.settings.configuration import Target
 
 
 def added(path: str, content: bytes = b"x\n", mode: str = REGULAR) -> ChangedFile:
@@ -124,7 +124,11 @@ def test_protected_paths_of_the_operator_take_the_place_of_the_default() -> None
 
 
 def test_the_gate_the_ledger_and_the_supervisor_are_protected_when_astra_manages_itself() -> None:
-    paths = ("src/astra/policy/gate.py", "src/astra/ledger/chain.py", "src/astra/approvals/desk.py")
+    paths = (
+        "src/astra/trusted/policy/gate.py",
+        "src/astra/trusted/ledger/chain.py",
+        "src/astra/adapters/supervisor/holder.py",
+    )
     found = admit(*map(added, paths), added("README.md"), itself=True)
     assert found.protected == paths
 

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from astra.changes import edits, patches
-from astra.changes.edits import Delete, Edit, EditRefused, FileState, Patch, Replace, WholeFile
+from astra.changes.edits import Delete, Edit, EditRefused, Patch, Replace, WholeFile
 from astra.changes.patches import PatchRefused
-from astra.policy.paths import PathRefused
+from astra.trusted.changes.files import FileState
+from astra.trusted.policy.paths import PathRefused
 
 BASE = {
     "a.py": FileState(content=b"one\ntwo\ntwo\nthree\n"),

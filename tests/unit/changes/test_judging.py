@@ -4,10 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astra.changes import commands, judging, junit
-from astra.changes.evidence import TestVerdict
+from astra.changes import judging, junit
 from astra.changes.junit import Report, UnreadableReport
-from astra.kernel.errors import BadSetting
+from astra.trusted.changes import commands
+from astra.trusted.changes.evidence import TestVerdict
+from astra.trusted.kernel.errors import BadSetting
 
 GOOD = b'<testsuites><testsuite tests="1"><testcase name="a"/></testsuite></testsuites>'
 FAILED = b'<testsuite><testcase name="a"><failure message="no"/></testcase></testsuite>'

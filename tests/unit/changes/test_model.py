@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astra.approvals import desk
-from astra.changes import events, model
-from astra.changes.model import TRANSITIONS, State
-from astra.kernel.errors import Conflict
-from astra.ledger import chain
-from astra.ledger.record import EMPTY, Event, Record
+from astra.trusted.approvals import desk
+from astra.trusted.changes import events, model
+from astra.trusted.changes.model import TRANSITIONS, State
+from astra.trusted.kernel.errors import Conflict
+from astra.trusted.ledger import chain
+from astra.trusted.ledger.record import EMPTY, Event, Record
 
 FACTS = {"base": "b", "commit": "c", "branch": "astra/x", "target_branch": "main", "diff": {}}
 DATA = {

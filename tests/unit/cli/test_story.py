@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from astra.interfaces.cli import story
-from astra.ledger import views
 from astra.plans import events
+from astra.trusted.ledger import views
 from plans_at_work import NOTES, PlansAtWork, document, done, down, tool, write
 
 

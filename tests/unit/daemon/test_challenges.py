@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
-from astra.interfaces.daemon.challenges import Enrolments, LoginChallenges
-from astra.policy.assertions import Credential
+from astra.trusted.door.challenges import Enrolments, LoginChallenges
+from astra.trusted.policy.assertions import Credential
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 MADE = Credential(id=b"c", public_key=b"k", site="localhost", origin="http://localhost:1")

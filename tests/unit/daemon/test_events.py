@@ -9,11 +9,11 @@ import pytest
 
 from astra.interfaces.daemon import events as streams
 from astra.interfaces.daemon.events import Events, EventStream
-from astra.interfaces.daemon.leases import Leases
-from astra.ledger.record import Event
-from astra.policy.access import Principal
-from astra.policy.call import Role
 from astra.testing import MemoryLedger
+from astra.trusted.door.leases import Leases
+from astra.trusted.ledger.record import Event
+from astra.trusted.policy.access import Principal
+from astra.trusted.policy.call import Role
 
 pytestmark = pytest.mark.anyio
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from astra.interfaces.daemon.login import Attempts, LoginLinks, TooMany
+from astra.trusted.door.login import Attempts, LoginLinks, TooMany
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

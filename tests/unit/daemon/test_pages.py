@@ -5,7 +5,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from astra.interfaces.daemon.pages import Pages
-from astra.interfaces.daemon.site import Site
+from astra.trusted.door.site import Site
 
 SITE = Site.loopback(8700)
 

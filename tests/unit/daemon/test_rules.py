@@ -7,8 +7,8 @@ from starlette.routing import Route
 
 from astra.interfaces.daemon import app as api
 from astra.interfaces.daemon.activity import Activity
-from astra.interfaces.daemon.rules import AGENTS_ONLY, RULES
-from astra.policy.call import Role
+from astra.trusted.door.rules import AGENTS_ONLY, RULES
+from astra.trusted.policy.call import Role
 
 BEHIND_TOOLS = (
     "/api/tools",

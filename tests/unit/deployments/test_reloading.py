@@ -6,7 +6,7 @@ import pytest
 
 from astra.deployments import events, views
 from astra.deployments.reloading import modules, why_not
-from astra.ledger import views as records
+from astra.trusted.ledger import views as records
 from deployment_world import World
 
 BASE = b"""

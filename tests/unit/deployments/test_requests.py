@@ -4,8 +4,8 @@ import pytest
 
 from astra.deployments import events, views
 from astra.deployments.requests import InQuarantine, NotApproved
-from astra.kernel.errors import Conflict, NeedsApproval, NotFound, SignatureRejected
-from astra.kernel.signatures import KeyPair
+from astra.trusted.kernel.errors import Conflict, NeedsApproval, NotFound, SignatureRejected
+from astra.trusted.kernel.signatures import KeyPair
 from deployment_world import World
 from holding import CRASHES
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from astra.deployments import events, views
-from astra.kernel.errors import AstraError
+from astra.trusted.kernel.errors import AstraError
 from deployment_world import World
 from holding import CRASHES, REFUSED, SILENT
 

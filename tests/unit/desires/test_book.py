@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astra.adapters.sqlite_index import SqliteIndex
 from astra.bootstrap import PROJECTIONS
 from astra.desires import book as queries
 from astra.desires import views as tables
 from astra.desires.book import Desires
 from astra.desires.model import Desire, Filter
-from astra.kernel.clock import parse_time
-from astra.kernel.errors import BadInput, NotFound
-from astra.ledger import chain, views
 from astra.testing import GateInMemory, RootInMemory
+from astra.trusted.file_ledger.sqlite_index import SqliteIndex
+from astra.trusted.kernel.clock import parse_time
+from astra.trusted.kernel.errors import BadInput, NotFound
+from astra.trusted.ledger import chain, views
 
 Want = Callable[..., Desire]
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from astra.desires.decay import DAY, Fading, depth, half_life_seconds
-from astra.kernel.errors import BadSetting
+from astra.trusted.kernel.errors import BadSetting
 
 STRENGTHS = st.floats(0, 1)
 MOMENTS = st.floats(0, 20 * 365 * DAY)

@@ -5,13 +5,13 @@ from datetime import datetime
 import pytest
 
 from astra import flow
-from astra.adapters.sqlite_index import SqliteIndex
 from astra.bootstrap import PROJECTIONS
 from astra.desires.idle import IdlePolicy
-from astra.ledger import chain, views
-from astra.ledger.record import Record
 from astra.persona.awareness import Awareness
 from astra.testing import GateInMemory
+from astra.trusted.file_ledger.sqlite_index import SqliteIndex
+from astra.trusted.ledger import chain, views
+from astra.trusted.ledger.record import Record
 
 
 @pytest.fixture

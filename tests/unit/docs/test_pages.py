@@ -9,8 +9,8 @@ import pytest
 
 from astra.bootstrap.events import EVENTS
 from astra.interfaces.cli import main as cli
-from astra.kernel.errors import BadInput
-from astra.settings import environment
+from astra.trusted.kernel.errors import BadInput
+from astra.trusted.settings import environment
 
 ROOT = Path(__file__).parents[3]
 PAGES = {

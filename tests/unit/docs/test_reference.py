@@ -12,8 +12,8 @@ import pytest
 
 from astra.bootstrap.events import EVENTS
 from astra.interfaces.cli import main as cli
-from astra.kernel.errors import AstraError
-from astra.settings import environment
+from astra.trusted.kernel.errors import AstraError
+from astra.trusted.settings import environment
 
 ROOT = Path(__file__).parents[3]
 SOURCE = ROOT / "src"

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from astra.approvals.desk import content
 from astra.desires.model import Desire
 from astra.goals.book import Goals
 from astra.goals.promotion import MOST_WAITING
-from astra.kernel.errors import BadInput, Conflict, DuplicateKey, NotFound, Refused
-from astra.ledger import views
-from astra.ledger.record import Event
 from astra.testing import GateInMemory
+from astra.trusted.approvals.desk import content
+from astra.trusted.kernel.errors import BadInput, Conflict, DuplicateKey, NotFound, Refused
+from astra.trusted.ledger import views
+from astra.trusted.ledger.record import Event
 
 STORY = "cor_00000000000000aa"
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astra.kernel import canonical
+from astra.trusted.kernel import canonical
 
 text = st.text(st.characters(exclude_categories=["Cs"]))
 json_values = st.recursive(

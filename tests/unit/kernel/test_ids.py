@@ -1,4 +1,4 @@
-from astra.kernel import ids
+from astra.trusted.kernel import ids
 
 
 def test_the_same_content_has_the_same_id() -> None:

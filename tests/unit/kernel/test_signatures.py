@@ -1,7 +1,7 @@
 import pytest
 
-from astra.kernel import signatures
-from astra.kernel.signatures import KeyPair, WrongPassphrase
+from astra.trusted.kernel import signatures
+from astra.trusted.kernel.signatures import KeyPair, WrongPassphrase
 
 
 def test_a_signature_holds_for_its_message_and_key_only() -> None:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astra.kernel.errors import LedgerDamaged
-from astra.ledger import chain
-from astra.ledger.record import EMPTY, Event, Record
+from astra.trusted.kernel.errors import LedgerDamaged
+from astra.trusted.ledger import chain
+from astra.trusted.ledger.record import EMPTY, Event, Record
 
 TIME = "2026-01-31T23:00:00.000000Z"
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astra.kernel.signatures import KeyPair
-from astra.ledger import chain, checkpoint
-from astra.ledger.checkpoint import Checkpoint
-from astra.ledger.record import EMPTY, Event, Head, Record
-from astra.ledger.verification import Report, verify
+from astra.trusted.kernel.signatures import KeyPair
+from astra.trusted.ledger import chain, checkpoint
+from astra.trusted.ledger.checkpoint import Checkpoint
+from astra.trusted.ledger.record import EMPTY, Event, Head, Record
+from astra.trusted.ledger.verification import Report, verify
 
 KEY = KeyPair.generate()
 JANUARY, FEBRUARY = "2026-01-31T23:00:00.000000Z", "2026-02-01T01:00:00.000000Z"

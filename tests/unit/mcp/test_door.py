@@ -12,11 +12,11 @@ from mcp_types import CallToolResult
 
 from astra.interfaces.mcp.door import Door, SessionServer
 from astra.interfaces.mcp.session import CALLS, Budget, Session
-from astra.ledger import views
-from astra.policy.call import Actor, Role, Tier
 from astra.testing import CounterInMemory
 from astra.tools import desk
-from astra.tools.registry import Answer, AnyTool, Arguments, Hints, Tool
+from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Hints, Tool
+from astra.trusted.ledger import views
+from astra.trusted.policy.call import Actor, Role, Tier
 
 pytestmark = pytest.mark.anyio
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from astra.interfaces.mcp.session import CALLS, Opening
-from astra.kernel.errors import BadInput
+from astra.trusted.kernel.errors import BadInput
 
 
 def test_what_a_relay_writes_is_what_the_daemon_reads() -> None:

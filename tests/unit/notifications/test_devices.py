@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from astra.adapters.device_files import DeviceFiles, KeyFile
-from astra.kernel.errors import BadInput, NotFound, Refused
-from astra.ledger import views
 from astra.notifications.devices import MOST, MOST_OF_ONE, Address, Devices
-from astra.policy import access, enrolment
-from astra.policy.access import Principal
-from astra.policy.assertions import Credential
-from astra.policy.call import Role
 from astra.testing import RootInMemory
+from astra.trusted.kernel.errors import BadInput, NotFound, Refused
+from astra.trusted.ledger import views
+from astra.trusted.policy import access, enrolment
+from astra.trusted.policy.access import Principal
+from astra.trusted.policy.assertions import Credential
+from astra.trusted.policy.call import Role
 from push_service import HOST, Browser
 
 

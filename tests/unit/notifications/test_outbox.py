@@ -1,11 +1,11 @@
 """People are told that something waits: once, without what it is, and never too often."""
 
 from astra.deployments import events as deployments
-from astra.ledger import views
-from astra.ledger.record import Event
 from astra.notifications.outbox import MOST_AN_HOUR, Outbox
 from astra.schedules import events
 from astra.testing import GateInMemory, MemoryChannels
+from astra.trusted.ledger import views
+from astra.trusted.ledger.record import Event
 
 
 class World:

@@ -2,11 +2,11 @@
 
 import pytest
 
-from astra.kernel.errors import BadInput
-from astra.ledger.record import Event
 from astra.persona.awareness import Awareness
-from astra.policy import telemetry
 from astra.testing import GateInMemory
+from astra.trusted.kernel.errors import BadInput
+from astra.trusted.ledger.record import Event
+from astra.trusted.policy import telemetry
 
 
 @pytest.fixture

@@ -7,8 +7,6 @@ from typing import Any
 import pytest
 
 from astra.bootstrap.chatting import CounterForChat
-from astra.kernel.errors import AstraError, BadInput, Conflict, NotFound, Refused
-from astra.ledger import views
 from astra.persona import conversations
 from astra.persona.chat import LONGEST_QUESTION, MOST_AT_ONCE, Chat
 from astra.persona.speech import (
@@ -24,9 +22,11 @@ from astra.persona.speech import (
 )
 from astra.persona.turn import LONGEST_ANSWER, MOST_ROUNDS, Heard
 from astra.plans.ports import ModelUnavailable, NoModel, Usage
-from astra.policy.call import Tier
 from astra.testing import CounterInMemory
-from astra.tools.registry import Answer, AnyTool, Arguments, Tool
+from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Tool
+from astra.trusted.kernel.errors import AstraError, BadInput, Conflict, NotFound, Refused
+from astra.trusted.ledger import views
+from astra.trusted.policy.call import Tier
 
 Line = str | Wanted | list[Wanted] | BaseException | Callable[[Dialogue, Say, Cut], Spoken]
 

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from astra.kernel.errors import AstraError, NotFound, SignatureRejected
-from astra.ledger import views
-from astra.ledger.record import Event
 from astra.plans import events
 from astra.plans.grants import covers
 from astra.testing import GateInMemory
+from astra.trusted.kernel.errors import AstraError, NotFound, SignatureRejected
+from astra.trusted.ledger import views
+from astra.trusted.ledger.record import Event
 
 
 def add(gate: GateInMemory, kind: str, value: str) -> None:

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from astra.kernel.errors import AstraError, Conflict, Refused, SignatureRejected
-from astra.ledger import views
-from astra.ledger.record import Event
 from astra.plans import events
 from astra.plans.model import AgentPlan
 from astra.plans.states import IllegalMove, State
-from astra.policy.authority import Signed
 from astra.testing import GateInMemory
+from astra.trusted.kernel.errors import AstraError, Conflict, Refused, SignatureRejected
+from astra.trusted.ledger import views
+from astra.trusted.ledger.record import Event
+from astra.trusted.policy.authority import Signed
 
 STORY = "cor_00000000000000aa"
 Document = dict[str, Any]

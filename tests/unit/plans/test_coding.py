@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from astra.ledger import views
 from astra.plans.coding import PlanCoder
 from astra.plans.model import AgentPlan
 from astra.plans.ports import Proposal
 from astra.plans.schema import Permissions
 from astra.plans.states import State
+from astra.trusted.ledger import views
 from plans_at_work import PlansAtWork, document, done
 
 

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from astra.kernel.errors import BadInput, Conflict, Refused
 from astra.plans.forms import DraftForm
 from astra.plans.model import AgentPlan
 from astra.plans.ports import ModelUnavailable, Prompt, Reply, Usage
 from astra.plans.states import State
 from astra.testing import GateInMemory
+from astra.trusted.kernel.errors import BadInput, Conflict, Refused
 
 Document = dict[str, Any]
 Saying = Any

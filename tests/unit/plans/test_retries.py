@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from astra.kernel.errors import Conflict
 from astra.plans.model import AgentPlan
 from astra.plans.states import State
+from astra.trusted.kernel.errors import Conflict
 from plans_at_work import NOTES, PlansAtWork, document, done, tool, write
 
 WRITE = ("write_file", f"{NOTES}/a.md")

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from astra.kernel.errors import Conflict
-from astra.ledger import views
 from astra.plans.ports import ModelUnavailable
 from astra.plans.states import State
 from astra.testing import GateInMemory
+from astra.trusted.kernel.errors import Conflict
+from astra.trusted.ledger import views
 from plans_at_work import NOTES, PlansAtWork, document, done, down, tool, write
 
 

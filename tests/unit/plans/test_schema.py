@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astra.kernel.errors import AstraError
 from astra.plans import edits, schema
 from astra.plans.schema import BadPlan
+from astra.trusted.kernel.errors import AstraError
 
 
 def written(**changes: Any) -> dict[str, Any]:

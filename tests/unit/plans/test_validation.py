@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from astra.kernel.errors import AstraError
 from astra.testing import GateInMemory
+from astra.trusted.kernel.errors import AstraError
 
 Document = dict[str, Any]
 

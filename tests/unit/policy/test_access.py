@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from astra.kernel.clock import format_time
-from astra.kernel.errors import BadInput, Conflict, NotFound, SignatureRejected
-from astra.kernel.signatures import KeyPair
-from astra.ledger.record import Event
-from astra.policy import access
-from astra.policy.access import Principal
-from astra.policy.call import Role
 from astra.testing import RootInMemory
+from astra.trusted.kernel.clock import format_time
+from astra.trusted.kernel.errors import BadInput, Conflict, NotFound, SignatureRejected
+from astra.trusted.kernel.signatures import KeyPair
+from astra.trusted.ledger.record import Event
+from astra.trusted.policy import access
+from astra.trusted.policy.access import Principal
+from astra.trusted.policy.call import Role
 
 
 @pytest.fixture

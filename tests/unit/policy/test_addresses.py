@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astra.policy.addresses import is_public
+from astra.trusted.policy.addresses import is_public
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,12 @@
 import pytest
 
-from astra.kernel.errors import DuplicateKey, SignatureRejected
-from astra.kernel.signatures import KeyPair
-from astra.ledger.record import Event
-from astra.policy import confinement
-from astra.policy.confinement import ALLOWED, UnsafeRecord
-from astra.policy.manifest import Manifest, unconfined_in_words
 from astra.testing import RootInMemory
+from astra.trusted.kernel.errors import DuplicateKey, SignatureRejected
+from astra.trusted.kernel.signatures import KeyPair
+from astra.trusted.ledger.record import Event
+from astra.trusted.policy import confinement
+from astra.trusted.policy.confinement import ALLOWED, UnsafeRecord
+from astra.trusted.policy.manifest import Manifest, unconfined_in_words
 
 
 def allow(root: RootInMemory, key: KeyPair | None = None) -> None:

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astra.policy import domains
-from astra.policy.domains import BadDomain, allows, normalise_host, parse_grant
+from astra.trusted.policy import domains
+from astra.trusted.policy.domains import BadDomain, allows, normalise_host, parse_grant
 
 label = st.from_regex(r"[a-z0-9]([a-z0-9-]{0,8}[a-z0-9])?", fullmatch=True)
 top = st.from_regex(r"[a-z]{2,6}", fullmatch=True)

@@ -1,11 +1,11 @@
 import pytest
 
-from astra.kernel.errors import BadInput, DuplicateKey, SignatureRejected
-from astra.ledger.record import Event
-from astra.policy import flags
-from astra.policy.flags import FLAG_SET, content, effective, turn_off, turn_on
-from astra.settings.environment import FLAGS
 from astra.testing import RootInMemory
+from astra.trusted.kernel.errors import BadInput, DuplicateKey, SignatureRejected
+from astra.trusted.ledger.record import Event
+from astra.trusted.policy import flags
+from astra.trusted.policy.flags import FLAG_SET, content, effective, turn_off, turn_on
+from astra.trusted.settings.environment import FLAGS
 
 WRITE = "ASTRA_CODE_WRITE_ENABLED"
 

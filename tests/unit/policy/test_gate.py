@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astra.kernel.errors import NeedsApproval, Refused
-from astra.policy import budgets, flags
-from astra.policy.call import Actor, Call, Footprint, Role, Tier
-from astra.policy.decision import Reason, Verdict
-from astra.policy.gate import Known, decide
 from astra.testing import GateInMemory
+from astra.trusted.kernel.errors import NeedsApproval, Refused
+from astra.trusted.policy import budgets, flags
+from astra.trusted.policy.call import Actor, Call, Footprint, Role, Tier
+from astra.trusted.policy.decision import Reason, Verdict
+from astra.trusted.policy.gate import Known, decide
 
 WRITE = "ASTRA_CODE_WRITE_ENABLED"
 AGENT = Actor(role=Role.AGENT, name="test", door="mcp")

@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astra.policy import globs
-from astra.policy.globs import GlobRefused
-from astra.policy.paths import PathRefused
+from astra.trusted.policy import globs
+from astra.trusted.policy.globs import GlobRefused
+from astra.trusted.policy.paths import PathRefused
 
 
 def slow_match(pattern: list[str], names: list[str]) -> bool:

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astra.policy import paths
-from astra.policy.grants import (
+from astra.trusted.policy import paths
+from astra.trusted.policy.grants import (
     GrantKind,
     GrantPlaces,
     GrantProblem,
@@ -12,9 +12,9 @@ from astra.policy.grants import (
     check_grant,
     compile_grants,
 )
-from astra.policy.paths import AnyPath
-from astra.policy.protected import protected_places
-from astra.policy.secrets import SecretRules
+from astra.trusted.policy.paths import AnyPath
+from astra.trusted.policy.protected import protected_places
+from astra.trusted.policy.secrets import SecretRules
 
 HOME = "/home/ada"
 PLACES = GrantPlaces(

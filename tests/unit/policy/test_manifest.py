@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astra.kernel.errors import BadInput
-from astra.policy import manifest as manifests
-from astra.policy.manifest import BadManifest, Limits, Manifest, check, in_words, is_within
+from astra.trusted.kernel.errors import BadInput
+from astra.trusted.policy import manifest as manifests
+from astra.trusted.policy.manifest import BadManifest, Limits, Manifest, check, in_words, is_within
 
 part = st.from_regex(r"[a-zA-Z0-9_.][a-zA-Z0-9_-]{0,6}", fullmatch=True).filter(
     lambda name: name not in {".", ".."}

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astra.policy import paths
-from astra.policy.paths import AbsolutePath, PathProblem, PathRefused, RelativePath
+from astra.trusted.policy import paths
+from astra.trusted.policy.paths import AbsolutePath, PathProblem, PathRefused, RelativePath
 
 REFUSED = [
     ("", PathProblem.EMPTY),

@@ -19,16 +19,16 @@ def uses(*names: str) -> dict[str, set[str]]:
 
 def test_only_the_gate_mints_permits() -> None:
     found = uses("mint", "_MINT")
-    assert found["mint"] == {"policy/gate.py", "policy/permit.py"}
-    assert found["_MINT"] == {"policy/permit.py"}
+    assert found["mint"] == {"trusted/policy/gate.py", "trusted/policy/permit.py"}
+    assert found["_MINT"] == {"trusted/policy/permit.py"}
 
 
 def test_only_the_registry_reaches_a_handler_and_only_the_counter_runs_a_tool() -> None:
-    tree = ast.parse((SOURCE / "tools" / "registry.py").read_text())
+    tree = ast.parse((SOURCE / "trusted" / "calls" / "registry.py").read_text())
     reached = {
         node.attr
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute) and node.attr == "handler"
     }
     assert reached == {"handler"}
-    assert uses("handler")["handler"] <= {"tools/registry.py"}
+    assert uses("handler")["handler"] <= {"trusted/calls/registry.py"}

@@ -1,9 +1,9 @@
 import pytest
 
-from astra.policy.grants import GrantKind, GrantPlaces, compile_grants
-from astra.policy.paths import parse_absolute
-from astra.policy.protected import protected_places
-from astra.policy.reads import ReadBoundary, ReadProblem, ReadRefused, ReadScope
+from astra.trusted.policy.grants import GrantKind, GrantPlaces, compile_grants
+from astra.trusted.policy.paths import parse_absolute
+from astra.trusted.policy.protected import protected_places
+from astra.trusted.policy.reads import ReadBoundary, ReadProblem, ReadRefused, ReadScope
 
 PROTECTED = protected_places(data_root="/srv/d", home="/home/ada", others=["/home/ada/.keys"])
 GRANTS = compile_grants(

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astra.policy import secrets
-from astra.policy.secrets import MASK, SecretRules
+from astra.trusted.policy import secrets
+from astra.trusted.policy.secrets import MASK, SecretRules
 
 DASHES = "-" * 5
 JSON_VALUES = st.recursive(
@@ -88,7 +88,7 @@ def test_a_secret_path_is_known_in_any_case_and_spelling(path: str) -> None:
         "design-tokens.json",
         "src/credentials/__init__.py",
         "docs/secrets.md",
-        "src/astra/policy/secrets.py",
+        "src/astra/trusted/policy/secrets.py",
         "keyboard.py",
         "monkey.txt",
         ".docker/Dockerfile",

@@ -1,8 +1,8 @@
 """Statements that an operator signs."""
 
-from astra.ledger.record import Event
-from astra.policy import authority
 from astra.testing import RootInMemory
+from astra.trusted.ledger.record import Event
+from astra.trusted.policy import authority
 
 
 def test_a_clock_that_was_set_back_keeps_nobody_from_signing() -> None:

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from astra.kernel.errors import AstraError
-from astra.policy.call import Tier
 from astra.testing import ScheduledInMemory
-from astra.tools.registry import Answer, AnyTool, Arguments, Hints, Tool
+from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Hints, Tool
+from astra.trusted.kernel.errors import AstraError
+from astra.trusted.policy.call import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable

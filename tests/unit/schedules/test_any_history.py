@@ -9,10 +9,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from astra.kernel.clock import parse_time
-from astra.kernel.errors import AstraError, SignatureRejected
-from astra.ledger import views as records
 from astra.schedules.model import OPEN, Overlap
+from astra.trusted.kernel.clock import parse_time
+from astra.trusted.kernel.errors import AstraError, SignatureRejected
+from astra.trusted.ledger import views as records
 
 _spec = importlib.util.spec_from_file_location(
     "schedule_world", Path(__file__).with_name("conftest.py")

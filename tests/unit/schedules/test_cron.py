@@ -8,8 +8,8 @@ from cronsim.cronsim import Field
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from astra.kernel.errors import BadInput
 from astra.schedules import cron
+from astra.trusted.kernel.errors import BadInput
 
 MINUTE = timedelta(minutes=1)
 # A zone and the day before its clock changes: whole hours, half hours, two hours, a lost day.

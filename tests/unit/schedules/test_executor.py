@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from astra.kernel import cancellation
-from astra.kernel.clock import format_time
-from astra.kernel.errors import AstraError, Conflict
-from astra.ledger import views as records
-from astra.policy.call import Tier
 from astra.schedules import events
+from astra.trusted.kernel import cancellation
+from astra.trusted.kernel.clock import format_time
+from astra.trusted.kernel.errors import AstraError, Conflict
+from astra.trusted.ledger import views as records
+from astra.trusted.policy.call import Tier
 
 
 def outcomes(world: Any, schedule: Any) -> list[tuple[str, str]]:

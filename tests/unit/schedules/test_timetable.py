@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from astra.kernel import canonical
-from astra.kernel.errors import AstraError, BadInput, NotFound, Refused
-from astra.ledger import views as records
-from astra.ledger.record import Event
 from astra.schedules.model import Definition
+from astra.trusted.kernel import canonical
+from astra.trusted.kernel.errors import AstraError, BadInput, NotFound, Refused
+from astra.trusted.ledger import views as records
+from astra.trusted.ledger.record import Event
 
 
 def definition(**fields: Any) -> Definition:

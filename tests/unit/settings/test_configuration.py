@@ -1,7 +1,7 @@
 import pytest
 
-from astra.kernel.errors import BadSetting
-from astra.settings.configuration import parse
+from astra.trusted.kernel.errors import BadSetting
+from astra.trusted.settings.configuration import parse
 
 
 def test_an_empty_file_is_all_defaults() -> None:

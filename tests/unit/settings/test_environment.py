@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from astra.kernel.errors import BadSetting
-from astra.settings.environment import FLAGS, load
+from astra.trusted.kernel.errors import BadSetting
+from astra.trusted.settings.environment import FLAGS, load
 
 
 def test_defaults_stand_where_nothing_is_set() -> None:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astra.kernel.errors import BadSetting
-from astra.settings.public_url import read_public_url
+from astra.trusted.kernel.errors import BadSetting
+from astra.trusted.settings.public_url import read_public_url
 
 
 @pytest.mark.parametrize(

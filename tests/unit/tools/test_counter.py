@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from astra.kernel.errors import AstraError, BadInput, NeedsApproval, NotFound, Refused
-from astra.ledger import views
-from astra.ledger.record import Record
-from astra.policy import telemetry
-from astra.policy.call import Footprint, Role, Tier
 from astra.testing import CounterInMemory, GateInMemory
-from astra.tools.rate import BURST
-from astra.tools.registry import Answer, AnyTool, Arguments, Tool
+from astra.trusted.calls.rate import BURST
+from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Tool
+from astra.trusted.kernel.errors import AstraError, BadInput, NeedsApproval, NotFound, Refused
+from astra.trusted.ledger import views
+from astra.trusted.ledger.record import Record
+from astra.trusted.policy import telemetry
+from astra.trusted.policy.call import Footprint, Role, Tier
 
 Handler = Callable[[Any, Any], Any]
 

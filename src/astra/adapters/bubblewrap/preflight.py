@@ -10,7 +10,7 @@ from pathlib import Path
 
 from astra.adapters.bubblewrap.attacks.arena import Result, run_attacks
 from astra.adapters.bubblewrap.attacks.cases import ATTACKS, WORKS
-from astra.kernel.errors import AstraError
+from astra.trusted.kernel.errors import AstraError
 
 CANARIES = {
     *("read a secret by its path", "read .env in the writable folder", "write to /usr"),

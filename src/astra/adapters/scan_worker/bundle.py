@@ -13,10 +13,30 @@ from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 
 _BUNDLED = (
-    *("astra", "astra.adapters", "astra.adapters.scan_worker", "astra.changes", "astra.kernel"),
-    *("astra.policy", "astra.adapters.scan_worker.program", "astra.adapters.scan_worker.checkers"),
-    *("astra.changes.evidence", "astra.changes.files", "astra.kernel.errors", "astra.kernel.text"),
-    *("astra.policy.globs", "astra.policy.paths", "astra.policy.protected", "astra.policy.secrets"),
+    *(
+        "astra",
+        "astra.adapters",
+        "astra.adapters.scan_worker",
+        "astra.changes",
+        "astra.trusted.kernel",
+    ),
+    *(
+        "astra.trusted.policy",
+        "astra.adapters.scan_worker.program",
+        "astra.adapters.scan_worker.checkers",
+    ),
+    *(
+        "astra.trusted.changes.evidence",
+        "astra.trusted.changes.files",
+        "astra.trusted.kernel.errors",
+        "astra.trusted.kernel.text",
+    ),
+    *(
+        "astra.trusted.policy.globs",
+        "astra.trusted.policy.paths",
+        "astra.trusted.policy.protected",
+        "astra.trusted.policy.secrets",
+    ),
 )
 _FINDINGS = "astra.changes.findings"
 _NO_CODE = b"\0" * 12  # flags, and the source's time and size, which nobody compares in a bundle

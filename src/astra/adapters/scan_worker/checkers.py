@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from astra.changes.evidence import Finding, Severity
 from astra.changes.findings.documents import Problem
 from astra.changes.findings.source import Source
 from astra.changes.findings.syntax import syntax_finding
+from astra.trusted.changes.evidence import Finding, Severity
 
 RUFF_OPTIONS = (
     *("check", "--isolated", "--no-cache", "--no-fix", "--ignore-noqa", "--exit-zero", "--quiet"),

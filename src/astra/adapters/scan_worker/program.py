@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from astra.adapters.scan_worker import checkers
-from astra.changes.evidence import Finding
-from astra.changes.findings import documents, examination, places
+from astra.changes.findings import documents, examination
 from astra.changes.findings.source import Source
 from astra.changes.findings.syntax import syntax_finding
+from astra.trusted.changes import places
+from astra.trusted.changes.evidence import Finding
 
 LARGEST_FILE = 1_048_576
 _DOCUMENTS = frozenset({"json", "toml", "yaml"})

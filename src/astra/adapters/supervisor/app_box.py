@@ -17,17 +17,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import astra
-from astra.adapters import boxes, operator_key
-from astra.adapters.bubblewrap import launch, listening, machine, staging, threshold, toolchain
-from astra.adapters.bubblewrap.preparation import Box, prepare
-from astra.adapters.bubblewrap.profile import PROXY_PORT, Profile
-from astra.adapters.bubblewrap.supervision import Started
-from astra.adapters.bubblewrap.watch import Watch, family
-from astra.adapters.egress_proxy import Attempt, EgressProxy
 from astra.adapters.supervisor.dialling import Dialler
 from astra.deployments.ports import AppSpec
-from astra.kernel.errors import NotFound, Refused
-from astra.policy.manifest import Limits, Manifest
+from astra.trusted.egress.egress_proxy import Attempt, EgressProxy
+from astra.trusted.files import operator_key
+from astra.trusted.kernel.errors import NotFound, Refused
+from astra.trusted.policy.manifest import Limits, Manifest
+from astra.trusted.sandbox import boxes, launch, listening, machine, staging, threshold, toolchain
+from astra.trusted.sandbox.preparation import Box, prepare
+from astra.trusted.sandbox.profile import PROXY_PORT, Profile
+from astra.trusted.sandbox.supervision import Started
+from astra.trusted.sandbox.watch import Watch, family
 
 INHERITED = 3
 INSIDE_PORT = 8080
@@ -87,7 +87,7 @@ class AppBox:
         with contextlib.ExitStack() as stack:
             box = self.described()
             try:
-                prepared = prepare(box, stack, gateway=False)
+                prepared = prepare(box, stack)
                 with _lent(self.listener):
                     started = threshold.start(prepared, stack)
             except OSError as error:

@@ -11,7 +11,7 @@ import struct
 from pathlib import Path
 from typing import Any
 
-from astra.kernel.errors import AstraError
+from astra.trusted.kernel.errors import AstraError
 
 HOLDER, STAGING = "holder", "staging"
 LARGEST_LINE = 1 << 20

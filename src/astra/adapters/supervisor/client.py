@@ -13,7 +13,7 @@ from typing import Any
 from astra.adapters.supervisor import channel
 from astra.adapters.supervisor.app_log import AppLog, log_of
 from astra.deployments.ports import AppSpec, Checked, HolderState, Running
-from astra.kernel.errors import AstraError
+from astra.trusted.kernel.errors import AstraError
 
 _SHORT, _LONG = 10.0, 120.0
 _KEPT_VARIABLES = ("HOME", "PATH", "LANG", "TZ", "TMPDIR", "XDG_CONFIG_HOME")

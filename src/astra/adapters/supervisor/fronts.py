@@ -14,10 +14,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from astra.adapters.relay import ByteBudget, Meter, OverBudget, relay
 from astra.adapters.supervisor.app_box import INSIDE_PORT
 from astra.adapters.supervisor.steering import Slot, SteeredPort
 from astra.deployments.ports import AppSpec
+from astra.trusted.egress.relay import ByteBudget, Meter, OverBudget, relay
 
 _BACKLOG = 1024
 _MOST_CONNECTIONS = 1000

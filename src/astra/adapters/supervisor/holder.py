@@ -21,14 +21,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from astra.adapters import boxes
 from astra.adapters.supervisor import app_box, channel
 from astra.adapters.supervisor.app_log import AppLog, log_of
 from astra.adapters.supervisor.fronts import Front, open_front
 from astra.adapters.supervisor.instances import Instance
 from astra.deployments.ports import AppSpec
-from astra.kernel.errors import AstraError, BadInput, Conflict, NotFound
-from astra.kernel.ids import random_id
+from astra.trusted.kernel.errors import AstraError, BadInput, Conflict, NotFound
+from astra.trusted.kernel.ids import random_id
+from astra.trusted.sandbox import boxes
 
 Question = dict[str, Any]
 Do = Callable[[Question], dict[str, Any]]

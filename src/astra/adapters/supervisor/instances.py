@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from astra.adapters import boxes
 from astra.adapters.release_tree import tree_digest
 from astra.adapters.supervisor import probing, reload_request
 from astra.adapters.supervisor.app_box import AppBox, Ended
 from astra.adapters.supervisor.app_log import AppLog
 from astra.adapters.supervisor.fronts import Place, RelayedPlace, SteeredPlace
 from astra.deployments.ports import AppSpec, Checked
-from astra.kernel.errors import AstraError, Refused
+from astra.trusted.kernel.errors import AstraError, Refused
+from astra.trusted.sandbox import boxes
 
 FIRST_PAUSE, LONGEST_PAUSE, CALM_SECONDS = 0.2, 30.0, 60.0
 QUIET_SECONDS, DRAIN_SECONDS = 0.3, 30.0

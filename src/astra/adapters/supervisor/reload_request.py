@@ -9,8 +9,8 @@ import os
 import secrets
 from pathlib import Path
 
-from astra.adapters.bubblewrap import syscalls
 from astra.deployments.ports import AppSpec
+from astra.trusted.sandbox import syscalls
 
 NAME = ".astra-reload"
 

@@ -17,10 +17,9 @@ import sys
 from dataclasses import replace
 from typing import Any, NoReturn
 
-from astra.adapters import boxes
-from astra.adapters.bubblewrap import grants
-from astra.adapters.unconfined import tree
-from astra.kernel.errors import AstraError
+from astra.trusted.kernel.errors import AstraError
+from astra.trusted.sandbox import boxes, grants
+from astra.trusted.stop import process_tree as tree
 
 _SUBREAPER, _NO_NEW_PRIVILEGES = 36, 38
 _SIGNALLED, _NO_SUCH_PROGRAM = 128, 127

@@ -16,22 +16,7 @@ import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from astra.adapters import boxes
-from astra.adapters.boxes import RunningBox
-from astra.adapters.bubblewrap import grants, machine, supervision
-from astra.adapters.bubblewrap.launch import (
-    Box,
-    note_limit,
-    refuse_when_stopped,
-    registered,
-    unavailable,
-)
-from astra.adapters.bubblewrap.outcome import Outcome, judge, never_ran
-from astra.adapters.bubblewrap.profile import kernel_limits, through_proxy
-from astra.adapters.bubblewrap.supervision import OnOutput, Started
-from astra.adapters.bubblewrap.watch import Watch
-from astra.adapters.cgroups import NOT_DELEGATED, Delegation, Group
-from astra.adapters.egress_proxy import (
+from astra.trusted.egress.egress_proxy import (
     NO_EGRESS,
     PUBLIC_INTERNET,
     Announce,
@@ -40,10 +25,24 @@ from astra.adapters.egress_proxy import (
     Record,
     unannounced,
 )
-from astra.adapters.unconfined import tree
-from astra.kernel.errors import AstraError, BadInput
-from astra.policy.domains import parse_grants
-from astra.policy.manifest import Manifest, check
+from astra.trusted.kernel.errors import AstraError, BadInput
+from astra.trusted.policy.domains import parse_grants
+from astra.trusted.policy.manifest import Manifest, check
+from astra.trusted.sandbox import boxes, grants, machine, supervision
+from astra.trusted.sandbox.boxes import RunningBox
+from astra.trusted.sandbox.cgroups import NOT_DELEGATED, Delegation, Group
+from astra.trusted.sandbox.launch import (
+    Box,
+    note_limit,
+    refuse_when_stopped,
+    registered,
+    unavailable,
+)
+from astra.trusted.sandbox.outcome import Outcome, judge, never_ran
+from astra.trusted.sandbox.profile import kernel_limits, through_proxy
+from astra.trusted.sandbox.supervision import OnOutput, Started
+from astra.trusted.sandbox.watch import Watch
+from astra.trusted.stop import process_tree as tree
 
 _PATIENCE = 10.0
 # Counted for the whole user, so a limit would hit programs that are none of ours.

@@ -9,9 +9,9 @@ import difflib
 from collections import Counter
 from collections.abc import Iterator
 
-from astra.changes.evidence import Finding, Severity
 from astra.changes.findings.python_checks import Check, Function, without_docstring
 from astra.changes.findings.source import Source
+from astra.trusted.changes.evidence import Finding, Severity
 
 _DANGER, _WARNING = Severity.DANGER, Severity.WARNING
 _MOST_PAIRED = 40

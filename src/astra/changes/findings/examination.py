@@ -6,7 +6,6 @@ A rule that fails on a file is itself a finding: what could not be looked at is 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from astra.changes.evidence import Finding, Severity
 from astra.changes.findings import (
     lost_files,
     pretending,
@@ -25,6 +24,7 @@ from astra.changes.findings import (
     thresholds,
 )
 from astra.changes.findings.source import Source
+from astra.trusted.changes.evidence import Finding, Severity
 
 MOST_FINDINGS = 300
 MOST_OF_A_RULE_IN_A_FILE = 20

@@ -4,8 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from astra.changes.evidence import Finding, Severity
 from astra.changes.findings.source import Source
+from astra.trusted.changes.evidence import Finding, Severity
 
 _SNAPSHOT = re.compile(
     r"(?:.*/)?(?:__snapshots__|snapshots?|golden|goldens|expected|approved|cassettes|baselines?)/.+"

@@ -8,8 +8,8 @@ r"""Code that can tell whether it is being tested, and so can behave well only t
 import re
 from collections.abc import Iterator
 
-from astra.changes.evidence import Finding, Severity
 from astra.changes.findings.source import Source
+from astra.trusted.changes.evidence import Finding, Severity
 
 _NOTICES = re.compile(
     r"PYTEST_\w+|_called_from_test|_pytest\b"

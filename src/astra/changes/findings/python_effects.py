@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from astra.changes.evidence import Finding, Severity
 from astra.changes.findings.python_names import dotted, imported
 from astra.changes.findings.source import Source
-from astra.policy.secrets import SecretRules
+from astra.trusted.changes.evidence import Finding, Severity
+from astra.trusted.policy.secrets import SecretRules
 
 _DANGER, _WARNING, _INFO = Severity.DANGER, Severity.WARNING, Severity.INFO
 

@@ -9,11 +9,11 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from astra.changes.evidence import Finding, Severity
 from astra.changes.findings.check_comparison import certain, is_hollow, weaker
 from astra.changes.findings.python_checks import Function, Names, checks
 from astra.changes.findings.python_names import last_name
 from astra.changes.findings.source import Source
+from astra.trusted.changes.evidence import Finding, Severity
 
 _DANGER, _WARNING = Severity.DANGER, Severity.WARNING
 

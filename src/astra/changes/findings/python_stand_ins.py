@@ -12,11 +12,11 @@ import re
 import sys
 from collections.abc import Iterator
 
-from astra.changes.evidence import Finding, Severity
 from astra.changes.findings.check_comparison import is_hollow
 from astra.changes.findings.python_checks import checks
 from astra.changes.findings.python_names import imported
 from astra.changes.findings.source import Source
+from astra.trusted.changes.evidence import Finding, Severity
 
 _DANGER, _WARNING = Severity.DANGER, Severity.WARNING
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

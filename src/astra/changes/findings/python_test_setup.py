@@ -10,10 +10,10 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from astra.changes.evidence import Finding, Severity
 from astra.changes.findings.python_checks import shape_of
 from astra.changes.findings.python_names import dotted, imported, last_name
 from astra.changes.findings.source import Source
+from astra.trusted.changes.evidence import Finding, Severity
 
 _DANGER, _WARNING = Severity.DANGER, Severity.WARNING
 _SKIPS = frozenset(

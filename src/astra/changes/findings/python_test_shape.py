@@ -9,11 +9,11 @@ r"""Python tests that are still there by name and no longer run as tests.
 import ast
 from collections.abc import Iterator
 
-from astra.changes.evidence import Finding, Severity
 from astra.changes.findings.python_checks import Function
 from astra.changes.findings.python_names import dotted, imported, last_name
 from astra.changes.findings.python_tests import Test, tests_in
 from astra.changes.findings.source import Source
+from astra.trusted.changes.evidence import Finding, Severity
 
 _DANGER, _WARNING = Severity.DANGER, Severity.WARNING
 _KNOWN_WRAPPERS = frozenset(

@@ -9,12 +9,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from astra.changes.evidence import Finding, Severity
 from astra.changes.findings.check_comparison import certain, is_hollow, weaker
 from astra.changes.findings.python_checks import Function, Names, checks, shape_of
 from astra.changes.findings.python_helpers import checking
 from astra.changes.findings.python_names import last_name
 from astra.changes.findings.source import Source
+from astra.trusted.changes.evidence import Finding, Severity
 
 _DANGER = Severity.DANGER
 _NO_TESTS = frozenset({"object", "ABC", "Protocol", "Generic", "Enum", "NamedTuple", "TypedDict"})

@@ -14,9 +14,9 @@ import tomllib
 from collections.abc import Iterator
 from typing import Any, cast
 
-from astra.changes.evidence import Finding, Severity
 from astra.changes.findings import thresholds
 from astra.changes.findings.source import Source
+from astra.trusted.changes.evidence import Finding, Severity
 
 _OWN_FILE = re.compile(r"\.?pytest\.(?:ini|toml)")
 _SHARED = re.compile(r"pyproject\.toml|setup\.cfg|tox\.ini|\.coveragerc|\.?coverage\.toml")

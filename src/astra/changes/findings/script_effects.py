@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from astra.changes.evidence import Finding, Severity
 from astra.changes.findings.source import Source
+from astra.trusted.changes.evidence import Finding, Severity
 
 SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
 _DANGER, _WARNING = Severity.DANGER, Severity.WARNING

@@ -4,9 +4,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from astra.changes.evidence import Finding, Severity
 from astra.changes.findings.script_effects import SCRIPTS
 from astra.changes.findings.source import Source
+from astra.trusted.changes.evidence import Finding, Severity
 
 _DANGER = Severity.DANGER
 _COMMENT = re.compile(r"^\s*(?://|\*|/\*)|\s//\s.*$")

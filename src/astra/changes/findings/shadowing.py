@@ -11,8 +11,8 @@ import re
 import sys
 from collections.abc import Iterator
 
-from astra.changes.evidence import Finding, Severity
 from astra.changes.findings.source import Source
+from astra.trusted.changes.evidence import Finding, Severity
 
 _ROOTS = frozenset({"", "src", "lib", "test", "tests", "python"})
 """Folders that are looked through for modules; deeper ones belong to packages."""

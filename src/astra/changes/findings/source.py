@@ -12,10 +12,10 @@ import difflib
 from dataclasses import dataclass
 from functools import cached_property
 
-from astra.changes.evidence import Finding, Severity
-from astra.changes.findings import places
-from astra.kernel.text import one_line
-from astra.policy.secrets import mask
+from astra.trusted.changes import places
+from astra.trusted.changes.evidence import Finding, Severity
+from astra.trusted.kernel.text import one_line
+from astra.trusted.policy.secrets import mask
 
 LONGEST_EXCERPT = 160
 _MOST_COMPARED = 4_000_000

@@ -6,9 +6,9 @@ import tomllib
 from collections.abc import Iterator
 from typing import Any, cast
 
-from astra.changes.evidence import Finding, Severity
 from astra.changes.findings.source import Source
-from astra.policy.protected import WATCHED_NAMES
+from astra.trusted.changes.evidence import Finding, Severity
+from astra.trusted.policy.protected import WATCHED_NAMES
 
 _DEPENDENCIES = re.compile(
     r"pyproject\.toml|setup\.(?:py|cfg)|(?:.*[-_.])?requirements.*\.(?:txt|in)|constraints.*\.txt"

@@ -1,8 +1,8 @@
 """How a text that cannot be read in its own language is reported."""
 
-from astra.changes.evidence import Finding, Severity
 from astra.changes.findings.documents import Problem
 from astra.changes.findings.source import Source
+from astra.trusted.changes.evidence import Finding, Severity
 
 _SHOWN = {
     "python": "Python",

@@ -11,8 +11,8 @@ leaves tests out.
 import re
 from collections.abc import Iterator
 
-from astra.changes.evidence import Finding, Severity
 from astra.changes.findings.source import Source
+from astra.trusted.changes.evidence import Finding, Severity
 
 _FILES = re.compile(
     r"pyproject\.toml|setup\.cfg|tox\.ini|pytest\.(?:ini|toml)|\.coveragerc|\.?coverage\.toml"

@@ -3,7 +3,7 @@
 import argparse
 
 from astra.interfaces.cli.main import Context
-from astra.kernel.text import printable
+from astra.trusted.kernel.text import printable
 
 _ROLES = ("agent", "viewer", "operator")
 
@@ -33,8 +33,8 @@ def login(context: Context) -> None:
 def create(context: Context) -> None:
     """Make the secret here: the daemon gets to know its hash, and the operator signs that."""
     from astra.interfaces.cli.signing import signed
-    from astra.kernel.clock import SystemClock
-    from astra.policy import access
+    from astra.trusted.kernel.clock import SystemClock
+    from astra.trusted.policy import access
 
     given = context.arguments
     secret = access.new_secret()

@@ -5,8 +5,8 @@ import json
 from typing import Any
 
 from astra.interfaces.cli.main import Context
-from astra.kernel.errors import BadInput, NotFound
-from astra.kernel.text import one_line, printable
+from astra.trusted.kernel.errors import BadInput, NotFound
+from astra.trusted.kernel.text import one_line, printable
 
 _MOST_FILES = 10
 

@@ -8,8 +8,8 @@ from typing import Any
 from astra.interfaces.cli import approvals
 from astra.interfaces.cli.main import Context
 from astra.interfaces.cli.review import screen
-from astra.kernel.errors import BadInput, NeedsApproval, Refused
-from astra.kernel.text import one_line, printable
+from astra.trusted.kernel.errors import BadInput, NeedsApproval, Refused
+from astra.trusted.kernel.text import one_line, printable
 
 _UNDER_WAY = frozenset({"gathering_evidence", "granted", "approved"})
 _STEP = 2

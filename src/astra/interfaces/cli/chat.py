@@ -8,8 +8,8 @@ from typing import Any
 
 from astra.interfaces.cli.client import Client, ReportedError
 from astra.interfaces.cli.main import Context
-from astra.kernel.errors import AstraError, BadInput
-from astra.kernel.text import one_line, printable
+from astra.trusted.kernel.errors import AstraError, BadInput
+from astra.trusted.kernel.text import one_line, printable
 
 _WORDS = {
     "cut": "(cut off)",

@@ -15,8 +15,8 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from astra.interfaces import socket_path
-from astra.kernel.errors import AstraError, BadInput, DaemonUnavailable, LedgerLocked
-from astra.settings import environment
+from astra.trusted.kernel.errors import AstraError, BadInput, DaemonUnavailable, LedgerLocked
+from astra.trusted.settings import environment
 
 _TIMEOUT = 600.0
 _START_SECONDS = 15.0

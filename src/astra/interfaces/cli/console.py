@@ -7,8 +7,8 @@ import shutil
 import sys
 from typing import Any
 
-from astra.kernel.errors import AstraError, Refused
-from astra.kernel.text import printable
+from astra.trusted.kernel.errors import AstraError, Refused
+from astra.trusted.kernel.text import printable
 
 _COLOURS = {"red": "31", "green": "32", "yellow": "33", "dim": "2", "bold": "1"}
 

@@ -6,8 +6,8 @@ import sys
 
 from astra.interfaces.cli.client import daemon_environment
 from astra.interfaces.cli.main import Context
-from astra.kernel.errors import LedgerLocked
-from astra.settings.environment import LARGEST_PORT
+from astra.trusted.kernel.errors import LedgerLocked
+from astra.trusted.settings.environment import LARGEST_PORT
 
 
 def configure(parser: argparse.ArgumentParser, command: str) -> None:
@@ -25,8 +25,8 @@ def configure(parser: argparse.ArgumentParser, command: str) -> None:
 
 def up(context: Context) -> None:
     """Become the daemon: the same process, so that Ctrl-C and a service manager reach it."""
-    from astra.adapters.data_root import DataRoot
-    from astra.adapters.file_ledger.owner_lock import holder
+    from astra.trusted.file_ledger.owner_lock import holder
+    from astra.trusted.files.data_root import DataRoot
 
     root = DataRoot(context.settings.data_root)
     root.require()

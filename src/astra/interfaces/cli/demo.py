@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 from astra.interfaces.cli import demo_agent, demo_target
 from astra.interfaces.cli.console import Console
 from astra.interfaces.cli.main import Context
-from astra.kernel.errors import AstraError
+from astra.trusted.kernel.errors import AstraError
 
 _WRITE = "ASTRA_CODE_WRITE_ENABLED"
 _PATIENCE = 300.0

@@ -11,7 +11,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
 from astra.interfaces.cli import demo_target
-from astra.kernel.text import one_line
+from astra.trusted.kernel.text import one_line
 
 Say = Callable[[str], None]
 Script = Sequence[tuple[str, dict[str, Any]]]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from astra.kernel.errors import NotFound
+from astra.trusted.kernel.errors import NotFound
 
 GOOD = {
     "reason": "greet people warmly: it is what I wished for",

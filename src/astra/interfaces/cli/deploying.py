@@ -5,7 +5,7 @@ import time
 from typing import Any
 
 from astra.interfaces.cli.main import Context
-from astra.kernel.text import one_line
+from astra.trusted.kernel.text import one_line
 
 _PAUSE = 0.2
 _WORDS = {

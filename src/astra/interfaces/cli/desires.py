@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 from astra.interfaces.cli.main import Context
-from astra.kernel.text import one_line, printable
+from astra.trusted.kernel.text import one_line, printable
 
 
 def configure(parser: argparse.ArgumentParser, command: str) -> None:

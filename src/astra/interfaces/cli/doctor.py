@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from astra.interfaces.cli.main import Context
-from astra.kernel.errors import AstraError
+from astra.trusted.kernel.errors import AstraError
 
 _LITTLE_SPACE = 1 << 30
 _COLOURS = {"ok": "green", "warning": "yellow", "broken": "red"}
@@ -101,7 +101,7 @@ def _sandbox() -> Iterator[Check]:
 
 
 def _data_root(context: Context) -> Iterator[Check]:
-    from astra.adapters.data_root import DataRoot
+    from astra.trusted.files.data_root import DataRoot
 
     try:
         root = DataRoot(context.settings.data_root)
@@ -135,7 +135,7 @@ def _private(name: str, path: Path) -> Check:
 
 
 def _operator_key(root_id: str, root: Any) -> Iterator[Check]:
-    from astra.adapters import operator_key
+    from astra.trusted.files import operator_key
 
     path = operator_key.key_path(root_id)
     if not path.exists():
@@ -149,7 +149,7 @@ def _operator_key(root_id: str, root: Any) -> Iterator[Check]:
 
 
 def _ledger(root: Any) -> Iterator[Check]:
-    from astra.adapters.file_ledger.check import check_files
+    from astra.trusted.file_ledger.check import check_files
 
     report = check_files(root.var, public_key=root.ledger_key().public)
     if report.ok:
@@ -164,7 +164,7 @@ def _ledger(root: Any) -> Iterator[Check]:
 
 
 def _space(path: Path) -> Check:
-    from astra.adapters.reserve import Reserve, free_space
+    from astra.trusted.file_ledger.reserve import Reserve, free_space
 
     free, floor = free_space(path)
     size = f"{free >> 20:,} MiB free"
@@ -180,7 +180,7 @@ def _space(path: Path) -> Check:
 
 
 def _daemon(context: Context) -> Check:
-    from astra.adapters.file_ledger.owner_lock import holder
+    from astra.trusted.file_ledger.owner_lock import holder
 
     pid = holder(context.settings.data_root / "var" / "run" / "owner.lock")
     if pid is None:
@@ -194,7 +194,7 @@ def _daemon(context: Context) -> Check:
 
 def _sandbox_off(context: Context, *, answers: bool) -> Iterator[Check]:
     """Say whether agent code runs unconfined, or would if the operator signed it."""
-    from astra.settings.environment import OFF_UNSAFE
+    from astra.trusted.settings.environment import OFF_UNSAFE
 
     state = context.client().get("/api/sandbox") if answers else {}
     if state:

@@ -4,7 +4,7 @@ import argparse
 
 from astra.interfaces.cli.main import Context
 from astra.interfaces.cli.root import flag_line
-from astra.settings.environment import FLAGS
+from astra.trusted.settings.environment import FLAGS
 
 _CODE_WRITE = "ASTRA_CODE_WRITE_ENABLED"
 
@@ -42,7 +42,7 @@ def set_flag(context: Context) -> None:
         if name == _CODE_WRITE:
             _ask_first(context)
         from astra.interfaces.cli.signing import signed
-        from astra.policy import flags
+        from astra.trusted.policy import flags
 
         body["authority"] = signed(context, flags.FLAG_SET, flags.content(name, on=True))
     flag = context.client().post("/api/flags", body)

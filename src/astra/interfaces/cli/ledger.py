@@ -6,8 +6,8 @@ from typing import Any
 
 from astra.interfaces.cli import story
 from astra.interfaces.cli.main import Context
-from astra.kernel.errors import BadInput
-from astra.kernel.text import one_line, printable
+from astra.trusted.kernel.errors import BadInput
+from astra.trusted.kernel.text import one_line, printable
 
 
 def configure(parser: argparse.ArgumentParser, _command: str) -> None:
@@ -61,8 +61,8 @@ def show_story(context: Context) -> None:
 
 def verify(context: Context) -> int:
     """Check the files themselves; this needs no daemon and trusts none."""
-    from astra.adapters.data_root import DataRoot
-    from astra.adapters.file_ledger.check import check_files
+    from astra.trusted.file_ledger.check import check_files
+    from astra.trusted.files.data_root import DataRoot
 
     root = DataRoot(context.settings.data_root)
     report = check_files(root.var, public_key=_ledger_public_key(root))
@@ -99,8 +99,8 @@ def rebuild_index(context: Context) -> int:
 
 def export_records(context: Context) -> None:
     """Print lines exactly as they are in the chain, so that others can verify them."""
-    from astra.adapters.data_root import DataRoot
-    from astra.adapters.file_ledger import LedgerPlaces, segments
+    from astra.trusted.file_ledger import LedgerPlaces, segments
+    from astra.trusted.files.data_root import DataRoot
 
     first, last = context.arguments.first, context.arguments.last
     if first < 1 or (last is not None and last < first):

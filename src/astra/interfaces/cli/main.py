@@ -14,9 +14,9 @@ from typing import Any, NoReturn
 
 from astra.interfaces.cli.client import Client, exit_code_of
 from astra.interfaces.cli.console import Console
-from astra.kernel.errors import AstraError, BadInput
-from astra.settings import environment
-from astra.settings.environment import Settings
+from astra.trusted.kernel.errors import AstraError, BadInput
+from astra.trusted.settings import environment
+from astra.trusted.settings.environment import Settings
 
 COMMANDS = {
     "init": ("root", "make a data root for an agent's repository"),

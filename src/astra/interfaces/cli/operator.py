@@ -3,8 +3,8 @@
 import argparse
 
 from astra.interfaces.cli.main import Context
-from astra.kernel.errors import NotFound
-from astra.kernel.text import printable
+from astra.trusted.kernel.errors import NotFound
+from astra.trusted.kernel.text import printable
 
 
 def configure(parser: argparse.ArgumentParser, command: str) -> None:
@@ -29,10 +29,10 @@ def show_config(context: Context) -> None:
 
 
 def sign_config(context: Context) -> None:
-    from astra.adapters.data_root import DataRoot
     from astra.interfaces.cli.signing import signed
-    from astra.policy import contract
-    from astra.settings import configuration
+    from astra.trusted.files.data_root import DataRoot
+    from astra.trusted.policy import contract
+    from astra.trusted.settings import configuration
 
     path = DataRoot(context.settings.data_root).configuration
     try:
@@ -50,7 +50,7 @@ def sign_config(context: Context) -> None:
 
 
 def show_operator(context: Context) -> None:
-    from astra.adapters import operator_key
+    from astra.trusted.files import operator_key
 
     found = context.client().get("/api/operator")
     path = operator_key.key_path(found["root_id"])
@@ -60,11 +60,11 @@ def show_operator(context: Context) -> None:
 
 def rotate_operator(context: Context) -> None:
     """Write the new key first: a crash then leaves the old one in force and a spare file."""
-    from astra.adapters import operator_key
     from astra.interfaces.cli import signing
-    from astra.kernel import signatures
-    from astra.kernel.signatures import KeyPair
-    from astra.policy import authority as authorities
+    from astra.trusted.files import operator_key
+    from astra.trusted.kernel import signatures
+    from astra.trusted.kernel.signatures import KeyPair
+    from astra.trusted.policy import authority as authorities
 
     root = context.client().get("/api/operator")
     throwaway = bool(root["throwaway"])

@@ -5,8 +5,8 @@ import time
 from typing import Any
 
 from astra.interfaces.cli.main import Context
-from astra.kernel.errors import Refused
-from astra.kernel.text import printable
+from astra.trusted.kernel.errors import Refused
+from astra.trusted.kernel.text import printable
 
 _PAUSE, _PATIENCE = 1.0, 600.0
 
@@ -26,7 +26,7 @@ def configure(parser: argparse.ArgumentParser, _command: str) -> None:
 def enroll(context: Context) -> None:
     """Send a browser to make a passkey, then sign it here: only the key makes it count."""
     from astra.interfaces.cli.signing import signed
-    from astra.policy import passkeys
+    from astra.trusted.policy import passkeys
 
     link = context.client().post("/api/passkeys/enrolments")
     context.console.note(f"Open this once, within ten minutes:\n  {link['url']}")

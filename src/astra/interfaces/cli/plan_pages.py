@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from astra.interfaces.cli.plan_words import action_words, folded, labelled, result_words
-from astra.kernel.text import one_line
+from astra.trusted.kernel.text import one_line
 
 _SHOWN_STEPS, _SHOWN_MESSAGES = 10, 20
 _GOES_ON = ("running", "checkpoint_completed")

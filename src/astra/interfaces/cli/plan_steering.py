@@ -6,8 +6,8 @@ from typing import Any
 
 from astra.interfaces.cli import plan_pages
 from astra.interfaces.cli.main import Context
-from astra.kernel.errors import Conflict
-from astra.kernel.text import printable
+from astra.trusted.kernel.errors import Conflict
+from astra.trusted.kernel.text import printable
 
 
 def add_options(actions: dict[str, argparse.ArgumentParser]) -> None:

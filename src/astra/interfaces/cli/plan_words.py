@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
 
-from astra.kernel.text import one_line, printable
+from astra.trusted.kernel.text import one_line, printable
 
 _NARROWEST, _WIDEST = 60, 100
 _LABEL = 11

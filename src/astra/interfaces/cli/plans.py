@@ -11,8 +11,8 @@ from typing import Any
 from astra.interfaces.cli import plan_pages
 from astra.interfaces.cli import plan_steering as steering
 from astra.interfaces.cli.main import Context
-from astra.kernel.errors import BadInput
-from astra.kernel.text import printable
+from astra.trusted.kernel.errors import BadInput
+from astra.trusted.kernel.text import printable
 
 _LARGEST_FILE = 1_000_000
 KINDS = ("network_domains", "read_paths", "write_paths", "skills")

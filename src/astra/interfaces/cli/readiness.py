@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from astra.interfaces.cli.main import Context
-from astra.kernel.errors import BadInput
-from astra.kernel.text import one_line
+from astra.trusted.kernel.errors import BadInput
+from astra.trusted.kernel.text import one_line
 
 
 def configure(parser: argparse.ArgumentParser, _command: str) -> None:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from astra.kernel.text import one_line, printable
+from astra.trusted.kernel.text import one_line, printable
 
 Paint = Callable[[str, str], str]
 _COLOURS = {"danger": "red", "warning": "yellow", "info": "dim"}

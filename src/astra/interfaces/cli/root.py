@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from astra.interfaces.cli.main import Context
-from astra.kernel.text import one_line, printable
-from astra.settings.environment import OFF_UNSAFE
+from astra.trusted.kernel.text import one_line, printable
+from astra.trusted.settings.environment import OFF_UNSAFE
 
 if TYPE_CHECKING:
     from astra.bootstrap.initialise import Made

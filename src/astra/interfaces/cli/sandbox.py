@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from astra.interfaces.cli.main import Context
-from astra.settings.environment import OFF_UNSAFE
+from astra.trusted.settings.environment import OFF_UNSAFE
 
 
 def configure(parser: argparse.ArgumentParser, _command: str) -> None:
@@ -22,7 +22,7 @@ def show(context: Context) -> None:
 
 def turn_off(context: Context) -> None:
     from astra.interfaces.cli.signing import signed
-    from astra.policy import confinement
+    from astra.trusted.policy import confinement
 
     context.console.note(
         "Without the sandbox, agent code can read, change and send whatever its OS user can."

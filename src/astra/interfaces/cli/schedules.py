@@ -6,8 +6,8 @@ from typing import Any
 
 from astra.interfaces.cli.approvals import every
 from astra.interfaces.cli.main import Context
-from astra.kernel.errors import BadInput, NeedsApproval, Refused
-from astra.kernel.text import one_line, printable
+from astra.trusted.kernel.errors import BadInput, NeedsApproval, Refused
+from astra.trusted.kernel.text import one_line, printable
 
 _OPTIONS = (
     ("--name", "name", str, "what people call it"),

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from astra.interfaces.cli.main import Context
-from astra.kernel.clock import SystemClock
-from astra.kernel.errors import BadInput
-from astra.kernel.signatures import KeyPair
-from astra.ledger.record import Head
-from astra.policy import authority
+from astra.trusted.kernel.clock import SystemClock
+from astra.trusted.kernel.errors import BadInput
+from astra.trusted.kernel.signatures import KeyPair
+from astra.trusted.ledger.record import Head
+from astra.trusted.policy import authority
 
 _SHORTEST_PASSPHRASE = 8
 
@@ -34,7 +34,7 @@ def sign_with(
 
 
 def operator_pair(context: Context) -> KeyPair:
-    from astra.adapters import operator_key
+    from astra.trusted.files import operator_key
 
     root = context.client().get("/api/operator")
     operator_key.read(root["root_id"])

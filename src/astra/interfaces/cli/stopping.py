@@ -12,7 +12,7 @@ from typing import Any
 
 from astra.interfaces import socket_path
 from astra.interfaces.cli.main import Context
-from astra.kernel.errors import BadInput
+from astra.trusted.kernel.errors import BadInput
 
 _RECORD_SECONDS = 2.0
 
@@ -27,8 +27,8 @@ def configure(parser: argparse.ArgumentParser, command: str) -> None:
 
 
 def stop(context: Context) -> int:
-    from astra.adapters import stop_report
-    from astra.adapters.data_root import DataRoot
+    from astra.trusted.files.data_root import DataRoot
+    from astra.trusted.stop import report as stop_report
 
     if not context.arguments.now:
         raise BadInput("stop ends every process the agent started", next_step="astra stop --now")
@@ -43,7 +43,7 @@ def stop(context: Context) -> int:
 
 def start(context: Context) -> None:
     from astra.interfaces.cli.signing import signed
-    from astra.policy import stopping
+    from astra.trusted.policy import stopping
 
     client = context.client()
     state = client.get("/api/stop")

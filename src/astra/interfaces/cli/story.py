@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from astra.interfaces.cli.plan_words import action_words, folded, result_words
-from astra.kernel.text import one_line
+from astra.trusted.kernel.text import one_line
 
 Data = dict[str, Any]
 _REASONS = ("reason", "words", "why", "text", "summary")

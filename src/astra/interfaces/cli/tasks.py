@@ -5,7 +5,7 @@ from typing import Any
 
 from astra.interfaces.cli import approvals
 from astra.interfaces.cli.main import Context
-from astra.kernel.errors import NeedsApproval
+from astra.trusted.kernel.errors import NeedsApproval
 
 
 def configure(parser: argparse.ArgumentParser, _command: str) -> None:

@@ -5,8 +5,8 @@ import json
 from typing import Any, cast
 
 from astra.interfaces.cli.main import Context
-from astra.kernel.errors import BadInput
-from astra.kernel.text import one_line, printable
+from astra.trusted.kernel.errors import BadInput
+from astra.trusted.kernel.text import one_line, printable
 
 
 def configure(parser: argparse.ArgumentParser, command: str) -> None:

@@ -23,7 +23,6 @@ from astra.interfaces.daemon import (
     numbers_routes,
     passkey_routes,
     plan_routes,
-    problems,
     readiness_routes,
     sandbox_routes,
     schedule_routes,
@@ -50,13 +49,14 @@ from astra.interfaces.daemon.models import (
     RecordShown,
     Status,
 )
-from astra.interfaces.daemon.requests import AskedOn, Cursor, Off, caller, names
 from astra.interfaces.daemon.session_routes import Reception
-from astra.kernel.errors import BadInput
-from astra.ledger import views
-from astra.ledger.record import Record
-from astra.policy import authority, budgets, contract, flags
-from astra.policy.authority import Signed
+from astra.trusted.door import problems
+from astra.trusted.door.requests import AskedOn, Cursor, Off, caller, names
+from astra.trusted.kernel.errors import BadInput
+from astra.trusted.ledger import views
+from astra.trusted.ledger.record import Record
+from astra.trusted.policy import authority, budgets, contract, flags
+from astra.trusted.policy.authority import Signed
 
 _LONGEST_STORY = 10_000
 

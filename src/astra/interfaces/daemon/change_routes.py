@@ -5,13 +5,9 @@ from typing import Annotated, Any
 from fastapi import Body, FastAPI, Query, Request
 
 from astra.bootstrap.runtime import Runtime
-from astra.changes import reviewing
 from astra.changes.lines import Remark, Side
-from astra.changes.model import State
 from astra.changes.service import brief
-from astra.changes.views import LARGEST_PAGE
 from astra.interfaces.daemon.models import ApprovalDetails, Page
-from astra.interfaces.daemon.requests import Off, caller
 from astra.interfaces.daemon.tool_routes import called
 from astra.interfaces.daemon.work_models import (
     ChangeBrief,
@@ -27,9 +23,13 @@ from astra.interfaces.daemon.work_models import (
     RejectionGiven,
     TaskShown,
 )
-from astra.policy.authority import Signed
-from astra.tasks.book import Tasks
 from astra.tools.changes import edits_of
+from astra.trusted.changes import review
+from astra.trusted.changes.model import State
+from astra.trusted.changes.tasks import Tasks
+from astra.trusted.changes.views import LARGEST_PAGE
+from astra.trusted.door.requests import Off, caller
+from astra.trusted.policy.authority import Signed
 
 Document = dict[str, Any]
 _LONGEST_WAIT = 25.0
@@ -98,14 +98,14 @@ def _proposing(app: FastAPI, runtime: Runtime) -> None:
 
     @app.post("/api/changes/{identifier}/test", response_model=ChangeShown)
     def test_change(request: Request, identifier: str) -> Document:
-        runtime.changes.reviews.renew(identifier, actor=caller(request))
+        runtime.changes.remarks.renew(identifier, actor=caller(request))
         return runtime.changes.shown(identifier)
 
     @app.post("/api/changes/{identifier}/comments", response_model=ChangeShown)
     def comment_on_change(request: Request, identifier: str, given: CommentGiven) -> Document:
         """Say something, or send it back; the words and the remarks are recorded together."""
-        reviews = runtime.changes.reviews
-        say = reviews.request_changes if given.request_changes else reviews.comment
+        remarks = runtime.changes.remarks
+        say = remarks.request_changes if given.request_changes else remarks.comment
         actor, remarks = caller(request), _on_lines(given)
         say(identifier, given.text, actor=actor, remarks=remarks, seen=given.commit)
         return runtime.changes.shown(identifier)
@@ -119,13 +119,13 @@ def _deciding(app: FastAPI, runtime: Runtime) -> None:
         if change.state is State.AWAITING and change.approval is None:
             runtime.changes.merges.ask(identifier)
             change = runtime.changes.book.get(identifier)
-        return runtime.desk.details(reviewing.approval_of(change))
+        return runtime.desk.details(review.approval_of(change))
 
     @app.post("/api/changes/{identifier}/approve", response_model=ChangeShown)
     def approve_change(
         identifier: str, authority: Annotated[Document, Body(embed=True)]
     ) -> Document:
-        approval = reviewing.approval_of(runtime.changes.book.get(identifier))
+        approval = review.approval_of(runtime.changes.book.get(identifier))
         runtime.desk.grant(approval, Signed.read(authority))
         return runtime.changes.shown(identifier)
 
@@ -133,7 +133,7 @@ def _deciding(app: FastAPI, runtime: Runtime) -> None:
     def reject_change(request: Request, identifier: str, given: RejectionGiven) -> Document:
         """Turn a change down; the reason and the remarks are recorded together."""
         actor, remarks = caller(request), _on_lines(given)
-        reject = runtime.changes.reviews.reject
+        reject = runtime.changes.remarks.reject
         reject(identifier, given.reason, actor=actor, remarks=remarks, seen=given.commit)
         return runtime.changes.shown(identifier)
 

@@ -15,11 +15,11 @@ from astra.interfaces.daemon.chat_models import (
     Conversations,
     ConversationShown,
 )
-from astra.interfaces.daemon.requests import Cursor, Off, caller, names
 from astra.interfaces.daemon.turn_stream import TurnStream
-from astra.kernel.errors import AstraError
 from astra.persona.conversations import LARGEST_PAGE
 from astra.persona.turn import Heard, Turn
+from astra.trusted.door.requests import Cursor, Off, caller, names
+from astra.trusted.kernel.errors import AstraError
 
 EVENTS = "text/event-stream"
 _ANSWERS: dict[int | str, dict[str, Any]] = {

@@ -15,13 +15,13 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from astra.bootstrap.runtime import Runtime
-from astra.interfaces.daemon import problems
 from astra.interfaces.daemon.chat_routes import answered
-from astra.interfaces.daemon.requests import caller
 from astra.interfaces.daemon.turn_stream import PROBLEM, TurnStream
-from astra.kernel.errors import AstraError, BadInput
 from astra.persona import conversations
 from astra.persona.turn import FAILED, LIMIT, Heard, Turn
+from astra.trusted.door import problems
+from astra.trusted.door.requests import caller
+from astra.trusted.kernel.errors import AstraError, BadInput
 
 MODEL = "astra"
 _DONE = b"data: [DONE]\n\n"

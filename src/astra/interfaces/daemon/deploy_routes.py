@@ -7,15 +7,15 @@ from fastapi import Body, FastAPI, Query
 from astra.bootstrap.runtime import Runtime
 from astra.deployments import events, views
 from astra.interfaces.daemon.models import Page
-from astra.interfaces.daemon.requests import LARGEST_PAGE, Limit
 from astra.interfaces.daemon.work_models import (
     DeploymentShown,
     DeployOrder,
     ReleaseShown,
     RollbackContent,
 )
-from astra.kernel.errors import NotFound
-from astra.policy.authority import Signed
+from astra.trusted.door.requests import LARGEST_PAGE, Limit
+from astra.trusted.kernel.errors import NotFound
+from astra.trusted.policy.authority import Signed
 
 Change = Annotated[str | None, Query()]
 Behind = Annotated[str | None, Query(description="the `next` of the page before")]

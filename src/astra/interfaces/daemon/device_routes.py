@@ -11,11 +11,11 @@ from pydantic import Field
 
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon.models import Page, Shape
-from astra.interfaces.daemon.requests import principal
-from astra.kernel.errors import Refused
 from astra.notifications.devices import LONGEST_ENDPOINT, Address
-from astra.policy import contract
-from astra.policy.access import Principal
+from astra.trusted.door.requests import principal
+from astra.trusted.kernel.errors import Refused
+from astra.trusted.policy import contract
+from astra.trusted.policy.access import Principal
 
 
 class SubscriptionKeys(Shape):

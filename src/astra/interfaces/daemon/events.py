@@ -15,7 +15,7 @@ from typing import Any
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from astra.ledger.ports import Ledger
+from astra.trusted.ledger.ports import Ledger
 
 _LONGEST_WAIT = 1.0
 _CHUNK = 200

@@ -9,7 +9,7 @@ import errno
 import socket
 from collections.abc import Iterator
 
-from astra.kernel.errors import AstraError
+from astra.trusted.kernel.errors import AstraError
 
 _ATTEMPTS = 20
 _BACKLOG = 2048

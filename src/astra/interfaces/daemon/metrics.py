@@ -11,9 +11,9 @@ from typing import Any
 
 from astra.bootstrap.runtime import Runtime
 from astra.deployments import events as deployments
-from astra.kernel.clock import parse_time
-from astra.ledger.ports import Ledger
-from astra.policy import budgets
+from astra.trusted.kernel.clock import parse_time
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.policy import budgets
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 Sample = tuple[dict[str, str], float]

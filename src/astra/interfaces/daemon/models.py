@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from astra.policy.call import Role
+from astra.trusted.policy.call import Role
 
 T = TypeVar("T")
 

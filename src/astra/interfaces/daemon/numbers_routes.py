@@ -9,8 +9,8 @@ from pydantic import Field
 from astra.bootstrap import daily, queues
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon.models import Page, QueueShown, RecordShown, Shape
-from astra.interfaces.daemon.requests import Cursor, Limit
-from astra.policy import budgets
+from astra.trusted.door.requests import Cursor, Limit
+from astra.trusted.policy import budgets
 
 _MOST_BUDGETS = 20
 Days = Annotated[int, Query(ge=1, le=daily.LONGEST, description="whole days in UTC, with today")]

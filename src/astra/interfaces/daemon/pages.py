@@ -15,7 +15,7 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from astra.interfaces.daemon.site import Site
+from astra.trusted.door.site import Site
 
 FOLDER = Path(__file__).parent.parent / "web" / "dist"
 _KINDS = {

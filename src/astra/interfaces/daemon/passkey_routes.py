@@ -10,8 +10,6 @@ from typing import Annotated, Any
 from fastapi import Body, FastAPI, Request, Response
 
 from astra.bootstrap.runtime import Runtime
-from astra.interfaces.daemon.challenges import ENROLMENT_LIFETIME, Enrolment
-from astra.interfaces.daemon.login import NotRecognised
 from astra.interfaces.daemon.models import Opened, Page
 from astra.interfaces.daemon.passkey_models import (
     Candidate,
@@ -24,16 +22,18 @@ from astra.interfaces.daemon.passkey_models import (
     RequestOptions,
     StatementDrafted,
 )
-from astra.interfaces.daemon.requests import caller
 from astra.interfaces.daemon.session_routes import Reception, opened
-from astra.interfaces.daemon.site import Site
-from astra.kernel.clock import format_time
-from astra.kernel.errors import BadInput, Refused
-from astra.ledger import views
-from astra.policy import access, assertions, authority, enrolment
-from astra.policy.assertions import Assertion
-from astra.policy.authority import KEY_ONLY, Signed
-from astra.policy.enrolment import Passkey
+from astra.trusted.door.challenges import ENROLMENT_LIFETIME, Enrolment
+from astra.trusted.door.login import NotRecognised
+from astra.trusted.door.requests import caller
+from astra.trusted.door.site import Site
+from astra.trusted.kernel.clock import format_time
+from astra.trusted.kernel.errors import BadInput, Refused
+from astra.trusted.ledger import views
+from astra.trusted.policy import access, assertions, authority, enrolment
+from astra.trusted.policy.assertions import Assertion
+from astra.trusted.policy.authority import KEY_ONLY, Signed
+from astra.trusted.policy.enrolment import Passkey
 
 Code = Annotated[str, Body(embed=True, max_length=200)]
 Text = Annotated[str, Body(max_length=assertions.LARGEST)]

@@ -6,7 +6,6 @@ from fastapi import Body, FastAPI, Query, Request
 
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon.models import ApprovalDetails, Page
-from astra.interfaces.daemon.requests import LARGEST_PAGE, Cursor, Limit, Off, caller
 from astra.interfaces.daemon.tool_routes import called
 from astra.interfaces.daemon.work_models import (
     DecisionWanted,
@@ -19,7 +18,8 @@ from astra.interfaces.daemon.work_models import (
     PlanShown,
 )
 from astra.plans import register as plans
-from astra.policy.authority import Signed
+from astra.trusted.door.requests import LARGEST_PAGE, Cursor, Limit, Off, caller
+from astra.trusted.policy.authority import Signed
 
 Document = dict[str, Any]
 Authority = Annotated[Document, Body(embed=True)]

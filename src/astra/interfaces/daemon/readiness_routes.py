@@ -8,7 +8,7 @@ from pydantic import Field
 from astra.bootstrap import readiness
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon.models import Accepted, Shape
-from astra.policy.authority import Signed
+from astra.trusted.policy.authority import Signed
 
 Document = dict[str, Any]
 

@@ -6,9 +6,9 @@ from fastapi import Body, FastAPI, Request
 
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon.models import SandboxShown
-from astra.interfaces.daemon.requests import caller
-from astra.policy import confinement
-from astra.policy.authority import Signed
+from astra.trusted.door.requests import caller
+from astra.trusted.policy import confinement
+from astra.trusted.policy.authority import Signed
 
 
 def add(app: FastAPI, runtime: Runtime) -> None:

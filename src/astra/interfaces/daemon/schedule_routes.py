@@ -7,12 +7,12 @@ from fastapi import Body, FastAPI, Query, Request
 
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon.models import ApprovalDetails, Explained, Page
-from astra.interfaces.daemon.requests import Off, caller, names
 from astra.interfaces.daemon.work_models import FiringShown, ScheduleCreated, ScheduleShown
-from astra.kernel.errors import BadInput
-from astra.policy.call import Actor, Role
 from astra.schedules import cron, wording
-from astra.tools.counter import Request as ToolRequest
+from astra.trusted.calls.counter import Request as ToolRequest
+from astra.trusted.door.requests import Off, caller, names
+from astra.trusted.kernel.errors import BadInput
+from astra.trusted.policy.call import Actor, Role
 
 _YEARS = range(1970, 9000)
 Fields = Annotated[dict[str, Any], Body()]

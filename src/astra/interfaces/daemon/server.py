@@ -25,23 +25,23 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from astra.adapters.cgroups import take_delegation
-from astra.adapters.data_root import DataRoot
 from astra.bootstrap import runtime as running
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces import socket_path
 from astra.interfaces.daemon import app as api
 from astra.interfaces.daemon import listening, pages, session_routes
 from astra.interfaces.daemon.activity import Activity
-from astra.interfaces.daemon.front_door import FrontDoor
-from astra.interfaces.daemon.leases import Leases
 from astra.interfaces.daemon.session_routes import Reception
-from astra.interfaces.daemon.site import Site
 from astra.interfaces.daemon.tcp import TcpProtocol
 from astra.interfaces.mcp.entrance import McpEntrance
-from astra.kernel.errors import AstraError
-from astra.settings import environment
-from astra.settings.environment import Settings
+from astra.trusted.door.front_door import FrontDoor
+from astra.trusted.door.leases import Leases
+from astra.trusted.door.site import Site
+from astra.trusted.files.data_root import DataRoot
+from astra.trusted.kernel.errors import AstraError
+from astra.trusted.sandbox.cgroups import take_delegation
+from astra.trusted.settings import environment
+from astra.trusted.settings.environment import Settings
 
 Beside = Callable[[ASGIApp], tuple[ASGIApp, socket]]
 _IDLE_CHECK_SECONDS = 1.0

@@ -9,9 +9,6 @@ from typing import Annotated, Any
 from fastapi import Body, FastAPI, Request, Response
 
 from astra.bootstrap.runtime import Runtime
-from astra.interfaces.daemon.challenges import Enrolments, LoginChallenges
-from astra.interfaces.daemon.front_door import csrf_token
-from astra.interfaces.daemon.login import LINK_LIFETIME, Attempts, LoginLinks, NotRecognised
 from astra.interfaces.daemon.models import (
     LoginLink,
     Opened,
@@ -20,14 +17,17 @@ from astra.interfaces.daemon.models import (
     TokenCreated,
     TokenShown,
 )
-from astra.interfaces.daemon.requests import caller, principal
-from astra.interfaces.daemon.site import COOKIE, Site
-from astra.kernel.clock import format_time
-from astra.kernel.errors import Refused
-from astra.policy import access
-from astra.policy.access import Principal
-from astra.policy.authority import Signed
-from astra.policy.call import Role
+from astra.trusted.door.challenges import Enrolments, LoginChallenges
+from astra.trusted.door.front_door import csrf_token
+from astra.trusted.door.login import LINK_LIFETIME, Attempts, LoginLinks, NotRecognised
+from astra.trusted.door.requests import caller, principal
+from astra.trusted.door.site import COOKIE, Site
+from astra.trusted.kernel.clock import format_time
+from astra.trusted.kernel.errors import Refused
+from astra.trusted.policy import access
+from astra.trusted.policy.access import Principal
+from astra.trusted.policy.authority import Signed
+from astra.trusted.policy.call import Role
 
 
 @dataclass(frozen=True, kw_only=True)

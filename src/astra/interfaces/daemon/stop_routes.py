@@ -4,11 +4,11 @@ from typing import Annotated, Any
 
 from fastapi import Body, FastAPI, Request
 
-from astra.adapters import stop_report
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon.models import Accepted, Recorded, Stopped, StopShown
-from astra.interfaces.daemon.requests import caller
-from astra.policy.authority import Signed
+from astra.trusted.door.requests import caller
+from astra.trusted.policy.authority import Signed
+from astra.trusted.stop import report as stop_report
 
 
 def add(app: FastAPI, runtime: Runtime) -> None:

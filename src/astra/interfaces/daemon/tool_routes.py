@@ -13,11 +13,11 @@ from astra.interfaces.daemon.models import (
     Page,
     ToolShown,
 )
-from astra.interfaces.daemon.requests import LARGEST_PAGE, Cursor, Limit, Off, caller, names
-from astra.policy.authority import Signed
-from astra.policy.call import Actor, Role
-from astra.tools.counter import Request as ToolRequest
-from astra.tools.registry import AnyTool
+from astra.trusted.calls.counter import Request as ToolRequest
+from astra.trusted.calls.registry import AnyTool
+from astra.trusted.door.requests import LARGEST_PAGE, Cursor, Limit, Off, caller, names
+from astra.trusted.policy.authority import Signed
+from astra.trusted.policy.call import Actor, Role
 
 Wanted = Literal["pending", "approved", "rejected", "expired", "used", "stale", "all"]
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from astra.kernel.errors import AstraError
 from astra.persona.turn import Heard, Turn
+from astra.trusted.kernel.errors import AstraError
 
 PROBLEM = "problem"
 _HEARTBEAT = 15.0

@@ -8,10 +8,10 @@ import threading
 
 from fastapi import FastAPI
 
-from astra.adapters.file_ledger.check import check_files
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon.models import Shape
-from astra.kernel.clock import format_time
+from astra.trusted.file_ledger.check import check_files
+from astra.trusted.kernel.clock import format_time
 
 
 class ProblemFound(Shape):

@@ -13,8 +13,8 @@ from typing import Any
 from mcp.server.session import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 
-from astra.ledger.ports import Ledger
-from astra.policy import flags
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.policy import flags
 
 _LONGEST_WAIT = 1.0
 

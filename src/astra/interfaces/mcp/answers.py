@@ -9,8 +9,8 @@ from typing import Any
 
 from mcp_types import CallToolResult, TextContent
 
-from astra.kernel.errors import AstraError
-from astra.kernel.text import printable
+from astra.trusted.kernel.errors import AstraError
+from astra.trusted.kernel.text import printable
 
 CORRELATION = "astra/correlation"
 

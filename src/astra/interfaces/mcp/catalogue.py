@@ -12,8 +12,8 @@ from mcp_types import ToolAnnotations
 from pydantic import BaseModel, Field
 from pydantic.json_schema import models_json_schema
 
-from astra.policy.call import Tier
-from astra.tools.registry import AnyTool, Registry
+from astra.trusted.calls.registry import AnyTool, Registry
+from astra.trusted.policy.call import Tier
 
 
 class Refusal(BaseModel):

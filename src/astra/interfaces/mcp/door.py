@@ -30,11 +30,11 @@ from astra.interfaces.mcp import answers, instructions, signing
 from astra.interfaces.mcp.announcements import Announcements
 from astra.interfaces.mcp.catalogue import Catalogue
 from astra.interfaces.mcp.session import Session
-from astra.kernel.errors import AstraError
-from astra.kernel.ids import random_id
-from astra.ledger.ports import Ledger
-from astra.policy.decision import Decision, Reason, deny
-from astra.tools.counter import Counter, Request
+from astra.trusted.calls.counter import Counter, Request
+from astra.trusted.kernel.errors import AstraError
+from astra.trusted.kernel.ids import random_id
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.policy.decision import Decision, Reason, deny
 
 Context = ServerRequestContext[Any, Any]
 Report = Callable[[float, None, str], Awaitable[None]]

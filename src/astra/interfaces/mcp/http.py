@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from astra.interfaces.daemon import server
-from astra.kernel.errors import AstraError
+from astra.trusted.kernel.errors import AstraError
 
 _HOST = "127.0.0.1"
 

@@ -20,7 +20,7 @@ from typing import Any, cast
 from astra.interfaces import socket_path
 from astra.interfaces.cli import client
 from astra.interfaces.mcp.session import Opening
-from astra.kernel.errors import AstraError
+from astra.trusted.kernel.errors import AstraError
 
 _CHUNK = 256 * 1024
 _LOOK_AGAIN_SECONDS = 0.25

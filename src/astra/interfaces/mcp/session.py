@@ -14,8 +14,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from astra.kernel.errors import BadInput
-from astra.policy.call import Actor, Role
+from astra.trusted.kernel.errors import BadInput
+from astra.trusted.policy.call import Actor, Role
 
 CALLS = 1_000
 _MEMBERS = frozenset({"operator", "off", "names", "calls"})

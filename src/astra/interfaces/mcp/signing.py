@@ -21,7 +21,7 @@ from mcp_types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from astra.kernel.ids import random_id
+from astra.trusted.kernel.ids import random_id
 
 _offered: set[asyncio.Task[None]] = set()
 

@@ -16,10 +16,10 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
-from astra.interfaces.daemon.requests import caller, names
 from astra.interfaces.mcp.door import Context, Door, SessionServer, client_of
 from astra.interfaces.mcp.session import Budget, Session
-from astra.policy.call import Actor, Role
+from astra.trusted.door.requests import caller, names
+from astra.trusted.policy.call import Actor, Role
 
 _IDLE_SECONDS = 30 * 60.0
 _MOST_SESSIONS = 1_000

@@ -15,7 +15,7 @@ from mcp_types import INVALID_REQUEST, ErrorData, JSONRPCError
 from astra.interfaces.mcp.door import Door, SessionServer
 from astra.interfaces.mcp.lines import Inbox, Incoming, Outbox
 from astra.interfaces.mcp.session import Opening
-from astra.kernel.errors import BadInput
+from astra.trusted.kernel.errors import BadInput
 
 _FIRST_LINE_SECONDS = 30.0
 _log = logging.getLogger("astra.mcp")

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astra.changes.evidence import Finding, Severity
 from astra.changes.findings import documents
 from astra.changes.findings.examination import MORE, capped, examine
 from astra.changes.findings.source import Source, added_lines, lines_of
+from astra.trusted.changes.evidence import Finding, Severity
 
 
 def found_in(path: str, new: str, old: str | None = None, **more: str) -> set[tuple[str, int]]:

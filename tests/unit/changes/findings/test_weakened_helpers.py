@@ -2,9 +2,9 @@
 
 import pytest
 
-from astra.changes.evidence import Severity
 from astra.changes.findings.examination import examine
 from astra.changes.findings.source import Source
+from astra.trusted.changes.evidence import Severity
 
 BEFORE = """
 import pytest

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astra.changes.evidence import Finding, Severity
 from astra.changes.findings.examination import examine
 from astra.changes.findings.source import Source
+from astra.trusted.changes.evidence import Finding, Severity
 
 BEFORE = """
 import pytest

@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import astra
-from astra.adapters.bubblewrap import machine, staging, toolchain
 from astra.adapters.bubblewrap.attacks import referee
 from astra.adapters.bubblewrap.attacks.cases import ATTACKS, Attack
-from astra.adapters.bubblewrap.launch import Box, run
-from astra.adapters.bubblewrap.outcome import Outcome
-from astra.policy.manifest import GIB, KIB, MIB, Limits, Manifest
+from astra.trusted.policy.manifest import GIB, KIB, MIB, Limits, Manifest
+from astra.trusted.sandbox import machine, staging, toolchain
+from astra.trusted.sandbox.launch import Box, run
+from astra.trusted.sandbox.outcome import Outcome
 
 _LIMITS = Limits(
     wall_seconds=120,

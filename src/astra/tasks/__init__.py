@@ -1,1 +1,0 @@
-"""Tasks: what is to be done once, on disk before anything of it runs."""

@@ -1,0 +1,1 @@
+"""What must be right for Astra to hold."""

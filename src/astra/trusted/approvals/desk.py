@@ -1,0 +1,245 @@
+"""The approval desk: request, approve, reject, expire, use once.
+
+An approval names the digest of exactly what will run. Granting it is a record that the operator
+signed over the approval's id and that digest; whoever relies on it checks the signature again. It
+expires, and it is used once: using it claims a key of the ledger in the same batch as the start of
+what it was for.
+
+The summary a person reads is written by the server from what it knows, never by the one who asks.
+"""
+
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from astra.trusted.approvals.events import (
+    ANNOUNCED,
+    EXPIRED,
+    GRANTED,
+    REJECTED,
+    REQUESTED,
+    STALE,
+    USED,
+)
+from astra.trusted.approvals.views import Approval, Approvals, content, terms_of
+from astra.trusted.kernel.clock import format_time
+from astra.trusted.kernel.errors import Conflict, DuplicateKey, StaleVersion
+from astra.trusted.kernel.ids import from_content, random_id
+from astra.trusted.ledger import chain
+from astra.trusted.ledger.record import Event, Record
+from astra.trusted.policy import authority
+from astra.trusted.policy.authority import Signed
+from astra.trusted.policy.call import Call
+from astra.trusted.policy.telemetry import shown
+
+LIFETIME = timedelta(hours=24)
+_CAN_BE_ASKED_AGAIN = ("sch_", "chg_", "plan_")
+REMINDERS = (timedelta(hours=1), timedelta(hours=6), timedelta(hours=20))
+Condition = Callable[[Approval, Mapping[str, Any]], None]
+
+
+@dataclass(frozen=True)
+class Desk(Approvals):
+    """Where requests are made and decided."""
+
+    when_spent: list[Callable[[str], None]] = field(
+        default_factory=list[Callable[[str], None]], compare=False
+    )
+    conditions: "dict[str, Condition]" = field(default_factory=dict[str, Condition], compare=False)
+    """What a grant of some kind has to say besides yes, checked before it is recorded."""
+
+    # What the gate asks
+
+    def use(self, approval_id: str, call: Call) -> Event:
+        return spent(approval_id, actor=str(call.actor), correlation=call.correlation)
+
+    def spent(self, approval_id: str) -> None:
+        for tell in self.when_spent:
+            tell(approval_id)
+
+    def request(self, call: Call, digest: str) -> str:
+        return self.ask(
+            kind="tool_call",
+            subject_id=call.tool,
+            digest=digest,
+            summary=f"{call.actor} asks to run {call.tool} once",
+            details={
+                "arguments": shown(call.arguments),
+                "footprint": call.footprint.as_dict(),
+                "in_words": [
+                    f"can send anything it is given to anyone at {domain}"
+                    for domain in call.footprint.domains
+                ],
+            },
+            actor=str(call.actor),
+            correlation=call.correlation,
+        )
+
+    # What everybody else asks
+
+    def ask(
+        self,
+        *,
+        kind: str,
+        subject_id: str,
+        digest: str,
+        summary: str,
+        details: dict[str, Any],
+        actor: str,
+        correlation: str,
+        expires_at: datetime | None = None,
+    ) -> str:
+        """Ask for an approval; while one for the same content waits, that one is meant."""
+        until = format_time(expires_at or self.clock.now() + LIFETIME)
+        data = {
+            "kind": kind,
+            "subject_id": subject_id,
+            "digest": digest,
+            "summary": summary,
+            "details": details,
+            "expires_at": until,
+        }
+        while True:
+            times = self._times_asked(digest)  # before the look: whoever comes between takes it
+            if waiting := self._waiting(digest):
+                return waiting
+            identifier = from_content("apr", digest, random_id("nonce"))
+            event = Event(
+                type=REQUESTED,
+                actor=actor,
+                data=data,
+                correlation=correlation,
+                subject=identifier,
+                key=f"asked:{digest}:{times}",
+            )
+            with contextlib.suppress(DuplicateKey):  # somebody asked for the same meanwhile
+                self.ledger.append([event], expect={identifier: 0})
+                return identifier
+
+    def _waiting(self, digest: str) -> str | None:
+        for approval in self._where("digest = ? AND state = 'pending'", digest):
+            if approval.expires_at > self._now():
+                return approval.id
+        return None
+
+    def _times_asked(self, digest: str) -> int:
+        rows = self.ledger.query("SELECT count(*) FROM approval WHERE digest = ?", [digest])
+        return int(rows[0][0])
+
+    def grant(self, identifier: str, signed: Signed) -> Record:
+        """Record an operator's yes, for this approval and this digest, on the terms signed."""
+        approval = self._pending(identifier)
+        terms = terms_of(signed.statement.get("content"))
+        if condition := self.conditions.get(approval.kind):
+            condition(approval, terms)
+        data = content(approval, terms)
+        event = Event(type=GRANTED, actor="operator", data=data, subject=identifier)
+        event = authority.signed_event(self.ledger, event, signed, now=self.clock.now())
+        return self._decide_first(identifier, event)
+
+    def reject(
+        self, identifier: str, reason: str, *, actor: str, beside: Sequence[Event] = ()
+    ) -> Record:
+        """Turn a request down; what is recorded `beside` it stands in the same batch, or not."""
+        self._pending(identifier)
+        data = {"approval": identifier, "reason": reason}
+        event = Event(type=REJECTED, actor=actor, data=data, subject=identifier)
+        return self._decide_first(identifier, event, *beside)
+
+    def go_stale(self, identifier: str, what_moved: str) -> None:
+        """Withdraw an approval because what it was for is not the same any more."""
+        data = {"approval": identifier, "reason": what_moved}
+        event = Event(type=STALE, actor="daemon", data=data, subject=identifier)
+        try:
+            self._decide(identifier, event)
+        except StaleVersion:
+            if self.get(identifier).state != "stale":
+                raise
+
+    def expire(self, identifier: str) -> None:
+        """Close what nobody decided, or nobody used, in time."""
+        data = {"approval": identifier, "reason": "its time is over"}
+        self._decide(identifier, Event(type=EXPIRED, actor="daemon", data=data, subject=identifier))
+
+    def announce(self, identifier: str, step: str) -> None:
+        """Say once more that somebody waits; the same reminder is said once."""
+        data = {"approval": identifier, "step": step}
+        event = Event(
+            type=ANNOUNCED, actor="daemon", data=data, key=f"announced:{identifier}:{step}"
+        )
+        try:
+            self.ledger.append([event])
+        except DuplicateKey:
+            return
+
+    def _pending(self, identifier: str) -> Approval:
+        approval = self.get(identifier)
+        if approval.state != "pending":
+            raise self._decided(approval)
+        if approval.expires_at <= self._now():
+            raise Conflict(
+                f"{identifier} is expired already",
+                code="already_decided",
+                next_step=_again(approval),
+                state="expired",
+                at=approval.expires_at,
+            )
+        return approval
+
+    def _decided(self, approval: Approval) -> Conflict:
+        """Say who was first, and when: two people may look at the same request."""
+        rows = self.ledger.query(
+            "SELECT line FROM subject JOIN record USING (sequence) WHERE id = ?", [approval.id]
+        )
+        record = chain.parse(rows[0][0])
+        return Conflict(
+            f"{approval.id} is {approval.state} already, by {record.actor} at {record.time}",
+            code="already_decided",
+            next_step=_again(approval),
+            state=approval.state,
+            by=record.actor,
+            at=record.time,
+            sequence=record.sequence,
+        )
+
+    def _decide_first(self, identifier: str, event: Event, *beside: Event) -> Record:
+        try:
+            return self._decide(identifier, event, *beside)
+        except StaleVersion:
+            raise self._decided(self.get(identifier)) from None
+
+    def _decide(self, identifier: str, event: Event, *beside: Event) -> Record:
+        version = self.ledger.query("SELECT version FROM subject WHERE id = ?", [identifier])
+        event = replace(event, correlation=self._story(identifier))
+        batch = [*beside, event]
+        return self.ledger.append(batch, expect={identifier: version[0][0]})[-1]
+
+    def _story(self, identifier: str) -> str:
+        """Name the story a request belongs to, so that what comes of it is told there too."""
+        rows = self.ledger.query(
+            "SELECT correlation FROM record JOIN approval USING (sequence) WHERE id = ?",
+            [identifier],
+        )
+        return str(rows[0][0])
+
+
+def _again(approval: Approval) -> str:
+    """Say how to be asked again for what nobody decided in time, or for what changed since."""
+    lapsed = approval.state in {"pending", "expired", "stale"}
+    if lapsed and approval.subject_id.startswith(_CAN_BE_ASKED_AGAIN):
+        return f"to be asked again: astra approve {approval.subject_id}"
+    return "astra approvals"
+
+
+def spent(approval_id: str, *, actor: str, correlation: str) -> Event:
+    """Give the event that uses an approval up; the ledger lets it happen once."""
+    return Event(
+        type=USED,
+        actor=actor,
+        data={"approval": approval_id},
+        correlation=correlation,
+        subject=approval_id,
+        key=f"used:{approval_id}",
+    )

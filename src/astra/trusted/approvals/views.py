@@ -1,0 +1,198 @@
+"""Requests for a person's decision, for those who look: which there are, and which stand.
+
+That a record says "granted" proves nothing. Whoever relies on an approval has the operator's
+signature checked again here, over this approval's own content.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from astra.trusted.approvals.events import EXPIRED, GRANTED, REJECTED, REQUESTED, STALE, USED
+from astra.trusted.kernel.clock import Clock, format_time
+from astra.trusted.kernel.errors import NotFound
+from astra.trusted.ledger import chain
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.projection import Projection, Statement
+from astra.trusted.ledger.record import Record
+from astra.trusted.policy import authority
+
+_COLUMNS = "id, kind, subject_id, digest, state, requested_at, expires_at, summary, reason, granted"
+_STATES = {
+    GRANTED: "approved",
+    REJECTED: "rejected",
+    EXPIRED: "expired",
+    USED: "used",
+    STALE: "stale",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Approval:
+    id: str
+    kind: str
+    subject_id: str
+    digest: str
+    state: str
+    requested_at: str
+    expires_at: str
+    summary: str
+    reason: str
+    granted: int | None
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            name: getattr(self, name) for name in self.__dataclass_fields__ if name != "granted"
+        }
+
+
+@dataclass(frozen=True)
+class Approvals:
+    """What lies on the desk."""
+
+    ledger: Ledger
+    clock: Clock
+
+    def usable(self, digest: str) -> str | None:
+        now = self._now()
+        for approval in self._where("digest = ? AND state = 'approved'", digest):
+            if approval.expires_at > now and self._signed(approval):
+                return approval.id
+        return None
+
+    def stands(self, identifier: str) -> bool:
+        """Tell whether an approval is granted, by the operator's own signature, and not over."""
+        approval = self.get(identifier)
+        unexpired = approval.expires_at > self._now()
+        return approval.state == "approved" and unexpired and self._signed(approval)
+
+    def terms(self, identifier: str) -> Mapping[str, Any]:
+        """Give what the operator signed besides yes; nothing for a grant that does not stand."""
+        approval = self.get(identifier)
+        granted = self._grant_of(approval)
+        return terms_of(granted.data) if granted and self._signed(approval) else {}
+
+    def was_signed(self, identifier: str) -> bool:
+        """Tell whether an approval was granted by the operator's own signature, used up or not."""
+        return self._signed(self.get(identifier))
+
+    def listed(self, *, state: str = "pending") -> list[Approval]:
+        found = self._where("state = ? OR ? = 'all'", state, state)
+        if state != "pending":
+            return found
+        now = self._now()
+        return [approval for approval in found if approval.expires_at > now]
+
+    def page(
+        self, *, state: str, limit: int, cursor: int | None = None, newest: bool = False
+    ) -> tuple[list[Approval], int | None]:
+        """Give some approvals, the oldest or the newest first, and where the next page starts."""
+        there, order = ("<", "DESC") if newest else (">", "ASC")
+        rows = self.ledger.query(
+            f"SELECT {_COLUMNS}, sequence FROM approval WHERE (state = ? OR ? = 'all')"  # noqa: S608 - fixed texts
+            f" AND (? != 'pending' OR expires_at > ?) AND (? IS NULL OR sequence {there} ?)"
+            f" ORDER BY sequence {order} LIMIT ?",
+            [state, state, state, self._now(), cursor, cursor, limit + 1],
+        )
+        found = [_read(row[:-1]) for row in rows[:limit]]
+        return found, rows[limit - 1][-1] if len(rows) > limit else None
+
+    def get(self, identifier: str) -> Approval:
+        found = self._where("id = ?", identifier)
+        if not found:
+            raise NotFound(f"there is no approval {identifier}", next_step="astra approvals")
+        return found[0]
+
+    def details(self, identifier: str) -> dict[str, Any]:
+        """Show an approval with what the server recorded about the thing that would run."""
+        approval = self.get(identifier)
+        rows = self.ledger.query(
+            "SELECT line FROM record JOIN approval USING (sequence) WHERE id = ?", [identifier]
+        )
+        record = chain.parse(rows[0][0])
+        return {
+            **approval.as_dict(),
+            "details": record.data["details"],
+            "requested_by": record.actor,
+            "correlation": record.correlation,
+        }
+
+    def _now(self) -> str:
+        """Give the time, never before the last record's: turning a clock back revives nothing."""
+        return max(format_time(self.clock.now()), self.ledger.head().time)
+
+    def _signed(self, approval: Approval) -> bool:
+        """Check the operator's signature again, over this approval's own content."""
+        record = self._grant_of(approval)
+        if record is None:
+            return False
+        said = {name: value for name, value in record.data.items() if name != "authority"}
+        wanted = content(approval, terms_of(record.data))
+        return said == wanted and authority.holds(self.ledger, record)
+
+    def _grant_of(self, approval: Approval) -> Record | None:
+        rows = self.ledger.query("SELECT line FROM record WHERE sequence = ?", [approval.granted])
+        return chain.parse(rows[0][0]) if rows else None
+
+    def _where(self, condition: str, *parameters: Any) -> list[Approval]:
+        rows = self.ledger.query(
+            f"SELECT {_COLUMNS} FROM approval WHERE {condition} ORDER BY sequence",  # noqa: S608 - fixed text
+            parameters,
+        )
+        return [_read(row) for row in rows]
+
+
+def _read(row: tuple[Any, ...]) -> Approval:
+    names = [name.strip() for name in _COLUMNS.split(",")]
+    return Approval(**dict(zip(names, row, strict=True)))
+
+
+def content(approval: Approval, terms: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Give what an operator signs to approve; terms say what else was agreed to."""
+    named: dict[str, Any] = {"approval": approval.id, "digest": approval.digest}
+    return {**named, "terms": dict(terms)} if terms else named
+
+
+def terms_of(said: Any) -> Mapping[str, Any]:
+    terms = cast("dict[str, Any]", said).get("terms") if isinstance(said, dict) else None
+    return cast("dict[str, Any]", terms) if isinstance(terms, dict) else {}
+
+
+def _apply(record: Record) -> Iterator[Statement]:
+    data = record.data
+    if record.type == REQUESTED:
+        yield (
+            "INSERT INTO approval VALUES (?, ?, ?, ?, 'pending', ?, ?, ?, '', NULL, ?)",
+            (
+                record.subject,
+                data["kind"],
+                data["subject_id"],
+                data["digest"],
+                record.time,
+                data["expires_at"],
+                data["summary"],
+                record.sequence,
+            ),
+        )
+        return
+    grant = record.sequence if record.type == GRANTED else None
+    yield (
+        "UPDATE approval SET state = ?, reason = ?, granted = coalesce(?, granted) WHERE id = ?",
+        (_STATES[record.type], data.get("reason", ""), grant, record.subject),
+    )
+
+
+PROJECTION = Projection(
+    "approvals",
+    (
+        """CREATE TABLE approval (
+            id TEXT PRIMARY KEY, kind TEXT, subject_id TEXT, digest TEXT, state TEXT,
+            requested_at TEXT, expires_at TEXT, summary TEXT, reason TEXT, granted INTEGER,
+            sequence INTEGER
+        ) WITHOUT ROWID""",
+        "CREATE INDEX approval_digest ON approval (digest, state)",
+        "CREATE INDEX approval_state ON approval (state, sequence)",
+    ),
+    _apply,
+    types=frozenset({REQUESTED, *_STATES}),
+)

@@ -1,0 +1,181 @@
+"""The counter every door calls at: name and arguments in, an answer or a refusal out.
+
+    find the tool → parse the arguments → compute the footprint → ask the gate → run → record
+
+Whatever happens, one record says so.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from pydantic import BaseModel
+
+from astra.trusted.calls.rate import RateLimit
+from astra.trusted.calls.registry import AnyTool, Registry
+from astra.trusted.kernel.errors import AstraError, BadInput, LedgerUnavailable
+from astra.trusted.kernel.ids import random_id
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.policy import telemetry
+from astra.trusted.policy.call import Actor, Call, Tier
+from astra.trusted.policy.decision import Decision, Reason, deny
+from astra.trusted.policy.gate import Gate
+from astra.trusted.policy.permit import Permit
+from astra.trusted.policy.telemetry import Outcome
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    name: str
+    arguments: Mapping[str, Any]
+    actor: Actor
+    off: frozenset[str] = frozenset()
+    correlation: str | None = None
+    schedule_id: str | None = None
+    schedule_budget: int = 0
+    at_least: Tier = Tier.READ
+    plan_id: str | None = None
+
+
+class CallServices(Protocol):
+    """What handlers use; the counter only says on whose behalf."""
+
+    def for_call(self, call: Call) -> Any: ...
+
+
+class Counter:
+    def __init__(
+        self,
+        *,
+        registry: Registry,
+        gate: Gate,
+        ledger: Ledger,
+        services: CallServices,
+        seconds: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self.registry = registry
+        self._gate = gate
+        self._ledger = ledger
+        self._services = services
+        self._seconds = seconds
+        self._rate = RateLimit(seconds)
+
+    def call(self, request: Request) -> dict[str, Any]:
+        """Run a tool for somebody, or raise the error that says why not."""
+        return self.begin(request)()
+
+    def begin(self, request: Request) -> Callable[[], dict[str, Any]]:
+        """Pass the gate, or raise its refusal; what it gives back runs the tool, once."""
+        tool, parsed, call = self._understand(request)
+        if not self._rate.take(str(call.actor)):
+            raise self._refuse(call, _too_many())
+        decision, permit = self._gate.admit(call, off=request.off)
+        if permit is None:
+            raise self._refuse(call, decision)
+        return lambda: self._run(tool, parsed, call, decision, permit)
+
+    def understand(self, request: Request) -> Call:
+        """Work out exactly what a request would run, without running it."""
+        _, _, call = self._understand(request)
+        return call
+
+    def turn_away(self, request: Request, decision: Decision) -> AstraError:
+        """Record what a door refuses of its own accord, and give the error to show."""
+        return self._refuse(_unread(request), decision)
+
+    def _understand(self, request: Request) -> tuple[AnyTool, BaseModel, Call]:
+        """Make a call of a request; what is closed anyway says so before its arguments matter."""
+        call = _unread(request)
+        try:
+            tool = self.registry.find(request.name)
+            call = _of_tool(call, tool, request.at_least)
+            if objection := self._gate.closed(call, off=request.off):
+                raise objection.as_error()
+            parsed = tool.parse(request.arguments)
+            call = replace(
+                call,
+                arguments=parsed.model_dump(mode="json"),
+                footprint=tool.footprint(parsed, self._services),
+            )
+            call.digest()
+        except AstraError as error:
+            self._refuse(call, deny(_reason(error), error.detail, error.next_step))
+            raise
+        return tool, parsed, call
+
+    def _run(
+        self, tool: AnyTool, parsed: BaseModel, call: Call, decision: Decision, permit: Permit
+    ) -> dict[str, Any]:
+        began = self._seconds()
+        code, size = "failed", 0
+        try:
+            answer = tool.run(permit, call.digest(), parsed, self._services.for_call(call))
+            document: dict[str, Any] = answer.model_dump(mode="json")
+            code, size = "ok", len(answer.model_dump_json())
+        except AstraError as error:
+            code = error.reason
+            raise
+        else:
+            return document
+        finally:
+            outcome = Outcome(
+                ok=code == "ok",
+                code=code,
+                milliseconds=(self._seconds() - began) * 1000,
+                size=size,
+            )
+            event = telemetry.finished(call, permit.call_id, decision, outcome)
+            self._ledger.append([event], lazy=call.tier is Tier.READ)
+
+    def _refuse(self, call: Call, decision: Decision) -> AstraError:
+        try:
+            self._ledger.append([telemetry.refused(call, decision)], lazy=True)
+        except LedgerUnavailable:
+            # On a full disk the caller hears why; a refusal has no effect that needs a record.
+            if decision.reason is not Reason.DISK_LOW:
+                raise
+        return decision.as_error()
+
+
+def _unread(request: Request) -> Call:
+    return Call(
+        tool=request.name[:100],
+        tier=Tier.READ,
+        actor=request.actor,
+        arguments=request.arguments,
+        correlation=request.correlation or random_id("cor"),
+        schedule_id=request.schedule_id,
+        schedule_budget=request.schedule_budget,
+        plan_id=request.plan_id,
+    )
+
+
+def _of_tool(call: Call, tool: AnyTool, at_least: Tier) -> Call:
+    """Take what the tool is; a caller may ask for a stricter tier, never for a looser one.
+
+    A plan's grants stand for the one-time approval that reaching outside takes otherwise; the gate
+    denies whatever they do not cover.
+    """
+    tier = tool.tier_in_plan if call.plan_id and tool.tier_in_plan is not None else tool.tier
+    return replace(
+        call,
+        tool=tool.name,
+        tier=max(tier, at_least),
+        flags=tool.flags,
+        operator_only=tool.operator_only,
+        available=tool.available,
+    )
+
+
+def _reason(error: AstraError) -> Reason:
+    """Name the reason; what is not in the closed list was a path that may not be touched."""
+    if error.reason in set(Reason):
+        return Reason(error.reason)
+    return Reason.BAD_ARGUMENTS if isinstance(error, BadInput) else Reason.PATH_REFUSED
+
+
+def _too_many() -> Decision:
+    return deny(
+        Reason.TOO_MANY_CALLS, "too many calls in a short time", "wait a few seconds between calls"
+    )

@@ -1,0 +1,131 @@
+"""What a tool is, and the one list of them.
+
+A tool is a name, typed input and output, a tier, a footprint computed from the arguments, and a
+handler that cannot be reached without a permit. The same registry feeds MCP, HTTP, chat, schedules,
+plans and the command line. To add one, write a `Tool` in the module of its family and name it in
+that module's `TOOLS`.
+
+Names are dotted where they have parts (`astra.desires.list`); doors may show underscores instead
+(`astra_desires_list`), and both are understood everywhere.
+"""
+
+import difflib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from astra.trusted.kernel.errors import BadInput, NotFound
+from astra.trusted.kernel.text import printable
+from astra.trusted.policy.call import Footprint, Tier
+from astra.trusted.policy.permit import Permit
+
+In = TypeVar("In", bound=BaseModel)
+Out = TypeVar("Out", bound=BaseModel)
+
+
+class Arguments(BaseModel):
+    """Input of a tool: unknown members are errors, so that a misspelt one is noticed."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Answer(BaseModel):
+    """Output of a tool; it can be built from the domain's own values."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+
+@dataclass(frozen=True)
+class Hints:
+    """What a client may show about a tool. The gate never reads them."""
+
+    destructive: bool = False
+    idempotent: bool = True
+    open_world: bool = False
+
+
+def _no_footprint(_arguments: Any, _services: Any) -> Footprint:
+    return Footprint()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tool(Generic[In, Out]):
+    name: str
+    title: str
+    description: str
+    input: type[In]
+    output: type[Out]
+    tier: Tier
+    handler: Callable[[In, Any], Out] = field(repr=False)
+    flags: tuple[str, ...] = ()
+    operator_only: bool = False
+    available: bool = True
+    slow: bool = False
+    """Takes long: on a clock it runs as a durable job."""
+    hints: Hints = field(default_factory=Hints)
+    footprint: Callable[[In, Any], Footprint] = _no_footprint
+    aliases: tuple[str, ...] = ()
+    tier_in_plan: Tier | None = None
+    """The tier within the grants of an approved plan, where that is another."""
+
+    @property
+    def underscored(self) -> str:
+        return self.name.replace(".", "_")
+
+    def parse(self, arguments: Mapping[str, Any]) -> In:
+        try:
+            return self.input.model_validate(dict(arguments))
+        except ValidationError as error:
+            raise BadInput(
+                f"{self.name}: {_problems(error)}",
+                code="bad_arguments",
+                next_step="look at the tool's input schema and call it again",
+            ) from None
+
+    def run(self, permit: Permit, digest: str, arguments: In, services: Any) -> Out:
+        """Do it. The permit must have been made for exactly this call."""
+        permit.use(self.name, digest)
+        return self.handler(arguments, services)
+
+
+AnyTool = Tool[Any, Any]
+
+
+class Registry:
+    def __init__(self, tools: Iterable[AnyTool]) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+        self._names = {
+            alias: tool
+            for tool in self._tools.values()
+            for alias in (tool.name, tool.underscored, *tool.aliases)
+        }
+
+    def find(self, name: str) -> AnyTool:
+        tool = self._names.get(name)
+        if tool is None:
+            close = difflib.get_close_matches(name[:100], self._names, n=3)
+            hint = f"did you mean {' or '.join(close)}?" if close else "list the tools"
+            raise NotFound(f"there is no tool {name[:100]!r}", code="unknown_tool", next_step=hint)
+        return tool
+
+    def visible(self, flags: Mapping[str, bool], *, operator: bool) -> list[AnyTool]:
+        """List what a caller gets to see: what a flag switches off is not there."""
+        return [
+            tool
+            for tool in self._tools.values()
+            if all(flags.get(name, False) for name in tool.flags)
+            and (operator or not tool.operator_only)
+        ]
+
+    def every(self) -> list[AnyTool]:
+        return list(self._tools.values())
+
+
+def _problems(error: ValidationError) -> str:
+    parts = [
+        f"{'.'.join(map(str, problem['loc'])) or 'arguments'}: {problem['msg']}"
+        for problem in error.errors(include_url=False, include_context=False, include_input=False)
+    ]
+    return printable("; ".join(parts[:5]))

@@ -1,0 +1,1 @@
+"""From files to a merged commit: admission, what a signature binds, and the merge itself."""

@@ -1,0 +1,121 @@
+"""The operator's test command: its words, where its report goes, and how to ask for single tests.
+
+>>> command = parse("python -m pytest -q tests")
+>>> command.words("/out/junit.xml")[3:]
+('--junitxml=/out/junit.xml', '-o', 'junit_family=xunit1', '-q', 'tests')
+>>> parse("make check JUNIT={junit}").words("/out/junit.xml")[-1]
+'JUNIT=/out/junit.xml'
+"""
+
+import re
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from astra.trusted.kernel.errors import BadSetting
+
+PLACEHOLDER = "{junit}"
+_PYTEST = re.compile(r"(?:.*/)?(?:pytest|py\.test)(?:-?3(?:\.\d+)?)?")
+_SHELL = re.compile(r"[|&;<>$`]")
+_WORD = re.compile(r"[\w./+-]+")
+_FILE = re.compile(r"(?:[\w.+-]+/)*[\w+-]+\.(?:[A-Za-z]\w{0,7})|(?:scripts?|bin|tools|ci)/[\w+-]+")
+_NODE = ("package.json",)
+_DIRECTED_BY = {
+    **dict.fromkeys(("make", "gmake"), ("GNUmakefile", "makefile", "Makefile")),
+    **dict.fromkeys(("npm", "npx", "yarn", "pnpm", "bun"), _NODE),
+    "just": ("justfile", "Justfile"),
+    "tox": ("tox.ini",),
+    "nox": ("noxfile.py",),
+    "task": ("Taskfile.yml",),
+    "rake": ("Rakefile",),
+    "invoke": ("tasks.py",),
+}
+# Options of pytest that stand alone; the word after any other option may belong to it.
+_ALONE = re.compile(
+    r"-[qvxslh]+|-r\w+|--[\w-]+=.*"
+    r"|--(?:strict|no|disable|failed|new|full|ff|lf|nf|sw|co)\b.*"
+    r"|--(?:quiet|verbose|exitfirst|showlocals|last-failed|stepwise|runxfail|doctest-modules)"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TestCommand:
+    __test__ = False
+
+    text: str
+    parts: tuple[str, ...]
+    pytest: int | None
+    """Where the word `pytest` stands, if the command is one of pytest's."""
+
+    @property
+    def reports(self) -> bool:
+        return self.pytest is not None or PLACEHOLDER in self.text
+
+    def words(self, report: str) -> tuple[str, ...]:
+        """Give the words to run, with the report asked for."""
+        words = tuple(word.replace(PLACEHOLDER, report) for word in self.parts)
+        if self.pytest is None or PLACEHOLDER in self.text:
+            return words
+        asked = (f"--junitxml={report}", "-o", "junit_family=xunit1")
+        return (*words[: self.pytest + 1], *asked, *words[self.pytest + 1 :])
+
+    def only(
+        self, report: str, names: Sequence[str], *, is_path: Callable[[str], bool]
+    ) -> tuple[str, ...]:
+        """Give the words that run these tests of pytest's and no others."""
+        words = self.words(report)
+        if self.pytest is None:
+            return words
+        first = self.pytest + 1
+        kept: list[str] = []
+        for before, word in zip(words[first - 1 :], words[first:], strict=False):
+            is_value = before.startswith("-") and not _ALONE.fullmatch(before)
+            if word.startswith("-") or is_value or not is_path(word.partition("::")[0]):
+                kept.append(word)
+        return (*words[:first], *kept, *names)
+
+
+def parse(text: str) -> TestCommand:
+    try:
+        parts = tuple(shlex.split(text))
+    except ValueError as error:
+        raise _bad(text, f"cannot be split into words: {error}") from None
+    if not parts:
+        raise _bad(text, "is empty")
+    if _SHELL.search(parts[0]) or any(part in {"&&", "||", "|", ";", ">", "<"} for part in parts):
+        raise _bad(text, "uses the shell's signs, and no shell reads it")
+    return TestCommand(text=text, parts=parts, pytest=_pytest(parts))
+
+
+def named_files(text: str) -> tuple[str, ...]:
+    """Name the files of the target that a test command runs or is told what to do by.
+
+    Whoever may change them decides what the tests are, as surely as with the tests themselves.
+
+    >>> named_files("env CI=1 make check"), named_files("sh -c './scripts/test.sh --cov=src'")
+    (('GNUmakefile', 'makefile', 'Makefile'), ('scripts/test.sh',))
+    """
+    words = [word.removeprefix("./") for word in _WORD.findall(text)]
+    found = [word for word in words if not word.startswith(("/", "-")) and _is_file(word)]
+    found += [name for word in words for name in _DIRECTED_BY.get(word.rpartition("/")[2], ())]
+    return tuple(dict.fromkeys(found))
+
+
+def _is_file(word: str) -> bool:
+    """Tell whether a word is a file by its looks: folders are named for other reasons."""
+    return _FILE.fullmatch(word) is not None
+
+
+def _pytest(parts: tuple[str, ...]) -> int | None:
+    for number, word in enumerate(parts):
+        if _PYTEST.fullmatch(word):
+            return number
+    return None
+
+
+def _bad(text: str, why: str) -> BadSetting:
+    return BadSetting(
+        f"target.test_command is {text!r}, which {why}",
+        next_step="write a program and its words, such as `python -m pytest -q`, or `sh -c '…'`",
+        key="target.test_command",
+    )

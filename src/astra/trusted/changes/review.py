@@ -1,0 +1,187 @@
+"""What exactly is decided on: the digest a signature binds, and asking for the signature.
+
+The digest of an approval covers the whole tree by path, mode and blob, the files that name
+dependencies, the evidence and the signed configuration. Whatever moves makes the approval stale,
+and the record says what moved.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from astra.trusted.approvals.desk import Approval
+from astra.trusted.changes import admission, events, model
+from astra.trusted.changes.evidence import Severity
+from astra.trusted.changes.model import Change, State
+from astra.trusted.changes.ports import Tree
+from astra.trusted.changes.workbench import Workbench
+from astra.trusted.kernel import canonical
+from astra.trusted.kernel.errors import BadInput, Conflict, Refused
+from astra.trusted.kernel.text import one_line, printable
+from astra.trusted.policy.paths import quote
+
+_IN_WORDS = {
+    "base": "the base",
+    "commit": "the commit",
+    "tree": "the files",
+    "lock": "the files that name dependencies",
+    "evidence": "the evidence",
+    "configuration": "the signed configuration",
+}
+
+
+@dataclass(frozen=True)
+class Review:
+    bench: Workbench
+
+    def ask(self, identifier: str, *, actor: str = events.DAEMON) -> str:
+        """Ask the operator to decide; gives the approval that waits for exactly this content."""
+        change = self.bench.book.get(identifier)
+        if change.tests is None:
+            raise Refused(
+                f"the evidence for {change.id} is not complete yet",
+                code="evidence_missing",
+                next_step=f"astra changes show {change.id}",
+            )
+        model.require(change, "approval_requested")
+        parts = self.parts(change)
+        self.bench.require_open()
+        return self.bench.desk.ask(
+            kind=model.KIND,
+            subject_id=change.id,
+            digest=digest(parts),
+            summary=summary(change),
+            details={"parts": parts, **decided_on(change)},
+            actor=actor,
+            correlation=change.correlation,
+        )
+
+    def parts(self, change: Change) -> dict[str, str]:
+        """Name everything an approval of this change binds, each by its own digest."""
+        tree = self.bench.repo.tree(change.commit)
+        evidence = {
+            "findings": list(change.findings or ()),
+            "tests": change.tests,
+            "runs": {label: run.report for label, run in change.runs.items()},
+        }
+        locks = {path: entry for path, entry in tree.items() if admission.is_dependency(path)}
+        return {
+            "change": change.id,
+            "base": change.base,
+            "commit": change.commit,
+            "tree": tree_digest(tree),
+            "lock": tree_digest(locks),
+            "evidence": hashlib.sha256(canonical.encode(evidence)).hexdigest(),
+            "configuration": hashlib.sha256(self.bench.configuration_text().encode()).hexdigest(),
+        }
+
+    def moved(self, change: Change, approval: Approval) -> str:
+        """Say what is not the same any more as when the approval was asked for, or nothing."""
+        now = self.parts(change)
+        if digest(now) == approval.digest:
+            return ""
+        then: Mapping[str, str] = self.bench.desk.details(approval.id)["details"]["parts"]
+        named = [words for name, words in _IN_WORDS.items() if now[name] != then.get(name)]
+        return f"{', '.join(named) or 'its content'} changed since it was asked for"
+
+    def check_terms(self, approval: Approval, terms: Mapping[str, Any]) -> None:
+        """Refuse a grant that lacks the consent to a protected path, or names one in vain."""
+        change = self.bench.book.of_approval(approval.id)
+        if blocked := self.blocked_by(change):
+            raise Refused(
+                f"{change.id} cannot be approved while {', '.join(blocked)} is found in it",
+                code="blocked_by_findings",
+                next_step="send it back; or take the rule out of target.blocking_findings in"
+                " astra.toml and sign that",
+                rules=blocked,
+            )
+        consent = [str(path) for path in terms.get("consent", ())]
+        protected = [str(path) for path in change.facts["protected"]]
+        if unknown := sorted(set(consent) - set(protected)):
+            raise BadInput(
+                f"{quote(unknown[0])} is not a protected path of {change.id}",
+                next_step=f"astra changes show {change.id}",
+            )
+        if missing := [path for path in protected if path not in consent]:
+            options = " ".join(f"--consent {path}" for path in protected)
+            raise Refused(
+                f"{change.id} touches protected paths:"
+                f" {', '.join(quote(path) for path in missing)}",
+                code="consent_missing",
+                next_step=f"look at them, then: astra approve {approval.id} {printable(options)}",
+                paths=missing,
+            )
+
+    def blocked_by(self, change: Change) -> list[str]:
+        """Name the findings that the operator chose to block on."""
+        chosen = set(self.bench.configuration().target.blocking_findings)
+        return sorted({item["rule"] for item in change.findings or ()} & chosen)
+
+
+def digest(parts: Mapping[str, str]) -> str:
+    return hashlib.sha256(canonical.encode({"kind": model.KIND, **parts})).hexdigest()
+
+
+def tree_digest(tree: Tree) -> str:
+    """Digest (path, mode, blob) of every file, in order of the paths."""
+    total = hashlib.sha256()
+    for path in sorted(tree):
+        entry = tree[path]
+        named = path.encode(errors="surrogateescape")
+        total.update(
+            b"%d:%b %b %b\n" % (len(named), named, entry.mode.encode(), entry.blob.encode())
+        )
+    return total.hexdigest()
+
+
+def summary(change: Change) -> str:
+    """Say in one line, in the server's own words, what would be merged."""
+    diff = change.facts["diff"]
+    count = diff["files"]
+    lines = f"{count} file{'s' if count != 1 else ''}, +{diff['added']} -{diff['removed']}"
+    words = [
+        f"merge {change.id} into {change.facts['target_branch']}: {lines}",
+        change.tests["words"] if change.tests else "no evidence",
+    ]
+    words += change.tests.get("warnings", []) if change.tests else []
+    dangers = sum(item["severity"] == Severity.DANGER for item in change.findings or ())
+    if dangers:
+        words.append(f"{dangers} dangerous finding{'s' if dangers > 1 else ''}")
+    words += [
+        f"touches {name}: {one_line(', '.join(change.facts[name]), 120)}"
+        for name in ("protected", "tests", "dependencies")
+        if change.facts[name]
+    ]
+    return "; ".join(words)
+
+
+def decided_on(change: Change) -> dict[str, Any]:
+    """Give what a person reads before signing; the agent's own words are marked as such."""
+    return {
+        "change": change.id,
+        "agent_says": change.about["reason"],
+        "goal": change.about["goal"],
+        "research": change.about["research"],
+        "files": change.facts["files"],
+        "protected": change.facts["protected"],
+        "tests_touched": change.facts["tests"],
+        "dependencies": change.facts["dependencies"],
+        "findings": [
+            f"{item['severity']}: {item['path']}:{item['line']} {item['message']}"
+            for item in change.findings or ()
+        ][:50],
+        "tests": change.tests,
+    }
+
+
+def approval_of(change: Change) -> str:
+    """Name the approval that waits for a decision on a change, or say that none does."""
+    if change.approval is None or change.state is not State.AWAITING:
+        raise Conflict(
+            f"nothing of {change.id} waits for a decision: it is {change.state}",
+            code="nothing_waits",
+            next_step=f"astra changes show {change.id}",
+            state=str(change.state),
+        )
+    return change.approval

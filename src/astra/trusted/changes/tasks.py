@@ -1,0 +1,147 @@
+"""The book of tasks: each is recorded before anything of it runs.
+
+A CODE_MODIFY task is MANUAL and not enabled until an operator approves its change; the approval
+enables it and runs it. What the task is about (`subject_id`) tells the rest.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from astra.trusted.kernel.errors import BadInput, NotFound
+from astra.trusted.kernel.ids import is_id
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.projection import Projection, Statement
+from astra.trusted.ledger.record import Event, Record
+
+CREATED, ENABLED, FINISHED = "task_created", "task_enabled", "task_finished"
+DISABLED = "task_disabled"
+CODE_MODIFY, MANUAL = "CODE_MODIFY", "MANUAL"
+LARGEST_PAGE = 200
+_COLUMNS = (
+    "id, kind, schedule, enabled, state, outcome, subject_id, created_at, finished_at, correlation"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    id: str
+    kind: str
+    schedule: str
+    enabled: bool
+    state: str
+    outcome: str
+    subject_id: str
+    created_at: str
+    finished_at: str | None
+    correlation: str
+
+    def as_dict(self) -> dict[str, Any]:
+        return dict(self.__dict__)
+
+
+@dataclass(frozen=True)
+class Tasks:
+    ledger: Ledger
+
+    def listed(
+        self, *, state: str | None = None, limit: int = 50, cursor: str | None = None
+    ) -> tuple[list[Task], str | None]:
+        """Give tasks, newest first, and where the next page starts."""
+        if not 1 <= limit <= LARGEST_PAGE or not (cursor or "0").isdigit():
+            raise BadInput(f"limit is 1 to {LARGEST_PAGE}", next_step="ask for a page at a time")
+        rows = self.ledger.query(
+            f"SELECT sequence, {_COLUMNS} FROM task"  # noqa: S608 - fixed text
+            " WHERE (? IS NULL OR state = ?) AND sequence < ? ORDER BY sequence DESC LIMIT ?",
+            [state, state, int(cursor or 1 << 62), limit + 1],
+        )
+        cursor = str(rows[limit - 1][0]) if len(rows) > limit else None
+        return [_task(row[1:]) for row in rows[:limit]], cursor
+
+    def get(self, identifier: str) -> Task:
+        rows = self.ledger.query(
+            f"SELECT {_COLUMNS} FROM task WHERE id = ?",  # noqa: S608 - fixed text
+            [identifier],
+        )
+        if not rows:
+            named = identifier if is_id(identifier) else "with that id"
+            raise NotFound(f"there is no task {named}", next_step="astra tasks list")
+        return _task(rows[0])
+
+
+def created(identifier: str, *, subject_id: str, actor: str, correlation: str) -> Event:
+    data = {
+        "kind": CODE_MODIFY,
+        "schedule": MANUAL,
+        "enabled": False,
+        "subject_id": subject_id,
+    }
+    return Event(type=CREATED, actor=actor, data=data, correlation=correlation, subject=identifier)
+
+
+def enabled(identifier: str, *, approval: str, correlation: str) -> Event:
+    data = {"approval": approval}
+    return Event(
+        type=ENABLED, actor="daemon", data=data, correlation=correlation, subject=identifier
+    )
+
+
+def disabled(identifier: str, *, reason: str, correlation: str) -> Event:
+    data = {"reason": reason}
+    return Event(
+        type=DISABLED, actor="daemon", data=data, correlation=correlation, subject=identifier
+    )
+
+
+def finished(identifier: str, *, outcome: str, correlation: str) -> Event:
+    data = {"outcome": outcome}
+    return Event(
+        type=FINISHED, actor="daemon", data=data, correlation=correlation, subject=identifier
+    )
+
+
+def _task(row: tuple[Any, ...]) -> Task:
+    values: dict[str, Any] = dict(zip(_COLUMNS.split(", "), row, strict=True))
+    values["enabled"] = bool(values["enabled"])
+    return Task(**values)
+
+
+def _apply(record: Record) -> Iterator[Statement]:
+    data = record.data
+    if record.type == CREATED:
+        yield (
+            "INSERT INTO task VALUES (?, ?, ?, ?, 0, 'waiting', '', ?, ?, NULL, ?)",
+            (
+                record.sequence,
+                record.subject,
+                data["kind"],
+                data["schedule"],
+                data["subject_id"],
+                record.time,
+                record.correlation,
+            ),
+        )
+    elif record.type == ENABLED:
+        yield "UPDATE task SET enabled = 1, state = 'running' WHERE id = ?", (record.subject,)
+    elif record.type == DISABLED:
+        yield "UPDATE task SET enabled = 0, state = 'waiting' WHERE id = ?", (record.subject,)
+    else:
+        yield (
+            "UPDATE task SET state = 'finished', outcome = ?, finished_at = ? WHERE id = ?",
+            (data["outcome"], record.time, record.subject),
+        )
+
+
+PROJECTION = Projection(
+    "tasks",
+    (
+        """CREATE TABLE task (
+            sequence INTEGER PRIMARY KEY, id TEXT UNIQUE, kind TEXT, schedule TEXT,
+            enabled INTEGER, state TEXT, outcome TEXT, subject_id TEXT, created_at TEXT,
+            finished_at TEXT, correlation TEXT
+        )""",
+        "CREATE INDEX task_state ON task (state, sequence)",
+    ),
+    _apply,
+    types=frozenset({CREATED, ENABLED, DISABLED, FINISHED}),
+)

@@ -1,0 +1,213 @@
+"""Reading changes back: each is the fold of its own records; lists come from their states.
+
+Also counts what happened to code so far, and notices what should not have: a record of the code
+family that came while code writing was off.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from astra.trusted.approvals import desk
+from astra.trusted.changes import events, model
+from astra.trusted.changes.model import Change, State
+from astra.trusted.kernel.errors import BadInput, NotFound
+from astra.trusted.kernel.ids import is_id
+from astra.trusted.ledger import chain
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.projection import Projection, Statement
+from astra.trusted.ledger.record import Record
+from astra.trusted.policy import flags
+
+LARGEST_PAGE = 200
+CODE_WRITE = "ASTRA_CODE_WRITE_ENABLED"
+_DECIDED = frozenset({desk.GRANTED, desk.REJECTED, desk.EXPIRED, desk.STALE, desk.USED})
+_WITHDRAWING = frozenset(
+    {
+        desk.EXPIRED,
+        desk.STALE,
+        model.REBASED,
+        model.RENEWED,
+        model.CONFLICTED,
+        model.REVISION_REQUESTED,
+        model.APPROVED,
+        model.SUPERSEDED,
+    }
+)
+"""After these no approval waits for the change any more, as the fold has it."""
+_OPEN = ", ".join(f"'{state}'" for state in sorted(model.OPEN))
+_COUNTED = {
+    model.SCHEDULED: "scheduled_modifications",
+    model.APPROVED: "approvals",
+    model.REJECTED: "rejections",
+    model.EXECUTED: "executed_modifications",
+    model.TESTS_FAILED: "failed_tests",
+    model.TESTS_PASSED: "passed_tests",
+    model.ROLLED_BACK: "rollbacks",
+}
+
+
+@dataclass(frozen=True)
+class Book:
+    ledger: Ledger
+
+    def get(self, identifier: str) -> Change:
+        rows = self.ledger.query(
+            "SELECT line FROM change_record JOIN record USING (sequence) WHERE change = ?"
+            " ORDER BY sequence",
+            [identifier],
+        )
+        found = model.replay(chain.parse(line) for (line,) in rows)
+        if found is None:
+            named = identifier if is_id(identifier) else "with that id"
+            raise NotFound(f"there is no change {named}", next_step="astra changes list")
+        return found
+
+    def of_approval(self, approval: str) -> Change:
+        rows = self.ledger.query(
+            "SELECT change FROM change_approval WHERE approval = ?", [approval]
+        )
+        if not rows:
+            raise NotFound(f"{approval} is not about a change", next_step="astra approvals")
+        return self.get(rows[0][0])
+
+    def of_commit(self, commit: str) -> Change | None:
+        """Give the change that brought a commit to the target's branch, or nothing."""
+        rows = self.ledger.query("SELECT change FROM change_merged WHERE commit_id = ?", [commit])
+        return self.get(rows[0][0]) if rows else None
+
+    def version(self, identifier: str) -> int:
+        rows = self.ledger.query("SELECT version FROM subject WHERE id = ?", [identifier])
+        return rows[0][0] if rows else 0
+
+    def listed(
+        self, *, state: str | None = None, limit: int = 50, cursor: str | None = None
+    ) -> tuple[list[Change], str | None]:
+        """Give changes, newest first, and where the next page starts."""
+        if state is not None and state not in set(State):
+            raise BadInput(f"there is no state {state[:40]!r}", next_step=", ".join(State))
+        if not 1 <= limit <= LARGEST_PAGE or not (cursor or "0").isdigit():
+            raise BadInput(f"limit is 1 to {LARGEST_PAGE}", next_step="ask for a page at a time")
+        where, states = ("", []) if state is None else ("state = ? AND ", [state])
+        rows = self.ledger.query(
+            f"SELECT id, sequence FROM change WHERE {where}sequence < ?"  # noqa: S608 - our own words
+            " ORDER BY sequence DESC LIMIT ?",
+            [*states, int(cursor or 1 << 62), limit + 1],
+        )
+        found = [self.get(identifier) for identifier, _ in rows[:limit]]
+        return found, str(rows[limit - 1][1]) if len(rows) > limit else None
+
+    def test_changes_waiting(self) -> list[str]:
+        """Name the changes to tests that nobody has decided on yet, oldest first."""
+        rows = self.ledger.query(
+            f"SELECT id FROM change WHERE tests = 1 AND state IN ({_OPEN}) ORDER BY sequence"  # noqa: S608 - our own words
+        )
+        return [identifier for (identifier,) in rows]
+
+    def open_count(self) -> int:
+        rows = self.ledger.query(f"SELECT count(*) FROM change WHERE state IN ({_OPEN})")  # noqa: S608 - our own words
+        return int(rows[0][0])
+
+    def counters(self) -> dict[str, int]:
+        rows = dict(self.ledger.query("SELECT name, value FROM change_counter"))
+        return {name: int(rows.get(name, 0)) for name in sorted(set(_COUNTED.values()))}
+
+    def alerts(self) -> list[dict[str, Any]]:
+        rows = self.ledger.query(
+            "SELECT sequence, type, subject FROM change_alert ORDER BY sequence"
+        )
+        return [{"sequence": row[0], "type": row[1], "change": row[2]} for row in rows]
+
+
+def _apply(record: Record) -> Iterator[Statement]:
+    if record.type == flags.FLAG_SET:
+        yield from _flag(record)
+    elif record.type == desk.REQUESTED:
+        yield from _requested(record)
+    elif record.type in _DECIDED:
+        yield (
+            "INSERT INTO change_record SELECT change, ? FROM change_approval WHERE approval = ?",
+            (record.sequence, record.subject),
+        )
+        yield from _moved(record, "approval")
+    else:
+        yield from _of_change(record)
+
+
+def _moved(record: Record, column: str) -> Iterator[Statement]:
+    """Keep the state as the fold has it; a request that was withdrawn meanwhile moves nothing."""
+    to = model.TRANSITIONS[record.type].to if record.type in model.TRANSITIONS else None
+    if to is not None:
+        gone = ", approval = NULL" if record.type in _WITHDRAWING else ""
+        yield (
+            f"UPDATE change SET state = ?{gone} WHERE {column} = ?",  # noqa: S608 - our own words
+            (str(to), record.subject),
+        )
+
+
+def _of_change(record: Record) -> Iterator[Statement]:
+    if record.type == model.SCHEDULED:
+        tests = int(bool(record.data["facts"]["tests"]))
+        row = (record.subject, tests, str(State.GATHERING), record.sequence)
+        yield "INSERT INTO change VALUES (?, ?, ?, NULL, ?)", row
+    yield "INSERT INTO change_record VALUES (?, ?)", (record.subject, record.sequence)
+    yield from _moved(record, "id")
+    if record.type == model.EXECUTED:
+        row = (record.data["commit"], record.subject)
+        yield "INSERT OR IGNORE INTO change_merged VALUES (?, ?)", row
+    if name := _COUNTED.get(record.type):
+        yield (
+            (
+                "INSERT INTO change_counter VALUES (?, 1)"
+                " ON CONFLICT (name) DO UPDATE SET value = value + 1"
+            ),
+            (name,),
+        )
+    if record.type in events.CODE_MODIFICATION_EVENTS:
+        yield (
+            (
+                "INSERT INTO change_alert SELECT ?, ?, ?"
+                " WHERE NOT EXISTS (SELECT 1 FROM change_flag WHERE is_on = 1)"
+            ),
+            (record.sequence, record.type, record.subject),
+        )
+
+
+def _requested(record: Record) -> Iterator[Statement]:
+    if record.data["kind"] == model.KIND:
+        change = record.data["subject_id"]
+        yield "INSERT INTO change_approval VALUES (?, ?)", (record.subject, change)
+        yield "INSERT INTO change_record VALUES (?, ?)", (change, record.sequence)
+        yield (
+            "UPDATE change SET state = ?, approval = ? WHERE id = ?",
+            (str(State.AWAITING), record.subject, change),
+        )
+
+
+def _flag(record: Record) -> Iterator[Statement]:
+    if record.data["flag"] == CODE_WRITE:
+        yield "DELETE FROM change_flag", ()
+        yield "INSERT INTO change_flag VALUES (?)", (int(record.data["on"]),)
+
+
+PROJECTION = Projection(
+    "changes",
+    (
+        """CREATE TABLE change (
+            id TEXT PRIMARY KEY, tests INTEGER, state TEXT, approval TEXT, sequence INTEGER
+        ) WITHOUT ROWID""",
+        "CREATE INDEX change_state ON change (state, sequence)",
+        "CREATE INDEX change_waiting ON change (approval) WHERE approval IS NOT NULL",
+        "CREATE INDEX change_order ON change (sequence)",
+        """CREATE TABLE change_record (
+            change TEXT, sequence INTEGER, PRIMARY KEY (change, sequence)
+        ) WITHOUT ROWID""",
+        "CREATE TABLE change_approval (approval TEXT PRIMARY KEY, change TEXT) WITHOUT ROWID",
+        "CREATE TABLE change_merged (commit_id TEXT PRIMARY KEY, change TEXT) WITHOUT ROWID",
+        "CREATE TABLE change_counter (name TEXT PRIMARY KEY, value INTEGER) WITHOUT ROWID",
+        "CREATE TABLE change_flag (is_on INTEGER)",
+        "CREATE TABLE change_alert (sequence INTEGER PRIMARY KEY, type TEXT, subject TEXT)",
+    ),
+    _apply,
+    types=_DECIDED | {flags.FLAG_SET, desk.REQUESTED, model.SCHEDULED} | set(model.TRANSITIONS),
+)

@@ -1,0 +1,1 @@
+"""What a request passes at the loopback port before any route sees it."""

@@ -1,0 +1,251 @@
+"""The loopback door: what a request passes before any route sees it.
+
+    name → origin → rule → who → role → (cookie: CSRF) → size and time of the body → route
+
+Each step refuses with a problem that says what to do. Nothing here trusts a header that a proxy may
+have added, and nobody is anybody because of the address they come from.
+"""
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
+from starlette.routing import Match, Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from astra.trusted.door import problems
+from astra.trusted.door import site as sites
+from astra.trusted.door.leases import Leases
+from astra.trusted.door.login import NotRecognised
+from astra.trusted.door.requests import PRINCIPAL
+from astra.trusted.door.rules import RULES, SOCKET_ONLY, Rule
+from astra.trusted.door.site import COOKIE, Site
+from astra.trusted.kernel.errors import AstraError, BadInput, NotFound, Refused
+from astra.trusted.policy import access
+from astra.trusted.policy.access import Principal
+
+LARGEST_BODY, LARGEST_PUBLIC_BODY = 4 << 20, 64 << 10
+BODY_SECONDS = 30.0
+CSRF_HEADER = "X-CSRF-Token"
+_SAFE = frozenset({"GET", "HEAD"})
+_FOREIGN = frozenset({"cross-site", "same-site"})
+
+
+class TooLarge(BadInput):
+    code = "body_too_large"
+    http_status = 413
+
+
+class TooSlow(BadInput):
+    code = "body_too_slow"
+    http_status = 408
+
+
+class WrongName(Refused):
+    code = "wrong_host"
+    http_status = 421
+
+
+class FrontDoor:
+    def __init__(
+        self,
+        app: Starlette,
+        site: Site,
+        *,
+        recognise: Callable[[str], Principal | None],
+        leases: Leases,
+        pages: ASGIApp,
+    ) -> None:
+        self._app = app
+        self._site = site
+        self._recognise = recognise
+        self._leases = leases
+        self._pages = pages
+        self._headers = sites.headers(site)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        answer = _Answer(send, self._headers)
+        try:
+            await self._admit(scope, receive, answer)
+        except AstraError as error:
+            if not answer.started:
+                await problems.rendered(error)(scope, receive, answer)
+
+    async def _admit(self, scope: Scope, receive: Receive, answer: "_Answer") -> None:
+        headers = Headers(scope=scope)
+        self._check_name(headers)
+        rule = self._rule(scope)
+        if rule is None:
+            await self._pages(scope, receive, answer)
+            return
+        self._check_origin(headers)
+        who = None if rule.public else await self._recognised(scope, headers, rule)
+        scope[PRINCIPAL] = who
+        limit = LARGEST_BODY if who else LARGEST_PUBLIC_BODY
+        body = await _whole_body(headers, receive, limit)
+        work = self._app(scope, _replayed(body, receive), answer)
+        if who is None or not rule.stream:
+            await work
+        elif not await self._leases.run(who, work):
+            await answer.finish()
+
+    def _check_name(self, headers: Headers) -> None:
+        """Answer to our own names only, so that no page reaches us by a name of its making."""
+        if headers.getlist("host") not in [[host] for host in self._site.hosts]:
+            raise WrongName(
+                "this is not where Astra answers",
+                next_step=f"use {self._site.origin}; a proxy in front has to pass the Host on",
+            )
+
+    def _check_origin(self, headers: Headers) -> None:
+        origins = headers.getlist("origin")
+        if origins and origins != [self._site.origin]:
+            raise Refused(
+                "that page may not speak to Astra",
+                code="wrong_origin",
+                next_step=f"open {self._site.origin}",
+            )
+        if headers.get("sec-fetch-site", "") in _FOREIGN:
+            raise Refused(
+                "another site sent this request",
+                code="wrong_origin",
+                next_step=f"open {self._site.origin}",
+            )
+
+    def _rule(self, scope: Scope) -> Rule | None:
+        """Find the rule of the route that would answer; None where only a page could be meant."""
+        partial = False
+        for route in self._app.routes:
+            match, _ = route.matches(scope)
+            partial = partial or match is Match.PARTIAL
+            if match is Match.FULL and isinstance(route, Route):
+                return RULES.get(f"{scope['method']} {route.path}", SOCKET_ONLY)
+        if partial or is_machine_path(scope["path"]):
+            raise NotFound(
+                "there is nothing here", next_step="see docs/reference/http.md, or /openapi.json"
+            )
+        return None
+
+    async def _recognised(self, scope: Scope, headers: Headers, rule: Rule) -> Principal:
+        if not rule.roles:
+            raise Refused(
+                "this is not served here",
+                code="socket_only",
+                next_step="use the astra command on this machine",
+            )
+        secret, in_cookie = self._secret(headers)
+        who = await asyncio.to_thread(self._recognise, secret) if secret else None
+        if who is None:
+            raise NotRecognised(
+                "nobody is logged in here", next_step="get a link in a terminal: astra login"
+            )
+        if who.role not in rule.roles:
+            raise Refused(
+                f"the role {who.role} may not do this",
+                code="wrong_role",
+                next_step=f"it takes the role {' or '.join(sorted(rule.roles))}",
+                role=str(who.role),
+            )
+        if in_cookie and scope["method"] not in _SAFE:
+            self._check_intent(headers, secret)
+        return who
+
+    def _secret(self, headers: Headers) -> tuple[str, bool]:
+        """Find the secret in the Authorization header, or in the cookie where there is one."""
+        given = headers.getlist("authorization")
+        if given:
+            scheme, _, secret = given[0].partition(" ")
+            return (
+                (secret.strip(), False) if len(given) == 1 and scheme == "Bearer" else ("", False)
+            )
+        if not self._site.secure:
+            return "", False
+        cookies = [cookie_parser(text) for text in headers.getlist("cookie")]
+        return next((found[COOKIE] for found in cookies if COOKIE in found), ""), True
+
+    def _check_intent(self, headers: Headers, secret: str) -> None:
+        """Refuse what another site could have had the browser send along with the cookie."""
+        token = headers.get(CSRF_HEADER, "")
+        if "origin" not in headers or not secrets.compare_digest(
+            token.encode(), csrf_token(secret).encode()
+        ):
+            raise Refused(
+                "the page did not prove that it meant this",
+                code="csrf",
+                next_step=f"send {CSRF_HEADER} as GET /api/session gives it",
+            )
+
+
+def csrf_token(secret: str) -> str:
+    return access.hashed(f"csrf:{secret}")
+
+
+def is_machine_path(path: str) -> bool:
+    """Tell what is for programs from what a browser may take for a page of the dashboard."""
+    return path.split("/", 2)[1:2] in [["api"], ["v1"], ["mcp"], ["metrics"]]
+
+
+class _Answer:
+    """What goes back, with the site's headers; knows whether it has begun and ended."""
+
+    def __init__(self, send: Send, headers: list[tuple[bytes, bytes]]) -> None:
+        self._send = send
+        self._headers = headers
+        self.started = False
+        self._ended = False
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.started = True
+            own = {name.lower() for name, _ in message["headers"]}
+            more = [] if b"cache-control" in own else [(b"cache-control", b"no-store")]
+            message = {**message, "headers": [*message["headers"], *self._headers, *more]}
+        elif not message.get("more_body", False):
+            self._ended = True
+        await self._send(message)
+
+    async def finish(self) -> None:
+        if self.started and not self._ended:
+            await self({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _whole_body(headers: Headers, receive: Receive, limit: int) -> bytes:
+    """Read a body before any route does, up to a size and within a time."""
+    length = headers.get("content-length", "0")
+    if length.isdigit() and int(length) > limit:
+        raise _too_large(limit)
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            return await _collected(receive, limit)
+    except TimeoutError:
+        raise TooSlow("the body did not arrive in time", next_step="send it at once") from None
+
+
+async def _collected(receive: Receive, limit: int) -> bytes:
+    body = bytearray()
+    more = True
+    while more:
+        message = await receive()
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+        if len(body) > limit:
+            raise _too_large(limit)
+    return bytes(body)
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """Give the body to the route once; afterwards it hears when the client leaves."""
+    waiting: list[dict[str, Any]] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replay() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return replay
+
+
+def _too_large(limit: int) -> TooLarge:
+    return TooLarge(f"a body has at most {limit} bytes here", next_step="send less at a time")

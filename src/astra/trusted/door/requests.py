@@ -1,0 +1,32 @@
+"""What every route needs to know of a request."""
+
+from typing import Annotated
+
+from fastapi import Header, Query, Request
+
+from astra.trusted.policy.access import Principal
+
+Off = Annotated[str, Header(alias="Astra-Off")]
+AskedOn = Annotated[str, Header(alias="Astra-Asked-On")]
+LARGEST_PAGE = 1000
+Limit = Annotated[int, Query(ge=1, le=LARGEST_PAGE)]
+Cursor = Annotated[int | None, Query(ge=0, lt=1 << 63, description="the `next` of the page before")]
+PRINCIPAL = "astra.principal"
+"""Where the loopback door puts whom it recognised, in the ASGI scope: no header reaches it."""
+
+
+def names(header: str) -> frozenset[str]:
+    return frozenset(name.strip() for name in header.split(",") if name.strip())
+
+
+def principal(request: Request) -> Principal | None:
+    """Give whom the loopback door recognised; nobody, on the daemon's own socket."""
+    return request.scope.get(PRINCIPAL)
+
+
+def caller(request: Request) -> str:
+    """Name who speaks: a session or token, or the OS user at the other end of the socket."""
+    who = principal(request)
+    if who is not None:
+        return str(who)
+    return str(request.client.host) if request.client else "unknown"

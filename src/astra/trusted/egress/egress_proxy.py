@@ -1,0 +1,349 @@
+"""The one way out of a box: a proxy for HTTP and HTTPS to granted hosts and ports.
+
+It listens on a socket that lives in the box's own network namespace. For every connection it
+decides once, on the normalised name and port; resolves the name itself and dials the very address
+it checked; and, inside a tunnel, lets bytes pass only after the TLS client has asked for that same
+name. One connection carries one request. What is let through is announced before it is dialled, so
+that a crash hides nothing. Whatever happens, each attempt is reported once, with a reason out of a
+closed list (`REASONS`) and the bytes that passed; when a word of it cannot be kept, nothing more
+may leave.
+"""
+
+import contextlib
+import socket
+import threading
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass, field
+
+from astra.trusted.egress import http_head
+from astra.trusted.egress.http_head import BadHead, Head
+from astra.trusted.egress.proxy_request import (
+    Denied,
+    absolute,
+    authority,
+    check_host_header,
+    checked_hello,
+    origin_request,
+)
+from astra.trusted.egress.relay import ByteBudget, Meter, OverBudget, forward_body, relay
+from astra.trusted.policy import domains
+from astra.trusted.policy.addresses import is_public
+from astra.trusted.policy.domains import DomainGrant
+
+MOST_AT_ONCE = 64
+REASONS = {
+    "allowed": "the host and port are granted",
+    "not_granted": "no grant names this host",
+    "port_not_granted": "the host is granted, this port is not",
+    "ip_literal": "an address instead of a name",
+    "bad_host": "no host name",
+    "userinfo": "a user name before the host",
+    "host_mismatch": "the Host header names another host",
+    "internal_address": "the name leads to this machine or its network",
+    "cannot_resolve": "the name has no address",
+    "cannot_connect": "the server did not answer",
+    "not_tls": "something else than TLS in a tunnel",
+    "sni_missing": "TLS without a server name",
+    "sni_ambiguous": "TLS with more than one server name",
+    "sni_mismatch": "TLS for another server than the tunnel",
+    "socks": "the SOCKS protocol",
+    "bad_request": "no HTTP request, or one that can be read in two ways",
+    "repeated_header": "a header that may come once came twice",
+    "ambiguous_length": "a body whose length can be read in two ways",
+    "pipelined": "a second request behind the first",
+    "nothing_sent": "a connection without a request",
+    "timed_out": "silence for too long",
+    "byte_limit": "more bytes than the run may send or receive",
+    "too_many": "more connections than the run may make",
+    "cannot_record": "an earlier attempt could not be recorded, so nothing more may leave",
+    "ended": "the box ended",
+}
+_UNGRANTED = ("not_granted", "port_not_granted")
+_HEAD_SECONDS, _IDLE_SECONDS, _DIAL_SECONDS = 30.0, 300.0, 20.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """One connection that the box tried to make."""
+
+    host: str
+    port: int
+    allowed: bool
+    reason: str
+    sent: int = 0
+    received: int = 0
+
+
+Record = Callable[[Attempt], None]
+Announce = Callable[[str, int], None]
+
+
+def unannounced(_host: str, _port: int) -> None:
+    """Tell nobody that a connection begins."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EgressSummary:
+    allowed: int = 0
+    denied: int = 0
+    unrecorded: int = 0
+    sent: int = 0
+    received: int = 0
+    hosts: tuple[str, ...] = ()
+    ungranted: tuple[str, ...] = ()
+
+
+NO_EGRESS = EgressSummary()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Internet:
+    """How names become addresses and addresses connections; tests stand in for it."""
+
+    resolve: Callable[[str, int], list[str]]
+    dial: Callable[[str, int], socket.socket]
+
+
+def _resolve(host: str, port: int) -> list[str]:
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(address[0]) for _family, _type, _protocol, _name, address in found]
+
+
+def _dial(address: str, port: int) -> socket.socket:
+    return socket.create_connection((address, port), timeout=_DIAL_SECONDS)
+
+
+PUBLIC_INTERNET = Internet(resolve=_resolve, dial=_dial)
+
+
+@dataclass
+class _Visit:
+    """What is known so far about one connection."""
+
+    host: str = ""
+    port: int = 0
+    sent: int = 0
+    received: int = 0
+
+
+@dataclass(kw_only=True)
+class EgressProxy:
+    grants: tuple[DomainGrant, ...]
+    record: Record
+    announce: Announce = unannounced
+    internet: Internet = PUBLIC_INTERNET
+    byte_limit: int = 2**30
+    connection_limit: int = 1000
+    _attempts: list[Attempt] = field(default_factory=list[Attempt])
+    _live: set[socket.socket] = field(default_factory=set[socket.socket])
+    _threads: list[threading.Thread] = field(default_factory=list[threading.Thread])
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _unrecorded: int = 0
+    _record_failed: bool = False
+    _closing: bool = False
+
+    def __post_init__(self) -> None:
+        self._budget = ByteBudget(self.byte_limit)
+        self._places = threading.BoundedSemaphore(MOST_AT_ONCE)
+        self._listener: socket.socket | None = None
+
+    def serve(self, listener: socket.socket) -> None:
+        self._listener = listener
+        accepting = threading.Thread(target=self._accept, name="egress", daemon=True)
+        self._threads.append(accepting)
+        accepting.start()
+
+    def close(self) -> EgressSummary:
+        """End every connection, report those that were open, and sum up."""
+        self._closing = True
+        with self._lock:
+            sockets = [*self._live, *([self._listener] if self._listener else [])]
+        for held in sockets:
+            with contextlib.suppress(OSError):
+                held.shutdown(socket.SHUT_RDWR)
+        for thread in list(self._threads):
+            thread.join(_DIAL_SECONDS)
+        if self._listener:
+            self._listener.close()
+        return self.summary()
+
+    def summary(self) -> EgressSummary:
+        with self._lock:
+            attempts = list(self._attempts)
+        passed = [attempt for attempt in attempts if attempt.allowed]
+        return EgressSummary(
+            allowed=len(passed),
+            denied=len(attempts) - len(passed),
+            unrecorded=self._unrecorded,
+            sent=sum(attempt.sent for attempt in attempts),
+            received=sum(attempt.received for attempt in attempts),
+            hosts=_named(passed),
+            ungranted=_named(each for each in attempts if each.reason in _UNGRANTED),
+        )
+
+    def _accept(self) -> None:
+        listener = self._listener
+        while listener is not None and not self._closing:
+            try:
+                client, _address = listener.accept()
+            except OSError:
+                return
+            self._places.acquire()
+            thread = threading.Thread(target=self._visit, args=(client,), daemon=True)
+            self._threads = [*(t for t in self._threads if t.is_alive()), thread]
+            thread.start()
+
+    def _visit(self, client: socket.socket) -> None:
+        visit = _Visit()
+        try:
+            with self._kept(client):
+                reason = self._outcome(client, visit)
+                if reason != "allowed":
+                    _answer_refusal(client, reason, visit)
+        finally:
+            self._places.release()
+
+    def _outcome(self, client: socket.socket, visit: _Visit) -> str:
+        reason = "bad_request"
+        try:
+            self._pass_through(client, visit)
+            reason = "allowed"
+        except (Denied, BadHead) as denied:
+            reason = denied.reason
+        except OverBudget:
+            reason = "byte_limit"
+        except TimeoutError:
+            reason = "timed_out"
+        except OSError:
+            reason = "ended" if visit.sent or visit.received else "cannot_connect"
+        finally:
+            self._report(visit, reason)
+        return reason
+
+    def _pass_through(self, client: socket.socket, visit: _Visit) -> None:
+        if self._record_failed:
+            raise Denied("cannot_record")
+        if len(self._attempts) + self._unrecorded >= self.connection_limit:
+            raise Denied("too_many")
+        client.settimeout(_HEAD_SECONDS)
+        raw, rest = http_head.read(client)
+        head = http_head.parse(raw)
+        if head.method == "CONNECT":
+            self._tunnel(client, head, rest, visit)
+        else:
+            self._forward(client, head, rest, visit)
+
+    def _tunnel(self, client: socket.socket, head: Head, rest: bytes, visit: _Visit) -> None:
+        visit.host, visit.port = authority(head.target, None)
+        with self._kept(self._connect(visit)) as server:
+            client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            hello = checked_hello(client, rest, visit.host)
+            server.settimeout(_IDLE_SECONDS)
+            client.settimeout(_IDLE_SECONDS)
+            self._budget.spend(len(hello))
+            server.sendall(hello)
+            visit.sent += len(hello)
+            relay(client, server, Meter(budget=self._budget, counts=visit), idle=_IDLE_SECONDS)
+
+    def _forward(self, client: socket.socket, head: Head, rest: bytes, visit: _Visit) -> None:
+        visit.host, visit.port, path = absolute(head.target)
+        check_host_header(head, visit.host, visit.port)
+        length = http_head.body_length(head)
+        with self._kept(self._connect(visit)) as server:
+            server.settimeout(_IDLE_SECONDS)
+            if "100-continue" in (head.one("expect") or "").lower():
+                client.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+            request = origin_request(head, path)
+            self._budget.spend(len(request))
+            server.sendall(request)
+            visit.sent += len(request)
+            meter = Meter(budget=self._budget, counts=visit)
+            if forward_body(client, server, rest, length, meter):
+                raise Denied("pipelined")
+            if not relay(client, server, meter, idle=_IDLE_SECONDS, client_may_send=False):
+                raise Denied("pipelined")
+
+    def _connect(self, visit: _Visit) -> socket.socket:
+        """Decide on the name, then on each address; the address that passes is the one dialled."""
+        if not domains.allows(self.grants, visit.host, visit.port):
+            known = domains.names_host(self.grants, visit.host)
+            raise Denied("port_not_granted" if known else "not_granted")
+        try:
+            addresses = self.internet.resolve(visit.host, visit.port)
+        except (OSError, UnicodeError):
+            raise Denied("cannot_resolve") from None
+        public = [address for address in addresses if is_public(address)]
+        if not public:
+            raise Denied("internal_address" if addresses else "cannot_resolve")
+        self._announce(visit)
+        for address in public:
+            with contextlib.suppress(OSError):
+                return self.internet.dial(address, visit.port)
+        raise Denied("cannot_connect")
+
+    def _announce(self, visit: _Visit) -> None:
+        try:
+            self.announce(visit.host, visit.port)
+        except Exception:  # noqa: BLE001 - whatever keeps a record from being kept closes the door
+            self._record_failed = True
+            raise Denied("cannot_record") from None
+
+    def _report(self, visit: _Visit, reason: str) -> None:
+        attempt = Attempt(
+            host=visit.host,
+            port=visit.port,
+            allowed=reason in {"allowed", "ended"} and bool(visit.host),
+            reason=reason,
+            sent=visit.sent,
+            received=visit.received,
+        )
+        with self._lock:
+            # A flood of attempts must not become a flood of records.
+            flood = len(self._attempts) >= self.connection_limit + 1
+            if flood:
+                self._unrecorded += 1
+            else:
+                self._attempts.append(attempt)
+        if not flood:
+            self._write_down(attempt)
+
+    def _write_down(self, attempt: Attempt) -> None:
+        try:
+            self.record(attempt)
+        except Exception:  # noqa: BLE001 - whatever keeps a record from being kept closes the door
+            with self._lock:
+                self._record_failed = True
+                self._unrecorded += 1
+
+    @contextlib.contextmanager
+    def _kept(self, connection: socket.socket) -> Generator[socket.socket, None, None]:
+        with self._lock:
+            self._live.add(connection)
+        try:
+            with connection:
+                yield connection
+        finally:
+            with self._lock:
+                self._live.discard(connection)
+
+
+def _named(attempts: Iterable[Attempt]) -> tuple[str, ...]:
+    return tuple(sorted({f"{attempt.host}:{attempt.port}" for attempt in attempts}))
+
+
+def _answer_refusal(client: socket.socket, reason: str, visit: _Visit) -> None:
+    """Say inside the box what was refused, unless a tunnel or an answer already began."""
+    if visit.sent or visit.received or reason in {"nothing_sent", "socks", "timed_out"}:
+        return
+    where = f"{visit.host}:{visit.port}" if visit.host else "this request"
+    text = f"Astra's sandbox refused {where}: {REASONS[reason]} ({reason})\n".encode()
+    head = (
+        f"HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain\r\nContent-Length: {len(text)}\r\n"
+        f"X-Astra-Refused: {reason}\r\nConnection: close\r\n\r\n"
+    )
+    with contextlib.suppress(OSError):
+        client.sendall(head.encode() + text)
+        client.shutdown(socket.SHUT_WR)
+        client.settimeout(1.0)
+        while client.recv(65536):
+            pass

@@ -1,0 +1,54 @@
+"""Verifying a ledger's files from outside, without its lock and without the daemon."""
+
+import gzip
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+
+from astra.trusted.file_ledger import checkpoints, segments
+from astra.trusted.file_ledger.places import LedgerPlaces
+from astra.trusted.ledger.verification import Report, verify
+
+
+def check_files(var: Path, *, public_key: str | None) -> Report:
+    """Verify the chain against itself, its checkpoints and its index.
+
+    The witnesses are read first: a daemon that appends meanwhile makes the chain longer than they
+    remember, never shorter.
+    """
+    places = LedgerPlaces(var)
+    witnesses = list(checkpoints.read(places.checkpoints))
+    position = _index_position(places.index)
+    return verify(
+        lambda: _segments(places.chain),
+        checkpoints=witnesses,
+        public_key=public_key,
+        index=position,
+    )
+
+
+def _segments(chain: Path) -> Iterator[tuple[str, Iterable[bytes]]]:
+    for segment in segments.segments(chain):
+        with segments.open_segment(chain, segment) as file:
+            yield segment.name, _unpacked(file) if isinstance(file, gzip.GzipFile) else file
+
+
+def _unpacked(file: Iterable[bytes]) -> Iterator[bytes]:
+    try:
+        yield from file
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        yield b"this compressed month cannot be unpacked\n"
+
+
+def _index_position(folder: Path) -> tuple[int, str] | None:
+    """Read what the newest index has applied, whichever version of Astra made it."""
+    positions: list[tuple[int, str]] = []
+    for path in folder.glob("index-*.sqlite3"):
+        with (
+            suppress(sqlite3.Error),
+            closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection,
+        ):
+            positions += connection.execute("SELECT sequence, hash FROM position").fetchall()
+    return max(positions, default=None)

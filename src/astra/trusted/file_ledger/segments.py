@@ -1,0 +1,159 @@
+"""Segments on disk: reading them in either form, finding the end of the chain, compressing months.
+
+Readers never repair anything and ignore an unterminated last line: a writer may be in the middle of
+it. `Tail` describes what the end of a segment looks like; deciding what to do about it is the lock
+holder's business.
+"""
+
+import gzip
+import hashlib
+import mmap
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from astra.trusted.kernel.errors import LedgerDamaged
+from astra.trusted.ledger import chain
+from astra.trusted.ledger.record import Record
+from astra.trusted.ledger.segments import Segment, ordered
+
+_BLOCK = 1 << 16
+
+
+@dataclass(frozen=True)
+class Tail:
+    """The end of a segment: its last good record, and where what follows it starts."""
+
+    last: Record | None
+    good_bytes: int
+    rest: bytes
+    reason: str
+
+
+def segments(folder: Path) -> list[Segment]:
+    return ordered(path.name for path in folder.iterdir())
+
+
+def open_segment(folder: Path, segment: Segment) -> BinaryIO:
+    if not segment.compressed:
+        with suppress(FileNotFoundError):  # it may be compressed between listing and opening
+            return (folder / segment.name).open("rb")
+    return cast("BinaryIO", gzip.open(folder / f"{segment.month}.ndjson.gz", "rb"))
+
+
+def lines(folder: Path, *, after: int = 0) -> Iterator[str]:
+    """Give the complete lines of the chain whose sequence is behind `after`."""
+    for segment in _from(folder, after):
+        with open_segment(folder, segment) as file:
+            for raw in file:
+                if raw.endswith(b"\n") and _sequence(raw) > after:
+                    yield raw[:-1].decode()
+
+
+def records(folder: Path, *, after: int = 0) -> Iterator[Record]:
+    return map(chain.parse, lines(folder, after=after))
+
+
+def read_tail(folder: Path, segment: Segment) -> Tail:
+    """Look at the end of a segment without changing it.
+
+    A crash leaves bytes without a newline or a batch with members missing; a power cut can leave a
+    complete line whose bytes are not what was written. All three are told apart in `reason`.
+    """
+    if segment.compressed:
+        return Tail(_last_of_compressed(folder, segment), 0, b"", "")
+    path = folder / segment.name
+    size = path.stat().st_size
+    if size == 0:
+        return Tail(None, 0, b"", "")
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        end = data.rfind(b"\n") + 1
+        reasons = ["torn_line"] if end < size else []
+        last: Record | None = None
+        while end and last is None:
+            raw = data[data.rfind(b"\n", 0, end - 1) + 1 : end]
+            record = chain.parse(raw[:-1].decode()) if chain.intact(raw) else None
+            if record and chain.completes_batch(record):
+                last = record
+            else:
+                reasons.append("incomplete_batch" if record else "damaged_line")
+                end = _back(data, end, record.sequence - record.batch[0] + 1 if record else 1)
+        return Tail(last, end, data[end:], "+".join(dict.fromkeys(reasons)))
+
+
+def compress(folder: Path, segment: Segment) -> None:
+    """Turn a finished month into `.ndjson.gz`; a crash at any point leaves a complete form."""
+    source = folder / segment.name
+    temporary = folder / f"{segment.name}.gz.tmp"
+    before = hashlib.sha256()
+    with source.open("rb") as plain, temporary.open("wb") as raw:
+        with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as packed:
+            while block := plain.read(_BLOCK):
+                before.update(block)
+                packed.write(block)
+        raw.flush()
+        os.fsync(raw.fileno())
+    if _digest_unpacked(temporary) != before.hexdigest():
+        temporary.unlink()
+        raise LedgerDamaged(
+            f"{segment.name} did not survive compression", next_step="check the disk"
+        )
+    temporary.rename(folder / f"{segment.name}.gz")
+    sync_folder(folder)
+    source.unlink()
+    sync_folder(folder)
+
+
+def sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _last_of_compressed(folder: Path, segment: Segment) -> Record | None:
+    raw = b""
+    with open_segment(folder, segment) as file:
+        for raw in file:  # noqa: B007 - the last one is wanted
+            pass
+    return chain.parse(raw[:-1].decode()) if raw else None
+
+
+def _back(data: mmap.mmap, end: int, count: int) -> int:
+    """Step back over `count` lines."""
+    for _ in range(count):
+        end = data.rfind(b"\n", 0, max(end - 1, 0)) + 1
+    return end
+
+
+def _from(folder: Path, after: int) -> list[Segment]:
+    """Leave out the segments that end before the wanted sequence."""
+    every = segments(folder)
+    for position in range(len(every) - 1, 0, -1):
+        with open_segment(folder, every[position]) as file:
+            first = file.readline()
+        if first.endswith(b"\n") and _sequence(first) <= after + 1:
+            return every[position:]
+    return every
+
+
+def _sequence(raw: bytes) -> int:
+    try:
+        return int(raw[len(b'{"sequence":') : raw.index(b",")])
+    except ValueError:
+        raise LedgerDamaged(
+            "a line of the ledger does not start with its sequence",
+            next_step="astra ledger verify",
+        ) from None
+
+
+def _digest_unpacked(path: Path) -> str:
+    digest = hashlib.sha256()
+    with gzip.open(path, "rb") as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()

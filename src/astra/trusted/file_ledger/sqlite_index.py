@@ -1,0 +1,276 @@
+"""The index: projections of the chain in SQLite.
+
+Invariants:
+- It holds nothing that the chain does not say; deleting it loses nothing.
+- `position` (sequence and hash of the last record applied) moves in the same transaction as the
+  tables, and only over records that are already on disk. So it is never ahead of an honest chain.
+- Applying leaves its transaction open, and the next reader commits it first: whoever reads sees
+  everything applied, and a burst of appends that nobody reads in between costs one commit.
+- The file name carries a digest of the projections, so a new version of Astra builds its own index
+  beside the old one. A rebuilt index is a new file, never renamed over one that is open.
+"""
+
+import hashlib
+import inspect
+import itertools
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, suppress
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, TypeVar
+
+from astra.trusted.ledger.projection import Projection, Statement
+from astra.trusted.ledger.record import GENESIS, Record
+
+T = TypeVar("T")
+Position = tuple[int, str]
+_CHUNK = 5_000
+_DURABLE = """
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = NORMAL;
+    PRAGMA wal_autocheckpoint = 10000;
+"""
+_NOT_DURABLE = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+_POSITION = "CREATE TABLE position (sequence INTEGER, hash TEXT)"
+_ADVANCE = "UPDATE position SET sequence = ?, hash = ?"
+
+
+class IndexCorrupt(Exception):
+    """SQLite says the file is not what it wrote; the answer is to rebuild from the chain."""
+
+
+class IndexBehind(Exception):
+    """Records could not be written (a full disk, say): from its position on, some are missing."""
+
+
+class SqliteIndex:
+    def __init__(
+        self, path: Path | None, projections: Sequence[Projection], *, journal: str = _DURABLE
+    ) -> None:
+        self.path = path
+        self._journal = journal
+        self._projections = projections
+        self._idle: list[sqlite3.Connection] = []
+        self._shared = threading.RLock()
+        self._closed = False
+        self._uncommitted = False
+        self.behind = False
+        self._writer = _guarded(lambda: self._open_writer(path or ":memory:"))
+
+    def position(self) -> Position:
+        ((sequence, digest),) = self.query_uncommitted("SELECT * FROM position", ())
+        return sequence, digest
+
+    def apply(self, records: Iterable[Record]) -> None:
+        """Apply records that directly follow the position, many of them in several commits."""
+        source = iter(records)
+        while chunk := list(itertools.islice(source, _CHUNK)):
+            self._write(lambda: self._apply_chunk(chunk))
+            if len(chunk) == _CHUNK:
+                self.commit()
+
+    def commit(self) -> None:
+        if self._uncommitted:
+            self._write(self._commit)
+
+    def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        return self._read(sql, parameters)
+
+    def query_uncommitted(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """Ask without committing first: for the one who is about to apply more."""
+        with self._shared:
+            return _guarded(lambda: self._writer.execute(sql, parameters).fetchall())
+
+    def tables(self) -> list[str]:
+        names = self._read(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'", ()
+        )
+        return sorted(name for (name,) in names)
+
+    def sound(self) -> bool:
+        try:
+            return self._read("PRAGMA quick_check(1)", ()) == [("ok",)]
+        except IndexCorrupt:
+            return False
+
+    def close(self) -> None:
+        with self._shared:
+            with suppress(IndexBehind, IndexCorrupt):  # the chain knows better
+                self.commit()
+            for connection in (*self._idle, self._writer):
+                with suppress(sqlite3.Error):
+                    connection.close()
+            self._idle.clear()
+            self._closed = True
+
+    def _open_writer(self, path: Path | str) -> sqlite3.Connection:
+        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        try:
+            connection.executescript(self._journal)
+            connection.execute("PRAGMA cache_size = -65536")
+            if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+                self._create_tables(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _create_tables(self, connection: sqlite3.Connection) -> None:
+        connection.execute("BEGIN IMMEDIATE")
+        for ddl in (_POSITION, *(ddl for each in self._projections for ddl in each.tables)):
+            connection.execute(ddl)
+        connection.execute("INSERT INTO position VALUES (0, ?)", (GENESIS,))
+        connection.execute("COMMIT")
+
+    def _write(self, work: Callable[[], None]) -> None:
+        """Do it, or go back to the last commit and refuse readers until somebody caught up."""
+        with self._shared:
+            try:
+                _guarded(work)
+            except BaseException as error:
+                with suppress(sqlite3.Error):
+                    self._writer.execute("ROLLBACK")
+                self.behind, self._uncommitted = True, False
+                if isinstance(error, sqlite3.Error):
+                    raise IndexBehind(str(error)) from error
+                raise
+
+    def _apply_chunk(self, chunk: list[Record]) -> None:
+        if not self._uncommitted:
+            self._writer.execute("BEGIN IMMEDIATE")
+            self._uncommitted = True
+        present = {record.type for record in chunk}
+        for projection in self._projections:
+            if projection.types is None or not projection.types.isdisjoint(present):
+                self._run(_statements(projection, chunk))
+        last = chunk[-1]
+        self._writer.execute(_ADVANCE, (last.sequence, last.hash))
+
+    def _commit(self) -> None:
+        if self._uncommitted:  # another reader may have been first
+            self._writer.execute("COMMIT")
+            self._uncommitted = False
+
+    def _run(self, statements: Iterable[Statement]) -> None:
+        """Run statements in order; neighbours with the same text go to SQLite together."""
+        for sql, group in itertools.groupby(statements, key=itemgetter(0)):
+            self._writer.executemany(sql, map(itemgetter(1), group))
+
+    def _read(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+        if self.path is None:
+            with self._shared:
+                return self._writer.execute(sql, parameters).fetchall()
+        self.commit()
+        if self.behind:
+            raise IndexBehind("records are missing")
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            connection = self._open_reader()
+        try:
+            return _guarded(lambda: connection.execute(sql, parameters).fetchall())
+        finally:
+            self._put_back(connection)
+
+    def _put_back(self, connection: sqlite3.Connection) -> None:
+        with self._shared:
+            if not self._closed:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+    def _open_reader(self) -> sqlite3.Connection:
+        return sqlite3.connect(
+            f"{self.path.as_uri()}?mode=ro" if self.path else ":memory:",
+            uri=True,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+
+
+def _statements(projection: Projection, records: list[Record]) -> Iterator[Statement]:
+    types = projection.types
+    wanted = records if types is None else [each for each in records if each.type in types]
+    return itertools.chain.from_iterable(map(projection.apply, wanted))
+
+
+def build(path: Path, projections: Sequence[Projection], records: Iterable[Record]) -> None:
+    """Build an index in one go. The file gets its name when it is complete and on disk.
+
+    Until then a crash costs nothing but the work, so there is neither a journal nor a sync.
+    """
+    unfinished = path.with_name(f"building-{path.name}")
+    remove(unfinished)
+    try:
+        with closing(SqliteIndex(unfinished, projections, journal=_NOT_DURABLE)) as index:
+            index.apply(records)
+            index.commit()  # closing forgives a failed commit; here it must not pass unseen
+        with unfinished.open("rb") as file:
+            os.fsync(file.fileno())
+        unfinished.rename(path)
+    finally:
+        remove(unfinished)
+
+
+def index_file_name(projections: Sequence[Projection], generation: int = 1) -> str:
+    return f"index-{_digest(projections)}-{generation}.sqlite3"
+
+
+def newest(folder: Path, projections: Sequence[Projection]) -> tuple[Path, int]:
+    """Name the file of the newest generation for these projections, the first if none is there."""
+    prefix = f"index-{_digest(projections)}-"
+    generations = [
+        int(path.name.removeprefix(prefix).removesuffix(".sqlite3"))
+        for path in folder.glob(f"{prefix}*.sqlite3")
+        if path.name.removeprefix(prefix).removesuffix(".sqlite3").isdigit()
+    ]
+    generation = max(generations, default=1)
+    return folder / index_file_name(projections, generation), generation
+
+
+def remove(path: Path) -> None:
+    for suffix in ("", "-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def differences(left: SqliteIndex, right: SqliteIndex) -> list[str]:
+    """Compare two indexes table by table, row by row."""
+    found = [f"table {name}" for name in sorted({*left.tables()} ^ {*right.tables()})]
+    for name in sorted({*left.tables()} & {*right.tables()} - {"position"}):
+        if _fingerprint(left, name) != _fingerprint(right, name):
+            found.append(f"rows of {name}")  # noqa: PERF401 - reads plainer than a comprehension
+    return found
+
+
+def _fingerprint(index: SqliteIndex, table: str) -> str:
+    digest = hashlib.sha256()
+    assert index.path is not None  # noqa: S101 - only files are compared
+    with closing(sqlite3.connect(f"{index.path.as_uri()}?mode=ro", uri=True)) as connection:
+        columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+        for row in connection.execute(f"SELECT * FROM {table} ORDER BY {', '.join(columns)}"):  # noqa: S608 - names come from the schema
+            digest.update(repr(row).encode())
+    return digest.hexdigest()
+
+
+def _digest(projections: Sequence[Projection]) -> str:
+    """Digest the projections' names, tables and the source of the modules that define them."""
+    digest = hashlib.sha256(_POSITION.encode())
+    for projection in projections:
+        module = inspect.getmodule(projection.apply)
+        source = inspect.getsource(module) if module else ""
+        digest.update(repr((projection.name, projection.version, projection.tables)).encode())
+        digest.update(source.encode())
+    return digest.hexdigest()[:12]
+
+
+def _guarded(call: Callable[[], T]) -> T:
+    """Tell a damaged file apart from a full disk or a wrong query."""
+    try:
+        return call()
+    except sqlite3.DatabaseError as error:
+        if type(error) is sqlite3.DatabaseError:  # its subclasses are other faults
+            raise IndexCorrupt(str(error)) from error
+        raise

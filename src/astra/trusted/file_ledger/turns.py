@@ -1,0 +1,91 @@
+"""Callers in a queue: the first in line commits for all who wait, then wakes them.
+
+One sync so serves everybody who came while the sync before it ran.
+"""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from astra.trusted.file_ledger.trouble import unavailable
+from astra.trusted.kernel.errors import AstraError
+from astra.trusted.ledger.record import Event, Record
+
+
+@dataclass
+class Pending:
+    """One caller's append while it waits."""
+
+    events: Sequence[Event]
+    expect: Mapping[str, int]
+    lazy: bool
+    records: list[Record] = field(default_factory=list[Record])
+    error: AstraError | None = None
+    _leads: bool = False
+    _turn: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self._turn.acquire()
+
+    def wait_for_turn(self) -> bool:
+        """Block until this append is settled (False) or is to commit for all who wait (True)."""
+        self._turn.acquire()
+        return self._leads
+
+    def wake(self, *, leads: bool) -> None:
+        self._leads = leads
+        self._turn.release()
+
+    def result(self) -> list[Record]:
+        if self.error:
+            raise self.error
+        return self.records
+
+
+class Turns:
+    def __init__(self, commit: Callable[[list[Pending]], None]) -> None:
+        self._commit = commit
+        self._queue: list[Pending] = []
+        self._lock = threading.Lock()
+        self._committing = False
+        self.busy = threading.RLock()
+        """Held by whoever commits; also by those who may not be disturbed by a commit."""
+
+    def take(self, pending: Pending) -> list[Record]:
+        """Wait for the turn of an append, or for its outcome where somebody else commits it."""
+        if self._enqueue(pending) or pending.wait_for_turn():
+            self._commit_queue()
+        return pending.result()
+
+    def _enqueue(self, pending: Pending) -> bool:
+        """Queue up; tell whether nobody is committing, so that this caller does."""
+        with self._lock:
+            self._queue.append(pending)
+            leads, self._committing = not self._committing, True
+        return leads
+
+    def _commit_queue(self) -> None:
+        """Commit for all who wait, wake them, and let the next in line commit what came since."""
+        with self.busy:
+            with self._lock:
+                group, self._queue = self._queue, []
+            try:
+                self._commit(group)
+            except AstraError as error:
+                _fail(group, error)
+            except BaseException as error:  # whatever it is, nobody may take it for success
+                _fail(group, unavailable(OSError(0, repr(error)), uncertain=True))
+                raise
+            finally:
+                with self._lock:
+                    self._committing = bool(self._queue)
+                    successor = self._queue[0] if self._queue else None
+                for pending in group:
+                    pending.wake(leads=False)
+                if successor:
+                    successor.wake(leads=True)
+
+
+def _fail(group: list[Pending], error: AstraError) -> None:
+    for pending in group:
+        pending.error = pending.error or error

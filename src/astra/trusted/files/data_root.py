@@ -1,0 +1,117 @@
+"""A data root on disk: its folders, its ledger's key, and its first record.
+
+Folders directly below belong to the agent (`persona_space`, `code-repo`, `sandbox`) or are readable
+by it; `var` is Astra's own and closed to everybody else.
+"""
+
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+from astra.trusted.file_ledger import LedgerPlaces, segments
+from astra.trusted.kernel.errors import LedgerDamaged, NotFound
+from astra.trusted.kernel.signatures import KeyPair
+from astra.trusted.ledger.record import Record
+
+AGENT_FOLDERS = ("persona_space", "sandbox")
+SERVER_FOLDERS = (
+    "models",
+    "logs",
+    "generated_images",
+    "conversations",
+    "deployments",
+    "agents",
+)
+
+
+@dataclass(frozen=True)
+class DataRoot:
+    path: Path
+
+    @property
+    def var(self) -> Path:
+        return self.path / "var"
+
+    @property
+    def run(self) -> Path:
+        return self.var / "run"
+
+    @property
+    def git(self) -> Path:
+        return self.var / "git"
+
+    @property
+    def code_repo(self) -> Path:
+        return self.path / "code-repo"
+
+    @property
+    def configuration(self) -> Path:
+        return self.path / "astra.toml"
+
+    @property
+    def ledger_key_file(self) -> Path:
+        return self.var / "keys" / "ledger.key"
+
+    @property
+    def log(self) -> Path:
+        return self.path / "logs" / "daemon.log"
+
+    def make_folders(self) -> None:
+        self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for name in (*AGENT_FOLDERS, *SERVER_FOLDERS):
+            (self.path / name).mkdir(exist_ok=True, mode=0o755)
+        for folder in (self.var, self.ledger_key_file.parent):
+            folder.mkdir(exist_ok=True, mode=0o700)
+        LedgerPlaces(self.var).make()
+
+    def dotenv(self) -> str:
+        try:
+            return (self.path / ".env").read_text()
+        except FileNotFoundError:
+            return ""
+
+    def first_record(self) -> Record | None:
+        """Read the record that created this root, without the ledger's lock."""
+        chain = LedgerPlaces(self.var).chain
+        if not chain.is_dir():
+            return None
+        try:
+            return next(segments.records(chain), None)
+        except LedgerDamaged:
+            return None
+
+    def require(self) -> Record:
+        first = self.first_record()
+        if first is None:
+            raise NotFound(
+                f"there is no Astra data root at {self.path}",
+                code="no_data_root",
+                next_step="astra init, or name another one with --data-root",
+            )
+        return first
+
+    def make_ledger_key(self) -> KeyPair:
+        """Read the ledger's own key, making it the first time."""
+        if not self.ledger_key_file.exists():
+            write_private(self.ledger_key_file, secrets.token_bytes(32).hex().encode())
+        return self.ledger_key()
+
+    def ledger_key(self) -> KeyPair:
+        return KeyPair.from_seed(bytes.fromhex(self.ledger_key_file.read_text()))
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Write a file that only its owner may read, whole or not at all."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.rename(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    segments.sync_folder(path.parent)

@@ -1,0 +1,1 @@
+"""Raw git objects and refs of the trusted repository; nothing in them is interpreted."""

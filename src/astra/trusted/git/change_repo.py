@@ -1,0 +1,250 @@
+"""Commits of changes in the trusted repository, made with a temporary index and no work tree.
+
+Whatever attributes, filters, hooks or replace refs a tree carries, they take no part: blobs go in
+and come out raw, and a diff shows every byte as text. The target's branch moves only from the
+commit that was expected to the commit that was decided on.
+"""
+
+import contextlib
+import os
+import tempfile
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+
+from astra.trusted.changes.files import EXECUTABLE, LINK, REGULAR, ChangedFile, FileState, Result
+from astra.trusted.changes.ports import Commit, Tree, TreeEntry
+from astra.trusted.git.git_batch import ObjectReader
+from astra.trusted.git.git_command import GitCommand, GitFailed, run_git
+from astra.trusted.kernel.errors import NotFound
+
+_READABLE = frozenset({REGULAR, EXECUTABLE, LINK})
+_GONE = "000000"
+_WORKSHOP = "astra-tmp"
+_TREES_KEPT = 4
+_LOCK_SECONDS = 60.0
+_ANY_CODE = frozenset(range(256))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Identity:
+    name: str
+    email: str
+
+
+@dataclass
+class GitChangeRepo:
+    repository: Path
+    branch: str
+    identity: Identity
+    _objects: ObjectReader = field(init=False)
+    _trees: dict[str, Tree] = field(default_factory=dict[str, Tree], init=False)
+
+    def __post_init__(self) -> None:
+        self._objects = ObjectReader(self.repository)
+
+    def close(self) -> None:
+        self._objects.close()
+
+    def head(self) -> str:
+        found = self._objects.read(f"refs/heads/{self.branch}^{{commit}}")
+        if found is None:
+            raise NotFound(
+                f"the branch {self.branch} has no commit yet",
+                code="no_commit_yet",
+                next_step=f"commit something to {self.branch} in the target, then run `astra init`",
+            )
+        return found.oid
+
+    def history(self, count: int) -> list[str]:
+        """Give the newest commits of the target's branch."""
+        output = self._git("rev-list", "--first-parent", f"--max-count={count}", self.head())
+        return output.decode().split()
+
+    def tree(self, commit: str) -> Tree:
+        """Give every file of a commit; the last few are remembered, since they cannot change."""
+        if commit not in self._trees:
+            output = self._git("ls-tree", "-r", "-z", "--full-tree", "--end-of-options", commit)
+            for old in list(self._trees)[: -_TREES_KEPT + 1]:
+                self._trees.pop(old, None)
+            self._trees[commit] = dict(_entry(line) for line in output.split(b"\0") if line)
+        return self._trees[commit]
+
+    def files(self, commit: str, paths: Sequence[str]) -> Mapping[str, FileState]:
+        tree = self.tree(commit)
+        found = {path: tree[path] for path in paths if path in tree}
+        wanted = [entry.blob for entry in found.values() if entry.mode in _READABLE]
+        contents = dict(zip(wanted, self._blobs(wanted), strict=True))
+        return {
+            path: FileState(content=contents.get(entry.blob, b""), mode=entry.mode)
+            for path, entry in found.items()
+        }
+
+    def commit(self, *, base: str, result: Result, message: str, when: datetime) -> Commit:
+        workshop = self.repository / _WORKSHOP
+        workshop.mkdir(mode=0o700, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=workshop) as folder:
+            blobs = self._write_blobs(result, Path(folder))
+            tree = self._write_tree(base, result, blobs, Path(folder) / "index")
+        seconds = f"{int(when.timestamp())} +0000"
+        environment = {
+            "GIT_AUTHOR_NAME": self.identity.name,
+            "GIT_AUTHOR_EMAIL": self.identity.email,
+            "GIT_AUTHOR_DATE": seconds,
+            "GIT_COMMITTER_NAME": self.identity.name,
+            "GIT_COMMITTER_EMAIL": self.identity.email,
+            "GIT_COMMITTER_DATE": seconds,
+        }
+        made = self._git(
+            "commit-tree",
+            tree,
+            "-p",
+            base,
+            "-F",
+            "-",
+            input=message.encode(),
+            environment=environment,
+        )
+        return Commit(id=made.decode().strip(), tree=tree)
+
+    def place(self, change_id: str, commit: str) -> None:
+        self._move(f"refs/heads/astra/{change_id}", commit)
+
+    def differences(self, old: str, new: str) -> tuple[ChangedFile, ...]:
+        options = ("-r", "-z", "--raw", "--no-renames", "--no-abbrev")
+        output = self._git("diff-tree", *options, "--end-of-options", old, new)
+        return read_differences(output, self._blobs)
+
+    def diff(self, old: str, new: str) -> bytes:
+        options = ("-r", "-p", "--no-renames", "--full-index", "--no-color", "--unified=3")
+        prefixes = ("--src-prefix=a/", "--dst-prefix=b/")
+        return self._git("diff-tree", *options, *prefixes, "--end-of-options", old, new)
+
+    def merge_texts(self, *, base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
+        workshop = self.repository / _WORKSHOP
+        workshop.mkdir(mode=0o700, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=workshop) as folder:
+            names = [str(Path(folder) / name) for name in ("ours", "base", "theirs")]
+            for name, content in zip(names, (ours, base, theirs), strict=True):
+                Path(name).write_bytes(content)
+            command = GitCommand(
+                repository=self.repository, arguments=("merge-file", "-p", "-q", *names)
+            )
+            done = run_git(command, accept=_ANY_CODE)
+        return done.output if done.exit_code == 0 else None
+
+    def is_merged(self, commit: str) -> bool:
+        command = GitCommand(
+            repository=self.repository,
+            arguments=("merge-base", "--is-ancestor", commit, self.head()),
+        )
+        return run_git(command, accept=frozenset({0, 1})).exit_code == 0
+
+    def fast_forward(self, *, expected: str, to: str) -> bool:
+        try:
+            self._move(f"refs/heads/{self.branch}", to, expected)
+        except GitFailed:
+            if self.head() == expected:
+                raise
+            return False
+        return True
+
+    def _move(self, ref: str, *commits: str) -> None:
+        """Move a ref. Git waits for a lock; one that a power cut left behind is taken away."""
+        lock = self.repository / f"{ref}.lock"
+        with contextlib.suppress(FileNotFoundError):
+            if time.time() - lock.stat().st_mtime > _LOCK_SECONDS:
+                lock.unlink()
+        self._git("update-ref", "--no-deref", ref, *commits)
+
+    def _write_blobs(self, result: Result, folder: Path) -> dict[str, str]:
+        contents = [(path, state.content) for path, state in result.items() if state is not None]
+        if not contents:
+            return {}
+        places = [folder / str(number) for number in range(len(contents))]
+        for place, (_, content) in zip(places, contents, strict=True):
+            place.write_bytes(content)
+        names = b"".join(os.fsencode(place) + b"\n" for place in places)
+        output = self._git("hash-object", "-w", "--no-filters", "--stdin-paths", input=names)
+        blobs = output.decode().split()
+        return dict(zip((path for path, _ in contents), blobs, strict=True))
+
+    def _write_tree(self, base: str, result: Result, blobs: dict[str, str], index: Path) -> str:
+        environment = {"GIT_INDEX_FILE": str(index)}
+        self._git("read-tree", base, environment=environment)
+        gone = [f"0 {'0' * 40}\t{path}" for path, state in result.items() if state is None]
+        kept = [
+            f"{state.mode} {blobs[path]}\t{path}"
+            for path, state in result.items()
+            if state is not None
+        ]
+        lines = "".join(f"{line}\0" for line in (*gone, *kept)).encode()
+        self._git("update-index", "-z", "--index-info", input=lines, environment=environment)
+        return self._git("write-tree", environment=environment).decode().strip()
+
+    def _blobs(self, oids: Sequence[str]) -> list[bytes]:
+        found = self._objects.read_many(oids)
+        return [item.data if item else _missing(oid) for oid, item in zip(oids, found, strict=True)]
+
+    def _git(
+        self,
+        *arguments: str,
+        input: bytes = b"",  # noqa: A002 - as GitCommand names it
+        environment: Mapping[str, str] | None = None,
+    ) -> bytes:
+        command = GitCommand(
+            repository=self.repository,
+            arguments=arguments,
+            input=input,
+            environment=environment or {},
+        )
+        return run_git(command).output
+
+
+def read_differences(output: bytes, blobs: "Reader") -> tuple[ChangedFile, ...]:
+    """Read `diff-tree --raw -z` and fetch the content of both sides."""
+    fields = output.split(b"\0")[:-1]
+    raw = [
+        (os.fsdecode(path), *head.decode().lstrip(":").split(" ")[:4])
+        for head, path in zip(fields[::2], fields[1::2], strict=True)
+    ]
+    wanted = [
+        oid
+        for _, *modes, old, new in raw
+        for mode, oid in zip(modes, (old, new), strict=True)
+        if mode in _READABLE
+    ]
+    contents = dict(zip(wanted, blobs(wanted), strict=True))
+    return tuple(
+        ChangedFile(
+            path=path,
+            old_mode=None if old_mode == _GONE else old_mode,
+            new_mode=None if new_mode == _GONE else new_mode,
+            old=contents[old] if old_mode in _READABLE else None,
+            new=contents[new] if new_mode in _READABLE else None,
+        )
+        for path, old_mode, new_mode, old, new in raw
+    )
+
+
+class Reader(Protocol):
+    """A way to read blobs by their ids; any callable of this shape will do."""
+
+    def __call__(self, oids: Sequence[str]) -> Iterable[bytes]: ...
+
+
+def _entry(line: bytes) -> tuple[str, TreeEntry]:
+    facts, _, path = line.partition(b"\t")
+    mode, _, blob = facts.decode().split(" ")
+    return os.fsdecode(path), TreeEntry(mode=mode, blob=blob)
+
+
+def _missing(oid: str) -> bytes:
+    raise NotFound(
+        f"the trusted repository has no object {oid}",
+        code="object_missing",
+        next_step="run `astra doctor`; it checks the trusted repository",
+    )

@@ -1,0 +1,40 @@
+"""What the rest of Astra may ask of a ledger; the adapters and the fake keep one contract suite."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from astra.trusted.ledger.record import Event, Head, Record
+
+
+class Ledger(Protocol):
+    def append(
+        self,
+        events: Sequence[Event],
+        *,
+        expect: Mapping[str, int] | None = None,
+        lazy: bool = False,
+    ) -> list[Record]:
+        """Append a batch, all of it or nothing, and return its records.
+
+        `expect` maps subjects to the version (number of records) they must have now; otherwise
+        StaleVersion. An event's `key` that the ledger already holds is DuplicateKey. When this
+        returns, the records are on disk and in the index; with `lazy` they follow within 100 ms,
+        and lazy events carry neither subject nor key.
+        """
+        ...
+
+    def head(self) -> Head: ...
+
+    def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Ask the index, which has applied every acknowledged record that is not lazy."""
+        ...
+
+    def wait(self, after: int, timeout: float) -> bool:
+        """Block until the index holds a record behind sequence `after`; tell whether it does."""
+        ...
+
+    def wake(self) -> None:
+        """Let everybody who waits look up now, records or not."""
+        ...
+
+    def close(self) -> None: ...

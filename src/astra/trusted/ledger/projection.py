@@ -1,0 +1,101 @@
+"""How records become tables.
+
+A projection owns its tables and is a pure function from a record to statements on them. The index
+is nothing but the projections applied to the chain in order, so it can be thrown away and rebuilt.
+
+To add one, write its tables and its function, and name it in `bootstrap.PROJECTIONS`:
+
+    def apply(record: Record) -> Iterator[Statement]:
+        yield "INSERT INTO desire VALUES (?, ?)", (record.subject, record.data["text"])
+
+    DESIRES = Projection("desires", ("CREATE TABLE desire (id TEXT PRIMARY KEY, text TEXT)",),
+                         apply, types=frozenset({"desire_recorded"}))
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from astra.trusted.kernel.ids import ID
+from astra.trusted.ledger.chain import END_LENGTH
+from astra.trusted.ledger.record import Record
+
+Statement = tuple[str, tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class Projection:
+    name: str
+    tables: tuple[str, ...]
+    apply: Callable[[Record], Iterable[Statement]]
+    types: frozenset[str] | None = None
+    version: int = 1
+
+    def wants(self, record: Record) -> bool:
+        return self.types is None or record.type in self.types
+
+
+_RECORD = "INSERT INTO record VALUES (?, ?, ?, ?, ?, ?)"
+_ADVANCE = """
+    INSERT INTO subject VALUES (?, 1, ?)
+    ON CONFLICT (id) DO UPDATE SET version = version + 1, sequence = excluded.sequence
+"""
+_MENTIONED = "INSERT INTO mention VALUES (?, ?)"
+_CLAIM = "INSERT INTO unique_key VALUES (?, ?)"
+_MENTION = re.compile(f'"({ID.pattern})"')
+
+
+def _apply_records(record: Record) -> list[Statement]:
+    r = record
+    return [(_RECORD, (r.sequence, r.time, r.type, r.actor, r.correlation, r.line))]
+
+
+def _apply_mentions(record: Record) -> list[Statement]:
+    named = _MENTION.findall(record.line, 0, len(record.line) - END_LENGTH)
+    return [(_MENTIONED, (identifier, record.sequence)) for identifier in set(named)]
+
+
+def _apply_subjects(record: Record) -> list[Statement]:
+    return [] if record.subject is None else [(_ADVANCE, (record.subject, record.sequence))]
+
+
+def _apply_keys(record: Record) -> list[Statement]:
+    return [] if record.key is None else [(_CLAIM, (record.key, record.sequence))]
+
+
+RECORDS = Projection(
+    "records",
+    (
+        """CREATE TABLE record (
+            sequence INTEGER PRIMARY KEY,
+            time TEXT, type TEXT, actor TEXT, correlation TEXT, line TEXT
+        )""",
+        "CREATE INDEX record_type ON record (type, sequence)",
+    ),
+    _apply_records,
+)
+
+MENTIONS = Projection(
+    "mentions",
+    ("CREATE TABLE mention (id TEXT, sequence INTEGER, PRIMARY KEY (id, sequence)) WITHOUT ROWID",),
+    _apply_mentions,
+)
+
+SUBJECTS = Projection(
+    "subjects",
+    (
+        """CREATE TABLE subject (
+            id TEXT PRIMARY KEY, version INTEGER, sequence INTEGER
+        ) WITHOUT ROWID""",
+    ),
+    _apply_subjects,
+)
+
+KEYS = Projection(
+    "keys",
+    ("CREATE TABLE unique_key (key TEXT PRIMARY KEY, sequence INTEGER) WITHOUT ROWID",),
+    _apply_keys,
+)
+
+CORE = (RECORDS, MENTIONS, SUBJECTS, KEYS)

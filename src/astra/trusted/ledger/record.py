@@ -1,0 +1,93 @@
+"""What is asked to be remembered (an event) and what was remembered (a record).
+
+An event is a fact in the past tense with the people and things it concerns. Appending gives it a
+sequence number, a time, its place in a batch and its place in the hash chain: then it is a record.
+
+`correlation` names the story it belongs to: what follows from a desire carries the desire's.
+`subject` names the entity whose version the event advances; `key` is claimed once and for all, by
+whoever appends first.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from astra.trusted.kernel.errors import LedgerDamaged
+from astra.trusted.kernel.ids import random_id
+
+SCHEMA = 1
+GENESIS = "0" * 64
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Event:
+    type: str
+    actor: str
+    data: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    correlation: str = field(default_factory=lambda: random_id("cor"))
+    subject: str | None = None
+    key: str | None = None
+
+
+class _Members(NamedTuple):
+    """A record as it is written: `content` is the JSON text of its data, `line` all of it."""
+
+    sequence: int
+    time: str
+    type: str
+    actor: str
+    correlation: str
+    subject: str | None
+    key: str | None
+    schema: int
+    batch: tuple[int, int]
+    content: str
+    previous: str
+    hash: str
+    line: str
+
+
+class Record(_Members):
+    @cached_property
+    def data(self) -> dict[str, Any]:
+        """Read the content when somebody asks: most projections of most records never do."""
+        try:
+            return json.loads(self.content)
+        except (ValueError, RecursionError) as error:
+            raise LedgerDamaged(
+                f"the content of record {self.sequence} is not JSON: {error}",
+                next_step="astra ledger verify",
+            ) from None
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "sequence": self.sequence,
+            "time": self.time,
+            "type": self.type,
+            "actor": self.actor,
+            "correlation": self.correlation,
+            "subject": self.subject,
+            "key": self.key,
+            "schema": self.schema,
+            "batch": list(self.batch),
+            "data": self.data,
+            "previous": self.previous,
+            "hash": self.hash,
+        }
+
+
+class Head(NamedTuple):
+    """The last record of a chain: where the next one links to."""
+
+    sequence: int
+    hash: str
+    time: str
+
+    @property
+    def empty(self) -> bool:
+        return self.sequence == 0
+
+
+EMPTY = Head(sequence=0, hash=GENESIS, time="")

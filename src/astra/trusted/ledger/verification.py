@@ -1,0 +1,265 @@
+"""Telling whether the chain is what was written, and if not, which record it is.
+
+Reading happens elsewhere: `verify` takes a function that opens the chain as named segments of
+lines. A chain in order is followed once, a few lines at a time, without parsing (`_Walk`). Only
+when something does not fit are the lines read again, slowly, to say what happened and where
+(`_explain`).
+
+The chain alone cannot show that its last records were cut off or rewritten with fresh hashes;
+signed checkpoints and the index, which both remember the end, can.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from itertools import islice, pairwise
+from typing import Any, NamedTuple
+
+from astra.trusted.kernel.errors import LedgerDamaged
+from astra.trusted.ledger import chain, checkpoint
+from astra.trusted.ledger.checkpoint import Checkpoint
+from astra.trusted.ledger.record import GENESIS
+
+Segments = Callable[[], Iterable[tuple[str, Iterable[bytes]]]]
+_STRIDE = 500
+_BEFORE_HASH, _AFTER_HASH = '","hash":"', '"}\n'
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    kind: str
+    sequence: int
+    detail: str
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"kind": self.kind, "sequence": self.sequence, "detail": self.detail}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    records: int
+    head: str
+    problems: list[Problem] = field(default_factory=list[Problem])
+
+    @property
+    def ok(self) -> bool:
+        return not self.problems
+
+
+class Witness(NamedTuple):
+    """Something outside the chain that remembers the hash of one of its records."""
+
+    name: str
+    sequence: int
+    hash: str
+
+
+def verify(
+    segments: Segments,
+    *,
+    checkpoints: Sequence[tuple[int, Checkpoint | None]] = (),
+    public_key: str | None = None,
+    index: tuple[int, str] | None = None,
+) -> Report:
+    witnesses, problems = _witnesses(checkpoints, public_key)
+    if index and index[0]:
+        witnesses.append(Witness("the index", *index))
+    wanted = {witness.sequence for witness in witnesses}
+    walk = _Walk(wanted)
+    if not walk.run(segments):
+        walk, found = _explain(segments, wanted)
+        problems += found
+    if public_key and not checkpoints and walk.count:
+        detail = "there is no checkpoint: whether records were cut off cannot be told"
+        problems.append(Problem("checkpoint", walk.count, detail))
+    problems += _contradictions(walk, witnesses)
+    ordered = sorted(set(problems), key=lambda problem: (problem.sequence, problem.kind))
+    return Report(records=walk.count, head=walk.head, problems=ordered)
+
+
+@dataclass
+class _Walk:
+    """One pass over the chain: how many records, the last hash, the hashes witnesses ask for."""
+
+    wanted: set[int]
+    count: int = 0
+    head: str = GENESIS
+    hashes: dict[int, str] = field(default_factory=dict[int, str])
+    _time: bytes = b""
+
+    def __post_init__(self) -> None:
+        self._ahead = sorted(self.wanted, reverse=True)
+
+    def run(self, segments: Segments) -> bool:
+        """Follow the chain; False as soon as something does not fit."""
+        for name, lines in segments():
+            source = iter(lines)
+            while stride := list(islice(source, _STRIDE)):
+                if not stride[-1].endswith(b"\n"):  # a writer is in the middle of its last line
+                    stride.pop()
+                if stride and not self._follow(name, stride):
+                    return False
+        return True
+
+    def _follow(self, segment: str, lines: list[bytes]) -> bool:
+        """Take a few lines: each has the hash of its own bytes, and names the one before."""
+        hashes = [self.head, *[sha256(line[:-76]).hexdigest() for line in lines]]
+        if b"".join([line[-141:] for line in lines]) != _line_ends(hashes):
+            return False
+        first, last = self.count + 1, self.count + len(lines)
+        if not (
+            self._plausible(segment, lines[0], first) and self._plausible(segment, lines[-1], last)
+        ):
+            return False
+        while self._ahead and self._ahead[-1] <= last:
+            sequence = self._ahead.pop()
+            self.hashes[sequence] = hashes[sequence - self.count]
+        self.count, self.head = last, hashes[-1]
+        return True
+
+    def _plausible(self, segment: str, line: bytes, sequence: int) -> bool:
+        """Check on a record now and then what hashes do not: its number, its time, its month."""
+        start = b'{"sequence":%d,"time":"' % sequence
+        moment, self._time = self._time, line[len(start) : len(start) + 27]
+        return (
+            line.startswith(start)
+            and moment <= self._time
+            and segment.startswith(self._time[:7].decode(errors="replace"))
+        )
+
+
+def _line_ends(hashes: list[str]) -> bytes:
+    """Write the last 141 bytes that consecutive lines must have, given their hashes.
+
+    The first hash is that of the record before. One comparison of many ends at once is what makes
+    following nearly as fast as hashing; no end can be mistaken for its neighbour's, since each has
+    the same length.
+    """
+    ends = ["", _BEFORE_HASH, "", _AFTER_HASH] * (len(hashes) - 1)
+    ends[0::4] = hashes[:-1]
+    ends[2::4] = hashes[1:]
+    return "".join(ends).encode()
+
+
+class _Line(NamedTuple):
+    place: str
+    sequence: int
+    time: str
+    previous: str
+    hash: str
+    sound: bool
+
+
+def _explain(segments: Segments, wanted: set[int]) -> tuple[_Walk, list[Problem]]:
+    """Read every line and say what happened to the chain."""
+    lines = list(_read(segments))
+    problems = [
+        Problem("edited", line.sequence, f"record {line.sequence} ({line.place}) is not as written")
+        for line in lines
+        if not line.sound
+    ]
+    problems += _misplaced(lines)
+    problems += _unlinked(lines)
+    walk = _Walk(wanted, count=len(lines), head=lines[-1].hash if lines else GENESIS)
+    walk.hashes = {line.sequence: line.hash for line in lines if line.sound}
+    return walk, problems
+
+
+def _read(segments: Segments) -> Iterator[_Line]:
+    expected = 1
+    for name, source in segments():
+        for number, raw in enumerate(source, start=1):
+            if raw.endswith(b"\n"):
+                line = _parse(raw, f"{name} line {number}", expected)
+                expected = line.sequence + 1
+                yield line
+
+
+def _parse(raw: bytes, place: str, expected: int) -> _Line:
+    try:
+        record = chain.parse(raw[:-1].decode())
+        _ = record.data
+    except (LedgerDamaged, UnicodeDecodeError):
+        return _Line(place, expected, "", "", "", sound=False)
+    sound = chain.intact(raw)
+    sequence = record.sequence if sound or record.sequence == expected else expected
+    month_fits = place.startswith(record.time[:7])
+    return _Line(place, sequence, record.time, record.previous, record.hash, sound and month_fits)
+
+
+def _misplaced(lines: list[_Line]) -> Iterator[Problem]:
+    """Name records that are missing, there twice, or out of order."""
+    seen = Counter(line.sequence for line in lines)
+    top = max(seen, default=0)
+    for start, end in _runs([n for n in range(1, top) if n not in seen]):
+        what = f"record {start} is" if start == end else f"records {start} to {end} are"
+        yield Problem("deleted", start, f"{what} missing")
+    for sequence, times in seen.items():
+        if times > 1:
+            yield Problem("inserted", sequence, f"record {sequence} is there {times} times")
+    for before, after in pairwise(line for line in lines if line.sound):
+        if after.sequence < before.sequence or after.time < before.time:
+            detail = f"record {after.sequence} ({after.place}) comes after record {before.sequence}"
+            yield Problem("reordered", after.sequence, detail)
+
+
+def _unlinked(lines: list[_Line]) -> Iterator[Problem]:
+    """Name records that look whole but are not the ones their successors were chained to."""
+    by_sequence = {line.sequence: line for line in lines if line.sound}
+    for line in by_sequence.values():
+        before = by_sequence.get(line.sequence - 1)
+        expected = before.hash if before else GENESIS if line.sequence == 1 else line.previous
+        if line.previous != expected:
+            sequence = max(line.sequence - 1, 1)
+            detail = f"record {sequence} was rewritten: record {line.sequence} follows another one"
+            yield Problem("edited", sequence, detail)
+
+
+def _witnesses(
+    checkpoints: Sequence[tuple[int, Checkpoint | None]], public_key: str | None
+) -> tuple[list[Witness], list[Problem]]:
+    witnesses: list[Witness] = []
+    problems: list[Problem] = []
+    for number, point in checkpoints:
+        if point is None:
+            problems.append(
+                Problem("checkpoint", 0, f"checkpoint line {number} is not a checkpoint")
+            )
+        elif public_key and not checkpoint.holds(point, public_key):
+            detail = f"checkpoint line {number} is not signed by the ledger's key"
+            problems.append(Problem("checkpoint", point.sequence, detail))
+        else:
+            name = f"the checkpoint of {point.time}"
+            witnesses.append(Witness(name, point.sequence, point.hash))
+    return witnesses, problems
+
+
+def _contradictions(walk: _Walk, witnesses: list[Witness]) -> Iterator[Problem]:
+    """Compare what the chain holds with what its witnesses remember."""
+    beyond = [witness for witness in witnesses if witness.sequence > walk.count]
+    if beyond:
+        last = max(beyond, key=lambda witness: witness.sequence)
+        detail = (
+            f"the chain ends at record {walk.count}, and {last.name} knows record {last.sequence}:"
+            f" {last.sequence - walk.count} or more records were cut off"
+        )
+        yield Problem("truncated", walk.count + 1, detail)
+    for witness in witnesses:
+        found = walk.hashes.get(witness.sequence)
+        if found is not None and found != witness.hash:
+            detail = f"record {witness.sequence} is not the one that {witness.name} remembers"
+            yield Problem("rewritten", witness.sequence, detail)
+
+
+def _runs(numbers: list[int]) -> Iterator[tuple[int, int]]:
+    """Group ascending numbers into (first, last) of each unbroken run."""
+    start = previous = None
+    for number in numbers:
+        if start is None or previous is None or number != previous + 1:
+            if start is not None and previous is not None:
+                yield start, previous
+            start = number
+        previous = number
+    if start is not None and previous is not None:
+        yield start, previous

@@ -1,0 +1,56 @@
+"""Reading the record back: ranges, filters, and the story an id belongs to."""
+
+from typing import Any
+
+from astra.trusted.ledger import chain
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.record import Head, Record
+
+
+def records(ledger: Ledger, *, after: int = 0, limit: int = 100, type_: str = "") -> list[Record]:
+    """Give records in order of sequence, from behind `after` on."""
+    return _parsed(
+        ledger.query(
+            "SELECT line FROM record WHERE sequence > ? AND (type = ? OR ? = '')"
+            " ORDER BY sequence LIMIT ?",
+            [after, type_, type_, limit],
+        )
+    )
+
+
+def last(ledger: Ledger, *, count: int, type_: str = "") -> list[Record]:
+    """Give the newest records, oldest of them first."""
+    rows = (
+        ledger.query(
+            "SELECT line FROM record WHERE type = ? ORDER BY sequence DESC LIMIT ?", [type_, count]
+        )
+        if type_
+        else ledger.query("SELECT line FROM record ORDER BY sequence DESC LIMIT ?", [count])
+    )
+    return _parsed(rows[::-1])
+
+
+def settled_head(ledger: Ledger) -> Head:
+    """Give the newest record that no crash takes back: what somebody signs names this one."""
+    (newest,) = last(ledger, count=1)
+    return Head(newest.sequence, newest.hash, newest.time)
+
+
+def story(ledger: Ledger, identifier: str, *, limit: int = 10_000, after: int = 0) -> list[Record]:
+    """Give every record of the stories that an id takes part in, in order.
+
+    An id takes part in a story when a record of that story mentions it.
+    """
+    rows = ledger.query(
+        "WITH name AS (SELECT ? AS id UNION SELECT correlation FROM mention"
+        " JOIN record USING (sequence) WHERE mention.id = ?)"
+        " SELECT line FROM record WHERE sequence IN"
+        " (SELECT sequence FROM mention WHERE id IN (SELECT id FROM name))"
+        " AND sequence > ? ORDER BY sequence LIMIT ?",
+        [identifier, identifier, after, limit],
+    )
+    return _parsed(rows)
+
+
+def _parsed(rows: list[tuple[Any, ...]]) -> list[Record]:
+    return [chain.parse(line) for (line,) in rows]

@@ -1,0 +1,289 @@
+"""Who stands at the loopback door: sessions of people, and tokens of programs.
+
+A secret is shown once and kept as its sha-256. A session is opened by a one-time link or a passkey
+and lets a person look, and tighten; a token is a record that the operator signed, checked again at
+every use. Neither of them loosens anything: that takes a signature in the request itself.
+
+>>> len(hashed("secret"))
+64
+"""
+
+import hashlib
+import re
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from astra.trusted.kernel.clock import format_time, parse_time
+from astra.trusted.kernel.errors import BadInput, NotFound
+from astra.trusted.kernel.ids import random_id
+from astra.trusted.ledger import chain
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.projection import Projection, Statement
+from astra.trusted.ledger.record import Event, Record
+from astra.trusted.policy import authority
+from astra.trusted.policy.authority import Signed
+from astra.trusted.policy.call import Role
+
+SESSION_OPENED, SESSION_CLOSED = "session_opened", "session_closed"
+TOKEN_CREATED, TOKEN_REVOKED = "token_created", "token_revoked"
+SESSION_LIFETIME = timedelta(hours=12)
+LONGEST_TOKEN_DAYS = 366
+_NAME = re.compile(r"[\w .@:+-]{1,60}")
+_HASH = re.compile(r"[0-9a-f]{64}")
+_TOKEN_ID = re.compile(r"tok_[0-9a-f]{16}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Principal:
+    """Somebody whom the door has recognised."""
+
+    id: str
+    role: Role
+    by: str
+    """How: `link`, `passkey` or `token`."""
+    expires_at: str
+    name: str = ""
+    passkey: str = ""
+    """The one that opened the session, if one did."""
+
+    def __str__(self) -> str:
+        return f"{'token' if self.by == 'token' else 'session'}:{self.id}"
+
+
+def new_secret() -> str:
+    return secrets.token_urlsafe(32)
+
+
+def hashed(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def principal(
+    ledger: Ledger, secret: str, *, now: datetime, holds: Callable[[Record], bool] | None = None
+) -> Principal | None:
+    """Recognise whoever knows a secret; nobody, when it is unknown, over or taken back.
+
+    `holds` checks a record's signature; whoever asks often may remember its answers.
+    """
+    digest, moment = hashed(secret), max(format_time(now), ledger.head().time)
+    return _session(ledger, digest, moment) or _token(
+        ledger, digest, moment, holds or (lambda record: authority.holds(ledger, record))
+    )
+
+
+def still(ledger: Ledger, who: Principal, *, now: datetime) -> bool:
+    """Tell whether somebody recognised earlier would be recognised now."""
+    table = "token" if who.by == "token" else "session"
+    rows = ledger.query(f"SELECT ended FROM {table} WHERE id = ?", [who.id])  # noqa: S608 - one of two names
+    return bool(rows) and not rows[0][0] and who.expires_at > format_time(now)
+
+
+# Sessions
+
+
+def open_session(
+    ledger: Ledger, secret: str, *, by: str, now: datetime, passkey: Mapping[str, Any] | None = None
+) -> Principal:
+    """Open a session for whoever proved to be a person."""
+    identifier = random_id("ses")
+    until = format_time(now + SESSION_LIFETIME)
+    data = {"session": identifier, "hash": hashed(secret), "by": by, "expires_at": until}
+    event = Event(
+        type=SESSION_OPENED,
+        actor=f"session:{identifier}",
+        data={**data, **(passkey or {})},
+        subject=identifier,
+    )
+    ledger.append([event])
+    return Principal(
+        id=identifier,
+        role=Role.OPERATOR,
+        by=by,
+        expires_at=until,
+        passkey=str((passkey or {}).get("passkey", "")),
+    )
+
+
+def close_session(ledger: Ledger, identifier: str, *, actor: str) -> None:
+    data = {"session": identifier}
+    ledger.append([Event(type=SESSION_CLOSED, actor=actor, data=data, subject=identifier)])
+
+
+def _session(ledger: Ledger, digest: str, moment: str) -> Principal | None:
+    rows = ledger.query(
+        "SELECT id, by, expires_at, passkey FROM session"
+        " WHERE hash = ? AND ended = '' AND expires_at > ?",
+        [digest, moment],
+    )
+    for identifier, by, until, passkey in rows:
+        return Principal(
+            id=identifier, role=Role.OPERATOR, by=by, expires_at=until, passkey=passkey
+        )
+    return None
+
+
+def was_not_left(ledger: Ledger, identifier: str) -> bool:
+    """Tell whether nobody has ended a session; its time may be over."""
+    rows = ledger.query("SELECT ended FROM session WHERE id = ?", [identifier])
+    return bool(rows) and not rows[0][0]
+
+
+def is_open(ledger: Ledger, identifier: str, *, now: datetime) -> bool:
+    rows = ledger.query("SELECT ended, expires_at FROM session WHERE id = ?", [identifier])
+    return bool(rows) and not rows[0][0] and rows[0][1] > format_time(now)
+
+
+# Tokens
+
+
+@dataclass(frozen=True, kw_only=True)
+class Token:
+    id: str
+    name: str
+    role: str
+    created_at: str
+    expires_at: str
+    ended: str
+
+    def as_dict(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+def token_content(secret: str, *, name: str, role: str, days: int, now: datetime) -> dict[str, Any]:
+    """Give what an operator signs to make a token; the secret itself is not in it."""
+    content = {
+        "token": random_id("tok"),
+        "name": name,
+        "role": role,
+        "hash": hashed(secret),
+        "expires_at": format_time(now + timedelta(days=days)),
+    }
+    _check_token(content, now)
+    return content
+
+
+def create_token(
+    ledger: Ledger, content: Mapping[str, Any], signed: Signed, *, now: datetime
+) -> Record:
+    _check_token(content, now)
+    event = Event(
+        type=TOKEN_CREATED, actor="operator", data=dict(content), subject=str(content["token"])
+    )
+    event = authority.signed_event(ledger, event, signed, now=now)
+    (record,) = ledger.append([event], expect={str(content["token"]): 0})
+    return record
+
+
+def revoke_token(ledger: Ledger, identifier: str, *, actor: str) -> Token:
+    """Take a token back, at once; doing it twice changes nothing."""
+    found = token(ledger, identifier)
+    if not found.ended:
+        data = {"token": identifier}
+        ledger.append([Event(type=TOKEN_REVOKED, actor=actor, data=data, subject=identifier)])
+    return token(ledger, identifier)
+
+
+def token(ledger: Ledger, identifier: str) -> Token:
+    for found in _tokens(ledger, "WHERE id = ?", identifier):
+        return found
+    raise NotFound(f"there is no token {identifier}", next_step="astra tokens list")
+
+
+def tokens(ledger: Ledger) -> list[Token]:
+    return _tokens(ledger, "ORDER BY sequence")
+
+
+def _tokens(ledger: Ledger, condition: str, *parameters: Any) -> list[Token]:
+    columns = "id, name, role, created_at, expires_at, ended"
+    rows = ledger.query(f"SELECT {columns} FROM token {condition}", parameters)  # noqa: S608 - fixed text
+    return [Token(**dict(zip(columns.split(", "), row, strict=True))) for row in rows]
+
+
+def _token(
+    ledger: Ledger, digest: str, moment: str, holds: Callable[[Record], bool]
+) -> Principal | None:
+    rows = ledger.query(
+        "SELECT line FROM token JOIN record USING (sequence)"
+        " WHERE hash = ? AND ended = '' AND expires_at > ?",
+        [digest, moment],
+    )
+    for (line,) in rows:
+        record = chain.parse(line)
+        if holds(record):
+            data = record.data
+            role = Role(data["role"])
+            until = str(data["expires_at"])
+            identifier, name = str(data["token"]), str(data["name"])
+            return Principal(id=identifier, role=role, by="token", expires_at=until, name=name)
+    return None
+
+
+def _check_token(content: Mapping[str, Any], now: datetime) -> None:
+    wanted: dict[str, Callable[[str], Any]] = {
+        "token": _TOKEN_ID.fullmatch,
+        "name": _NAME.fullmatch,
+        "role": frozenset(Role).__contains__,
+        "hash": _HASH.fullmatch,
+        "expires_at": lambda text: _soon_over(text, now),
+    }
+    if content.keys() != wanted.keys():
+        raise BadInput(
+            f"a token has {', '.join(wanted)}", next_step="make it with `astra tokens create`"
+        )
+    for member, check in wanted.items():
+        if not isinstance(content[member], str) or not check(content[member]):
+            raise BadInput(
+                f"{member} of the token is not acceptable",
+                next_step=f"a role is one of {', '.join(Role)}; a name has letters and spaces, up"
+                f" to 60; a token lives at most {LONGEST_TOKEN_DAYS} days",
+                field=member,
+            )
+
+
+def _soon_over(text: str, now: datetime) -> bool:
+    try:
+        left = parse_time(text) - now
+    except ValueError:
+        return False
+    return timedelta(0) < left <= timedelta(days=LONGEST_TOKEN_DAYS, minutes=10)
+
+
+# The index
+
+
+def _apply(record: Record) -> Iterator[Statement]:
+    data = record.data
+    if record.type == SESSION_OPENED:
+        row = (record.subject, data["hash"], data["by"], data["expires_at"])
+        yield "INSERT INTO session VALUES (?, ?, ?, ?, '', ?)", (*row, data.get("passkey", ""))
+    elif record.type == TOKEN_CREATED:
+        row = (record.subject, data["name"], data["role"], data["hash"], record.time)
+        more = (data["expires_at"], record.sequence)
+        yield "INSERT INTO token VALUES (?, ?, ?, ?, ?, ?, '', ?)", (*row, *more)
+    else:
+        table = "session" if record.type == SESSION_CLOSED else "token"
+        yield (
+            f"UPDATE {table} SET ended = ? WHERE id = ? AND ended = ''",  # noqa: S608 - one of two names
+            (record.time, record.subject),
+        )
+
+
+PROJECTION = Projection(
+    "access",
+    (
+        """CREATE TABLE session (
+            id TEXT PRIMARY KEY, hash TEXT, by TEXT, expires_at TEXT, ended TEXT, passkey TEXT
+        ) WITHOUT ROWID""",
+        "CREATE INDEX session_hash ON session (hash)",
+        """CREATE TABLE token (
+            id TEXT PRIMARY KEY, name TEXT, role TEXT, hash TEXT, created_at TEXT,
+            expires_at TEXT, ended TEXT, sequence INTEGER
+        ) WITHOUT ROWID""",
+        "CREATE INDEX token_hash ON token (hash)",
+    ),
+    _apply,
+    types=frozenset({SESSION_OPENED, SESSION_CLOSED, TOKEN_CREATED, TOKEN_REVOKED}),
+)

@@ -1,0 +1,276 @@
+"""Who may loosen: the operator, by a signature over exactly what was decided.
+
+A statement names the action, its content, the data root and a record of its ledger, a nonce and an
+expiry. It is accepted once (the nonce is a unique key of the ledger) and is checked again by
+whoever relies on the record later: that a record is there, or says `operator`, proves nothing.
+
+The operator's public key stands in the first record of the ledger. A new key is introduced by a
+statement of the old one, or of the recovery key that `astra init` printed once.
+
+A passkey that the operator's key has enrolled may sign too: its challenge is the hash of the
+statement. It speaks from its enrolment to its revocation, and never about keys, passkeys, tokens,
+the configuration or the sandbox.
+"""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, cast
+
+from astra.trusted.kernel import canonical, signatures
+from astra.trusted.kernel.clock import format_time, parse_time
+from astra.trusted.kernel.errors import SignatureRejected
+from astra.trusted.kernel.ids import random_id
+from astra.trusted.ledger import views
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.record import Event, Head, Record
+from astra.trusted.policy import passkeys
+from astra.trusted.policy.assertions import Assertion
+
+ROOT_CREATED, KEY_ROTATED = "data_root_created", "operator_key_rotated"
+KEY_ONLY = frozenset(
+    {
+        KEY_ROTATED,
+        passkeys.ENROLLED,
+        "token_created",
+        "config_signed",
+        "sandbox_off_allowed",
+    }
+)
+"""What a passkey cannot sign: it would make itself, or somebody else, more than it is."""
+LIFETIME = timedelta(minutes=10)
+_PUBLIC_KEY = re.compile(r"[0-9a-f]{64}")
+_MEMBERS = frozenset({"action", "content", "data_root", "head", "nonce", "expires_at"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Signed:
+    """A statement and what is under it, as they travel and as they are recorded.
+
+    `key` is a public key, with its signature in hex; or the id of a passkey, with its assertion.
+    """
+
+    statement: dict[str, Any]
+    signature: str
+    key: str
+    assertion: Assertion | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        said = {"statement": self.statement, "signature": self.signature, "key": self.key}
+        return {**said, **self.assertion.as_dict()} if self.assertion else said
+
+    @staticmethod
+    def read(value: Any) -> "Signed":
+        try:
+            return Signed(
+                statement=dict(value["statement"]),
+                signature=str(value["signature"]),
+                key=str(value["key"]),
+                assertion=Assertion.read(value) if "client_data" in value else None,
+            )
+        except (TypeError, KeyError, ValueError):
+            raise _rejected("there is no signature") from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keys:
+    """The data root's id, and the keys that may speak for its operator."""
+
+    root_id: str
+    operator: str
+    recovery: str
+    throwaway: bool
+
+
+def draft(
+    action: str, content: Mapping[str, Any], *, root_id: str, head: Head, now: datetime
+) -> dict[str, Any]:
+    """Write the statement that a person is about to sign.
+
+    The ledger's time never decreases. Where a clock was set back, its time is the later one, and
+    a lifetime that begins before it would be over before anybody signs.
+    """
+    begins = now if head.empty else max(now, parse_time(head.time))
+    return {
+        "action": action,
+        "content": dict(content),
+        "data_root": root_id,
+        "head": {"sequence": head.sequence, "hash": head.hash},
+        "nonce": random_id("nonce"),
+        "expires_at": format_time(begins + LIFETIME),
+    }
+
+
+def sign(statement: dict[str, Any], key: signatures.KeyPair) -> Signed:
+    signature = key.sign(signatures.statement_bytes(statement))
+    return Signed(statement=statement, signature=signature, key=key.public)
+
+
+def signed_event(
+    ledger: Ledger, event: Event, signed: Signed, *, now: datetime, allow_recovery: bool = False
+) -> Event:
+    """Give the event that records a signed decision, once its signature is checked.
+
+    The event's data is the content that must have been signed, word for word.
+    """
+    _check(
+        ledger,
+        signed,
+        action=event.type,
+        content=event.data,
+        keys=keys(ledger),
+        time=max(format_time(now), ledger.head().time),
+        before=ledger.head().sequence + 1,
+        allow_recovery=allow_recovery,
+    )
+    return Event(
+        type=event.type,
+        actor="operator",
+        data={**event.data, "authority": signed.as_dict()},
+        correlation=event.correlation,
+        subject=event.subject,
+        key=f"nonce:{signed.statement['nonce']}",
+    )
+
+
+def rotation(ledger: Ledger, new_key: str, signed: Signed, *, now: datetime) -> Event:
+    """Introduce a new operator key, by the word of the old one or of the recovery key."""
+    if not _PUBLIC_KEY.fullmatch(new_key):
+        raise _rejected("the new key is not a public key")
+    event = Event(type=KEY_ROTATED, actor="operator", data={"new_key": new_key})
+    return signed_event(ledger, event, signed, now=now, allow_recovery=True)
+
+
+def holds(ledger: Ledger, record: Record) -> bool:
+    """Tell whether a record carries the operator's signature over its own content."""
+    return _spoken(ledger, record, keys(ledger, before=record.sequence))
+
+
+def _spoken(ledger: Ledger, record: Record, trusted: Keys) -> bool:
+    content = {name: value for name, value in record.data.items() if name != "authority"}
+    try:
+        _check(
+            ledger,
+            Signed.read(record.data.get("authority")),
+            action=record.type,
+            content=content,
+            keys=trusted,
+            time=record.time,
+            before=record.sequence,
+            allow_recovery=record.type == KEY_ROTATED,
+        )
+    except SignatureRejected:
+        return False
+    return True
+
+
+def keys(ledger: Ledger, *, before: int | None = None) -> Keys:
+    """Read the keys in force, following each rotation that is properly signed."""
+    (created,) = views.records(ledger, type_=ROOT_CREATED, limit=1) or (None,)
+    if created is None or created.sequence != 1:
+        raise _rejected("this ledger does not start with the creation of a data root")
+    found = Keys(
+        root_id=created.data["root_id"],
+        operator=created.data["operator_key"],
+        recovery=created.data["recovery_key"],
+        throwaway=bool(created.data["throwaway"]),
+    )
+    for rotation in views.records(ledger, type_=KEY_ROTATED, limit=1000):
+        if (before is None or rotation.sequence < before) and _spoken(ledger, rotation, found):
+            found = replace(found, operator=rotation.data["new_key"])
+    return found
+
+
+def _check(
+    ledger: Ledger,
+    signed: Signed,
+    *,
+    action: str,
+    content: Mapping[str, Any],
+    keys: Keys,
+    time: str,
+    before: int,
+    allow_recovery: bool,
+) -> None:
+    said = signed.statement
+    if said.keys() != _MEMBERS:
+        raise _rejected("the statement has missing or unknown parts")
+    if said["data_root"] != keys.root_id:
+        raise _rejected("it was signed for another data root")
+    if said["action"] != action or not _same(said["content"], content):
+        raise _rejected("it was signed for something else")
+    if str(said["expires_at"]) < time:
+        raise _rejected("it has expired")
+    _check_signature(ledger, signed, keys, before, allow_recovery=allow_recovery)
+    if not _knows_head(ledger, said["head"], before):
+        raise _rejected("it was signed for another state of the ledger")
+
+
+def _check_signature(
+    ledger: Ledger, signed: Signed, keys: Keys, before: int, *, allow_recovery: bool
+) -> None:
+    if signed.assertion:
+        _check_passkey(ledger, signed, signed.assertion, before)
+        return
+    if signed.key not in ((keys.operator, keys.recovery) if allow_recovery else (keys.operator,)):
+        raise _rejected("it was not signed with the operator's key")
+    if not _signature_holds(signed):
+        raise _rejected("the signature does not fit the statement")
+
+
+def challenge(statement: dict[str, Any]) -> bytes:
+    """Give what a passkey is asked to sign for a statement."""
+    return hashlib.sha256(signatures.statement_bytes(statement)).digest()
+
+
+def passkey_objection(
+    ledger: Ledger, identifier: str, assertion: Assertion, challenge: bytes, *, before: int
+) -> str:
+    """Say why a passkey's answer does not count at a place in the chain, or nothing if it does."""
+    return passkeys.objection(
+        ledger,
+        identifier,
+        assertion,
+        challenge,
+        before=before,
+        holds=lambda record: holds(ledger, record),
+    )
+
+
+def _check_passkey(ledger: Ledger, signed: Signed, assertion: Assertion, before: int) -> None:
+    if signed.statement["action"] in KEY_ONLY:
+        raise _rejected("a passkey cannot decide this; it takes the operator's key")
+    wrong = passkey_objection(
+        ledger, signed.key, assertion, challenge(signed.statement), before=before
+    )
+    if wrong:
+        raise _rejected(wrong)
+
+
+def _same(left: Any, right: Mapping[str, Any]) -> bool:
+    return canonical.encode(left) == canonical.encode(dict(right))
+
+
+def _signature_holds(signed: Signed) -> bool:
+    message = signatures.statement_bytes(signed.statement)
+    return signatures.verify(signed.key, message, signed.signature)
+
+
+def _knows_head(ledger: Ledger, head: Any, before: int) -> bool:
+    if not isinstance(head, dict):
+        return False
+    named = cast("dict[str, Any]", head)
+    sequence = named.get("sequence")
+    if not isinstance(sequence, int) or not 0 < sequence < before:
+        return False
+    found = views.records(ledger, after=sequence - 1, limit=1)
+    return bool(found) and found[0].hash == named.get("hash")
+
+
+def _rejected(why: str) -> SignatureRejected:
+    return SignatureRejected(
+        f"the signature does not count: {why}",
+        next_step="ask the operator to run the command again in a terminal",
+    )

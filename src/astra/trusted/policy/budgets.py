@@ -1,0 +1,168 @@
+"""Budgets: so many starts a UTC day, for each tool, each schedule, and each actor in all.
+
+A start is spent by an event of its own (`budget_spent`) in the same batch as the start, with the
+version of its scope expected. So two callers can never both take the last one, a crash can neither
+refund nor double-spend, and the day of a spend is the day in its record.
+
+>>> from datetime import UTC, datetime
+>>> Scope("tool", "write_file", 500, datetime(2026, 5, 1, 23, 59, tzinfo=UTC)).day
+'2026-05-01'
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from astra.trusted.kernel import ids
+from astra.trusted.kernel.clock import format_time
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.projection import Projection, Statement
+from astra.trusted.ledger.record import Event, Record
+from astra.trusted.policy.call import Call, Tier
+
+BUDGET_SPENT = "budget_spent"
+CALLS_PER_TOOL = 500
+CALLS_PER_ACTOR = 2_000
+
+
+@dataclass(frozen=True)
+class Scope:
+    """One budget on one day."""
+
+    kind: str
+    name: str
+    limit: int
+    moment: datetime
+
+    @property
+    def day(self) -> str:
+        return format_time(self.moment)[:10]
+
+    @property
+    def id(self) -> str:
+        return ids.from_content("budget", f"{self.kind}\n{self.name}\n{self.day}", digits=16)
+
+    def spend(self, call: Call) -> Event:
+        data = {"scope": self.kind, "name": self.name, "day": self.day, "limit": self.limit}
+        return Event(
+            type=BUDGET_SPENT,
+            actor=str(call.actor),
+            data=data,
+            correlation=call.correlation,
+            subject=self.id,
+        )
+
+
+@dataclass(frozen=True)
+class Balance:
+    scope: Scope
+    used: int
+
+    @property
+    def left(self) -> int:
+        return max(self.scope.limit - self.used, 0)
+
+
+def scopes(call: Call, *, now: datetime) -> tuple[Scope, ...]:
+    """Name the budgets a call draws on. Reading is free; a plan spends its own step budget."""
+    if call.tier is Tier.READ or call.plan_id:
+        return ()
+    own = (
+        (Scope("schedule", call.schedule_id, call.schedule_budget, now),)
+        if call.schedule_id
+        else ()
+    )
+    pool = Scope("actor", str(call.actor.role), CALLS_PER_ACTOR, now)
+    return *own, Scope("tool", call.tool, CALLS_PER_TOOL, now), pool
+
+
+def balances(ledger: Ledger, wanted: Sequence[Scope]) -> list[Balance]:
+    return [Balance(scope, _used(ledger, scope.id)) for scope in wanted]
+
+
+def consumption(ledger: Ledger, *, days: int = 14) -> list[dict[str, Any]]:
+    """Show what was spent a day, newest day first."""
+    rows = ledger.query(
+        "SELECT day, scope, name, used, allowed FROM budget ORDER BY day DESC, scope, name LIMIT ?",
+        [days * 100],
+    )
+    names = ("day", "scope", "name", "used", "limit")
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def week(ledger: Ledger, *, now: datetime) -> list[dict[str, Any]]:
+    """Show what was spent on the day of `now`, and on each of the seven days that end with it."""
+    days = [format_time(now - timedelta(days=ago))[:10] for ago in reversed(range(7))]
+    rows = ledger.query(
+        "SELECT scope, name, day, used, allowed FROM budget WHERE day BETWEEN ? AND ?"
+        " ORDER BY scope, name, day",
+        [days[0], days[-1]],
+    )
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for scope, name, day, used, allowed in rows:
+        row = found.setdefault((scope, name), {"scope": scope, "name": name, "week": [0] * 7})
+        row["week"][days.index(day)] = used
+        row["limit"] = allowed
+    return [{**row, "day": days[-1], "used": row["week"][-1]} for row in found.values()]
+
+
+def fullest(ledger: Ledger, days: Sequence[str], *, most: int) -> tuple[list[dict[str, Any]], int]:
+    """Give the budgets of the last seven days, fullest first, and how many others there were.
+
+    Each with what every day used, and the id whose story tells it; no id where nothing was used.
+    Only the last week is compared, so that the answer takes no longer as the days grow many.
+    """
+    span = [days[-7:][0], days[-1]]
+    names = ledger.query(
+        "SELECT scope, name FROM budget WHERE day BETWEEN ? AND ? GROUP BY scope, name"
+        " ORDER BY max(used * 1.0 / max(allowed, 1)) DESC, scope, name",
+        span,
+    )
+    return [_over(ledger, days, *name) for name in names[:most]], max(len(names) - most, 0)
+
+
+def _over(ledger: Ledger, days: Sequence[str], scope: str, name: str) -> dict[str, Any]:
+    rows = ledger.query(
+        "SELECT day, id, used, allowed FROM budget WHERE scope = ? AND name = ?"
+        " AND day BETWEEN ? AND ? ORDER BY day",
+        [scope, name, days[0], days[-1]],
+    )
+    found = {day: (identifier, used) for day, identifier, used, _ in rows}
+    told = [found.get(day, (None, 0)) for day in days]
+    return {
+        "scope": scope,
+        "name": name,
+        "limit": rows[-1][3],
+        "used": [used for _, used in told],
+        "ids": [identifier for identifier, _ in told],
+    }
+
+
+def _used(ledger: Ledger, identifier: str) -> int:
+    rows = ledger.query("SELECT version FROM subject WHERE id = ?", [identifier])
+    return rows[0][0] if rows else 0
+
+
+def _apply(record: Record) -> Iterator[Statement]:
+    data = record.data
+    yield _SPEND, (record.subject, data["day"], data["scope"], data["name"], data["limit"])
+
+
+_SPEND = """
+    INSERT INTO budget VALUES (?, ?, ?, ?, 1, ?)
+    ON CONFLICT (id) DO UPDATE SET used = used + 1, allowed = excluded.allowed
+"""
+
+PROJECTION = Projection(
+    "budgets",
+    (
+        """CREATE TABLE budget (
+            id TEXT PRIMARY KEY, day TEXT, scope TEXT, name TEXT, used INTEGER, allowed INTEGER
+        ) WITHOUT ROWID""",
+        "CREATE INDEX budget_day ON budget (day, scope, name)",
+        "CREATE INDEX budget_name ON budget (scope, name, day)",
+    ),
+    _apply,
+    types=frozenset({BUDGET_SPENT}),
+)

@@ -1,0 +1,88 @@
+"""A call as the gate sees it: who, which tool, and what it would touch.
+
+Everything here is worked out by the server from the tool's definition and the arguments. What a
+model says about its own call (that it is read-only, that it is safe) appears nowhere.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+from typing import Any
+
+from astra.trusted.kernel import canonical
+
+
+class Tier(IntEnum):
+    READ = 0
+    LOCAL_WRITE = 1
+    EXTERNAL = 2
+
+
+class Role(StrEnum):
+    AGENT = "agent"
+    VIEWER = "viewer"
+    OPERATOR = "operator"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Actor:
+    """Who calls: a role that a door established, and a name for the record."""
+
+    role: Role
+    name: str
+    door: str
+
+    def __str__(self) -> str:
+        return f"{self.role}:{self.name}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Footprint:
+    """What a call would touch, computed from its arguments."""
+
+    read_paths: tuple[str, ...] = ()
+    write_paths: tuple[str, ...] = ()
+    domains: tuple[str, ...] = ()
+    skills: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    """Files the call acts on and somebody could edit before it runs, each with its sha-256."""
+    destructive: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "read_paths": list(self.read_paths),
+            "write_paths": list(self.write_paths),
+            "domains": list(self.domains),
+            "skills": list(self.skills),
+            "files": list(self.files),
+            "destructive": self.destructive,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    tool: str
+    tier: Tier
+    actor: Actor
+    arguments: Mapping[str, Any]
+    footprint: Footprint = field(default_factory=Footprint)
+    flags: tuple[str, ...] = ()
+    operator_only: bool = False
+    available: bool = True
+    correlation: str
+    schedule_id: str | None = None
+    schedule_budget: int = 0
+    plan_id: str | None = None
+
+    def digest(self) -> str:
+        """Name exactly what would run: approvals bind to this, and to nothing looser."""
+        content = {
+            "tool": self.tool,
+            "tier": int(self.tier),
+            "arguments": dict(self.arguments),
+            "footprint": self.footprint.as_dict(),
+            "schedule": self.schedule_id,
+            **({"plan": self.plan_id} if self.plan_id else {}),
+        }
+        return hashlib.sha256(canonical.encode(content)).hexdigest()

@@ -1,0 +1,74 @@
+"""The operator's configuration as it counts: the last `astra.toml` that was properly signed."""
+
+import difflib
+import hashlib
+from datetime import datetime
+from typing import Any
+
+from astra.trusted.ledger import unseen, views
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.record import Event
+from astra.trusted.policy import authority
+from astra.trusted.policy.authority import Signed
+from astra.trusted.settings import configuration
+from astra.trusted.settings.configuration import Configuration
+
+CONFIG_SIGNED = "config_signed"
+SUBJECT = "configuration"
+_MOST_LINES = 60
+
+
+def signed_text(ledger: Ledger) -> str:
+    """Give the text of the newest signed configuration, or nothing."""
+    for record in reversed(views.last(ledger, count=100, type_=CONFIG_SIGNED)):
+        if authority.holds(ledger, record):
+            return str(record.data["text"])
+    return ""
+
+
+def version(ledger: Ledger) -> int:
+    """Count what was signed, so that a signature can expect that none came since."""
+    rows = ledger.query("SELECT version FROM subject WHERE id = ?", [SUBJECT])
+    return rows[0][0] if rows else 0
+
+
+def refuse_if_changed(ledger: Ledger, seen: str) -> None:
+    """Keep somebody from signing over a configuration that they did not see; `seen` is its hash."""
+    now = signed_text(ledger)
+    if not now or content(now)["sha256"] == seen:
+        return
+    signed = views.last(ledger, count=100, type_=CONFIG_SIGNED)
+    before = next((str(r.data["text"]) for r in signed if r.data["sha256"] == seen), "")
+    raise unseen.refuse(
+        "the configuration",
+        next(record for record in reversed(signed) if record.data["text"] == now),
+        sha256=content(now)["sha256"],
+        lines=differing(before, now),
+    )
+
+
+def differing(before: str, after: str) -> list[str]:
+    r"""Give the lines that differ, those that went with `-` and those that came with `+`.
+
+    >>> differing("a\n-- b", "a\n++ c")
+    ['--- b', '+++ c']
+    """
+    found = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=0)
+    lines = [line for line in list(found)[2:] if not line.startswith("@@")]
+    more = len(lines) - _MOST_LINES
+    return [*lines[:_MOST_LINES], f"… and {more} more lines"] if more > 0 else lines
+
+
+def in_force(ledger: Ledger) -> Configuration:
+    return configuration.parse(signed_text(ledger))
+
+
+def sign(ledger: Ledger, text: str, signed: Signed, *, now: datetime) -> Event:
+    configuration.parse(text)
+    event = Event(type=CONFIG_SIGNED, actor="operator", data=content(text), subject=SUBJECT)
+    return authority.signed_event(ledger, event, signed, now=now)
+
+
+def content(text: str) -> dict[str, Any]:
+    """Give what an operator signs to put a configuration into force."""
+    return {"text": text, "sha256": hashlib.sha256(text.encode()).hexdigest()}

@@ -1,0 +1,164 @@
+"""Every tool call is a record: what was asked, what was decided, how it went.
+
+A read is one lazy record when it is over. Anything with an effect is a durable `tool_started`
+before, and a `tool_finished` after; a start without an end, found when the daemon opens its ledger,
+is closed as `tool_interrupted`: nobody knows how far it came.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from astra.trusted.kernel import canonical
+from astra.trusted.kernel.canonical import NotCanonical
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.projection import Projection, Statement
+from astra.trusted.ledger.record import Event, Record
+from astra.trusted.policy.call import Call, Tier
+from astra.trusted.policy.decision import Decision
+from astra.trusted.policy.secrets import redact
+
+TOOL_CALLED, TOOL_REFUSED = "tool_called", "tool_refused"
+TOOL_STARTED, TOOL_FINISHED, TOOL_INTERRUPTED = "tool_started", "tool_finished", "tool_interrupted"
+_LONGEST_ARGUMENT = 500
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    ok: bool
+    code: str
+    milliseconds: float
+    size: int
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "ok": self.ok,
+            "code": self.code,
+            "milliseconds": round(self.milliseconds, 3),
+            "size": self.size,
+        }
+
+
+def started(call: Call, call_id: str, decision: Decision) -> Event:
+    data = {**_facts(call, decision), "arguments": shown(call.arguments), "digest": call.digest()}
+    return _event(TOOL_STARTED, call, data, subject=call_id)
+
+
+def finished(call: Call, call_id: str, decision: Decision, outcome: Outcome) -> Event:
+    data = {"tool": call.tool, "outcome": outcome.as_dict()}
+    if call.tier is Tier.READ:
+        data = {**_facts(call, decision), "arguments": shown(call.arguments), **data}
+        return _event(TOOL_CALLED, call, data)
+    return _event(TOOL_FINISHED, call, data, subject=call_id)
+
+
+def refused(call: Call, decision: Decision) -> Event:
+    return _event(
+        TOOL_REFUSED, call, {**_facts(call, decision), "arguments": shown(call.arguments)}
+    )
+
+
+def close_interrupted(ledger: Ledger) -> int:
+    """Close the calls that a dead daemon left open; says how many there were."""
+    rows = ledger.query("SELECT id, tool, correlation FROM open_call ORDER BY sequence")
+    events = [
+        Event(
+            type=TOOL_INTERRUPTED,
+            actor="daemon",
+            data={"tool": tool, "outcome": {"ok": False, "code": "interrupted"}},
+            correlation=correlation,
+            subject=call_id,
+        )
+        for call_id, tool, correlation in rows
+    ]
+    ledger.append(events)
+    return len(events)
+
+
+def shown(arguments: Any) -> Any:
+    """Give arguments as they may be kept: secrets masked, long texts cut, oddities as text."""
+    try:
+        kept = _shortened(redact(arguments))
+        canonical.encode(kept)
+    except NotCanonical:
+        return {"not_json": ascii(arguments)[:_LONGEST_ARGUMENT]}
+    return kept
+
+
+def _facts(call: Call, decision: Decision) -> dict[str, Any]:
+    own = {"schedule": call.schedule_id} if call.schedule_id else {}
+    own |= {"plan": call.plan_id} if call.plan_id else {}
+    return {
+        "tool": call.tool,
+        "tier": int(call.tier),
+        "door": call.actor.door,
+        "decision": decision.as_dict(),
+        **own,
+    }
+
+
+def _event(kind: str, call: Call, data: dict[str, Any], subject: str | None = None) -> Event:
+    return Event(
+        type=kind,
+        actor=str(call.actor),
+        data=data,
+        correlation=call.correlation,
+        subject=subject,
+    )
+
+
+def _shortened(value: Any) -> Any:
+    match value:
+        case str() if len(value) > _LONGEST_ARGUMENT:
+            return f"{value[:_LONGEST_ARGUMENT]}… ({len(value)} characters)"
+        case dict():
+            return {str(name): _shortened(item) for name, item in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        case list() | tuple():
+            return [_shortened(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+        case _:
+            return value
+
+
+def _apply(record: Record) -> Iterator[Statement]:
+    if record.type == TOOL_STARTED:
+        yield (
+            "INSERT INTO open_call VALUES (?, ?, ?, ?)",
+            (record.subject, record.data["tool"], record.correlation, record.sequence),
+        )
+    else:
+        yield "DELETE FROM open_call WHERE id = ?", (record.subject,)
+
+
+def _count(record: Record) -> Iterator[Statement]:
+    """Count calls by tool and how they ended; one that has only begun is not counted yet."""
+    data = record.data
+    ok = bool(data.get("outcome", {}).get("ok"))
+    word = "ok" if ok else "refused" if record.type == TOOL_REFUSED else "failed"
+    yield _COUNT, (str(data.get("tool", "")), word)
+
+
+_COUNT = """
+    INSERT INTO tool_count VALUES (?, ?, 1)
+    ON CONFLICT (tool, outcome) DO UPDATE SET calls = calls + 1
+"""
+COUNTS = Projection(
+    "tool counts",
+    (
+        """CREATE TABLE tool_count (
+            tool TEXT, outcome TEXT, calls INTEGER, PRIMARY KEY (tool, outcome)
+        ) WITHOUT ROWID""",
+    ),
+    _count,
+    types=frozenset({TOOL_CALLED, TOOL_FINISHED, TOOL_REFUSED, TOOL_INTERRUPTED}),
+)
+
+PROJECTION = Projection(
+    "open calls",
+    (
+        """CREATE TABLE open_call (
+            id TEXT PRIMARY KEY, tool TEXT, correlation TEXT, sequence INTEGER
+        ) WITHOUT ROWID""",
+    ),
+    _apply,
+    types=frozenset({TOOL_STARTED, TOOL_FINISHED, TOOL_INTERRUPTED}),
+)

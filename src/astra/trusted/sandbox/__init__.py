@@ -1,0 +1,1 @@
+"""The launcher of bubblewrap boxes and the profile they run in."""

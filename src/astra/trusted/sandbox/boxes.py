@@ -1,0 +1,211 @@
+"""The running boxes of a data root, one small file each, so that any process can end them.
+
+A box is named by the pid of its init process, that process's start time, the boot it lives in and
+the inode of its pid namespace: a pid alone may belong to somebody else by now. Order matters: a
+launcher registers a box, looks for `var/stop` again, and only then lets its command start. Whoever
+stops creates `var/stop` first and reads the registry second. So one of the two always sees the
+other.
+"""
+
+import contextlib
+import json
+import os
+import select
+import signal
+from collections.abc import Generator
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from astra.trusted.kernel.ids import random_id
+
+RUN, APP = "run", "app"
+BY_OPERATOR = "stopped by an operator"
+_LARGEST_RECORD = 4096
+_START_TIME = 19  # place in /proc/PID/stat after the name, counted from the state
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunningBox:
+    """One entry; a `pid_namespace` of 0 says that the command runs unconfined, below a keeper."""
+
+    id: str
+    kind: str
+    label: str
+    pid: int
+    started: int
+    boot: str
+    pid_namespace: int
+    cgroup: str = ""
+
+    @property
+    def confined(self) -> bool:
+        return self.pid_namespace != 0
+
+
+def stop_file(data_root: Path) -> Path:
+    return data_root / "var" / "stop"
+
+
+def is_stopped(data_root: Path) -> bool:
+    return os.path.lexists(stop_file(data_root))
+
+
+def describe(
+    pid: int, *, pid_namespace: int, kind: str, label: str, cgroup: str = ""
+) -> RunningBox | None:
+    started = start_time(pid)
+    if started is None:
+        return None
+    return RunningBox(
+        id=random_id("box"),
+        kind=kind,
+        label=label,
+        pid=pid,
+        started=started,
+        boot=boot(),
+        pid_namespace=pid_namespace,
+        cgroup=cgroup,
+    )
+
+
+def register(data_root: Path, box: RunningBox) -> None:
+    folder = _folder(data_root)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    draft = folder / f".{box.id}"
+    draft.write_text(json.dumps(asdict(box)), encoding="utf-8")
+    draft.rename(folder / box.id)
+
+
+def unregister(data_root: Path, box: RunningBox) -> None:
+    forget(data_root, box)
+    (_folder(data_root) / f"{box.id}.ended").unlink(missing_ok=True)
+
+
+def forget(data_root: Path, box: RunningBox) -> None:
+    (_folder(data_root) / box.id).unlink(missing_ok=True)
+
+
+def registered(data_root: Path) -> tuple[list[RunningBox], list[str]]:
+    """Give the boxes on file, and the names of files that cannot be read as one."""
+    boxes: list[RunningBox] = []
+    unreadable: list[str] = []
+    for path in _files(data_root):
+        try:
+            with path.open("rb") as file:
+                fields: dict[str, Any] = json.loads(file.read(_LARGEST_RECORD))
+            boxes.append(RunningBox(**fields))
+        except FileNotFoundError:
+            continue
+        except (OSError, ValueError, TypeError):
+            unreadable.append(path.name)
+    return boxes, unreadable
+
+
+def mark_ended(data_root: Path, box: RunningBox, why: str = BY_OPERATOR) -> None:
+    """Note that a box is ended from outside, and why, for its launcher to say so."""
+    (_folder(data_root) / f"{box.id}.ended").write_text(why, encoding="utf-8")
+
+
+def why_ended(data_root: Path, box: RunningBox) -> str:
+    """Say why a box was ended from outside, or nothing if it was not."""
+    try:
+        return (_folder(data_root) / f"{box.id}.ended").read_text("utf-8") or BY_OPERATOR
+    except FileNotFoundError:
+        return BY_OPERATOR if is_stopped(data_root) else ""
+
+
+@contextlib.contextmanager
+def held(box: RunningBox) -> Generator[int | None, None, None]:
+    """Hold the init process of a box by descriptor; None when it is gone or is somebody else."""
+    try:
+        process = os.pidfd_open(box.pid)
+    except OSError:
+        yield None
+        return
+    try:
+        # Read after the descriptor was opened: equal means that the descriptor is the box.
+        same = box.boot == boot() and start_time(box.pid) == box.started
+        yield process if same and not wait_dead(process, 0) else None
+    finally:
+        os.close(process)
+
+
+def kill(process: int) -> bool:
+    """Kill the init process of a box, and with it everything in its pid namespace."""
+    try:
+        signal.pidfd_send_signal(process, signal.SIGKILL)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return True
+
+
+def wait_dead(process: int, seconds: float) -> bool:
+    """Wait until init is dead, which the kernel allows only when all of its namespace is."""
+    poll = select.poll()
+    poll.register(process, select.POLLIN)
+    return bool(poll.poll(max(0, int(seconds * 1000))))
+
+
+def members(pid_namespace: int) -> list[int]:
+    """List the processes that live in a pid namespace, zombies left out."""
+    inside = f"pid:[{pid_namespace}]"
+    return [pid for pid in all_pids() if _namespace(pid) == inside and is_alive(pid)]
+
+
+def start_time(pid: int) -> int | None:
+    fields = _stat(pid)
+    return int(fields[_START_TIME]) if len(fields) > _START_TIME else None
+
+
+def parent(pid: int) -> int | None:
+    fields = _stat(pid)
+    return int(fields[1]) if len(fields) > 1 else None
+
+
+def is_alive(pid: int) -> bool:
+    return _state(pid) not in {"Z", "X", ""}
+
+
+def all_pids() -> list[int]:
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
+
+
+@lru_cache(maxsize=1)
+def boot() -> str:
+    return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+
+
+def _folder(data_root: Path) -> Path:
+    return data_root / "var" / "run" / "boxes"
+
+
+def _files(data_root: Path) -> list[Path]:
+    try:
+        names = sorted(os.listdir(_folder(data_root)))  # noqa: PTH208 - names are enough
+    except FileNotFoundError:
+        return []
+    return [_folder(data_root) / name for name in names if "." not in name]
+
+
+def _namespace(pid: int) -> str:
+    try:
+        return str(Path(f"/proc/{pid}/ns/pid").readlink())
+    except OSError:
+        return ""
+
+
+def _state(pid: int) -> str:
+    return (_stat(pid) or [""])[0]
+
+
+def _stat(pid: int) -> list[str]:
+    """Split /proc/PID/stat after the name, which may hold anything, brackets included."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_bytes().decode("utf-8", "replace")
+    except OSError:
+        return []
+    return text.rpartition(")")[2].split()

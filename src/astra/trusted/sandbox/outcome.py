@@ -1,0 +1,101 @@
+"""How a run ended: a closed vocabulary, and in words why."""
+
+import signal
+from dataclasses import dataclass
+from enum import StrEnum
+
+from astra.trusted.egress.egress_proxy import NO_EGRESS, EgressSummary
+from astra.trusted.kernel.errors import AstraError
+from astra.trusted.sandbox.supervision import Ending, limit_of_signal
+
+_KILLED = 128 + signal.SIGKILL
+_NO_PROGRAM = ("bwrap: execvp ", "astra: execvp ")
+_TOOLCHAIN_HINT = "check its name, and that the box was given the toolchain it needs"
+
+
+class Verdict(StrEnum):
+    NEVER_RAN = "never_ran"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    TIMED_OUT = "timed_out"
+    KILLED_BY_LIMIT = "killed_by_limit"
+    STOPPED_BY_OPERATOR = "stopped_by_operator"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    verdict: Verdict
+    reason: str
+    next_step: str = ""
+    code: str = ""
+    exit_code: int | None = None
+    limit: str | None = None
+    seconds: float = 0.0
+    stdout: bytes = b""
+    stderr: bytes = b""
+    egress: EgressSummary = NO_EGRESS
+    confined: bool = True
+
+    @property
+    def succeeded(self) -> bool:
+        return self.verdict is Verdict.SUCCEEDED
+
+
+def never_ran(error: AstraError) -> Outcome:
+    return Outcome(
+        verdict=Verdict.NEVER_RAN,
+        reason=error.detail,
+        next_step=error.next_step,
+        code=error.reason,
+    )
+
+
+def judge(
+    ending: Ending, *, stopped: str, limits: float, egress: EgressSummary, seconds: float
+) -> Outcome:
+    """Say how a box ended; `stopped` says why it was ended from outside, if it was."""
+    verdict, reason, next_step = _verdict(ending, stopped=stopped, seconds=limits)
+    limit = ending.limit or limit_of_signal(ending.exit_code or 0)
+    if not ending.dead:
+        reason += "; some of its processes did not end yet: run astra stop --now"
+    return Outcome(
+        verdict=verdict,
+        reason=reason,
+        next_step=next_step,
+        exit_code=ending.exit_code if verdict in {Verdict.SUCCEEDED, Verdict.FAILED} else None,
+        limit=limit if verdict is Verdict.KILLED_BY_LIMIT else None,
+        seconds=seconds,
+        stdout=bytes(ending.output["stdout"]),
+        stderr=bytes(ending.output["stderr"]),
+        egress=egress,
+    )
+
+
+def _verdict(ending: Ending, *, stopped: str, seconds: float) -> tuple[Verdict, str, str]:
+    """Say how it ended; what Astra did to the box comes before what the box says of itself."""
+    code = ending.exit_code
+    limit = ending.limit or limit_of_signal(code or 0)
+    if ending.timed_out:
+        return Verdict.TIMED_OUT, f"not done after {seconds:g} s", "ask for more time, or do less"
+    if limit:
+        return Verdict.KILLED_BY_LIMIT, f"passed the limit on {limit}", "use less, or ask for more"
+    if stopped and code in {None, _KILLED}:
+        return Verdict.STOPPED_BY_OPERATOR, stopped, "astra status"
+    if code == 0:
+        return Verdict.SUCCEEDED, "exit code 0", ""
+    return _why_not(code, _last_words(ending))
+
+
+def _why_not(code: int | None, words: str) -> tuple[Verdict, str, str]:
+    if code is None:
+        return Verdict.NEVER_RAN, words or "the box ended before its command", "run astra doctor"
+    if words.startswith(_NO_PROGRAM):
+        name = words.partition(" execvp ")[2]
+        return Verdict.NEVER_RAN, f"the command cannot be started: {name}", _TOOLCHAIN_HINT
+    return Verdict.FAILED, f"exit code {code}", "read its output"
+
+
+def _last_words(ending: Ending) -> str:
+    """Give what was said when it is one line and nothing else: then the command never spoke."""
+    text = bytes(ending.output["stderr"]).decode("utf-8", "replace").strip()
+    return text if not ending.output["stdout"] and "\n" not in text else ""

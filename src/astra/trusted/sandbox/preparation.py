@@ -1,0 +1,176 @@
+"""Gets everything ready that a box is made of: descriptors opened, places looked through, data.
+
+As root it has to run in a thread that may take its own mounts (see `threshold`), because the
+granted places are staged for the uid of the boxes.
+"""
+
+import contextlib
+import os
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from astra.trusted.kernel.errors import BadInput
+from astra.trusted.policy.manifest import Manifest, check, is_within, normalise_path
+from astra.trusted.sandbox import boxes, grants, machine, staging, workspace
+from astra.trusted.sandbox.grants import Inspection, UnsafeGrant
+from astra.trusted.sandbox.machine import Machine
+from astra.trusted.sandbox.profile import NAME_FILES, Cover, Profile, compile_profile
+from astra.trusted.sandbox.toolchain import NO_TOOLCHAIN, Toolchain
+from astra.trusted.sandbox.workspace import Workspace
+
+_WRITE_BITS = {"owner": stat.S_IWUSR, "group": stat.S_IWGRP, "others": stat.S_IWOTH}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Box:
+    """What to run, and all that it may touch.
+
+    `protected` are the places that no grant may touch; `homes` are the home folders of this
+    machine unless a test names others. `host_network` and `inherited` descriptors are for the
+    deployed app, on the operator's signed word, and for nothing else.
+    """
+
+    command: tuple[str, ...]
+    manifest: Manifest = field(default_factory=Manifest)
+    workdir: str | None = None
+    toolchain: Toolchain = NO_TOOLCHAIN
+    protected: tuple[str, ...] = ()
+    homes: tuple[str, ...] | None = None
+    kind: str = boxes.RUN
+    label: str = ""
+    workspace: Workspace | None = None
+    host_network: bool = False
+    inherited: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    profile: Profile
+    sources: dict[str, int | str]
+    writable: tuple[int, ...]
+    found: Inspection
+
+
+def prepare(box: Box, stack: contextlib.ExitStack) -> Prepared:
+    host = machine.look()
+    homes = machine.home_folders() if box.homes is None else box.homes
+    manifest = check(box.manifest, protected=box.protected, homes=homes)
+    _check_words(box)
+    if host.identity.dropped:
+        staging.take_own_mounts()
+    opened = _open_all((*manifest.read_paths, *manifest.write_paths), stack)
+    found = _inspect(manifest, opened, host)
+    guarded = _guarded(manifest)
+    opened |= _open_all((*box.toolchain.read_paths, *guarded), stack)
+    profile = compile_profile(
+        manifest,
+        command=box.command,
+        machine=host,
+        toolchain=box.toolchain,
+        workdir=box.workdir,
+        covers=(*_hidden(box, host), *found.covers),
+        guarded=guarded,
+        workspace=box.workspace.place if box.workspace else None,
+        host_names=_host_names() if box.host_network else None,
+        inherited=box.inherited,
+    )
+    sources: dict[str, int | str] = {**opened}
+    if host.identity.dropped:
+        sources = {**staging.stage(opened)}
+    writable = tuple(opened[path] for path in manifest.write_paths)
+    if box.workspace is not None:
+        ready = workspace.set_up(box.workspace, stack)
+        sources[box.workspace.place] = ready.source
+        writable += _watched(ready, found)
+    return Prepared(profile=profile, sources=sources, writable=writable, found=found)
+
+
+def _host_names() -> dict[str, str]:
+    """Read how the host resolves names; what is not there stays as every box has it."""
+    found: dict[str, str] = {}
+    for name in NAME_FILES:
+        with contextlib.suppress(OSError):
+            found[name] = Path(name).read_text(encoding="utf-8", errors="replace")
+    return found
+
+
+def _check_words(box: Box) -> None:
+    """Refuse what would be read as something else on the way to bwrap."""
+    if not box.command or any("\0" in word for word in box.command):
+        raise BadInput("a box needs a command without NUL", next_step="name a program")
+    if box.workdir is not None:
+        normalise_path(box.workdir)
+    for path in box.toolchain.read_paths:
+        if any(is_within(path, place) for place in box.protected):
+            raise UnsafeGrant(
+                f"the toolchain {path} lies in a protected place",
+                next_step="give the target an environment of its own",
+                path=path,
+            )
+
+
+def _inspect(manifest: Manifest, opened: dict[str, int], host: Machine) -> Inspection:
+    found = Inspection()
+    readable = Inspection(covers=found.covers)
+    for path in manifest.write_paths:
+        _refuse_unwritable(path, opened[path], host)
+        grants.inspect(opened[path], path, writable=True, found=found)
+    for path in manifest.read_paths:
+        if path not in manifest.write_paths:
+            grants.inspect(opened[path], path, writable=False, found=readable)
+    grants.refuse_outside_links(found)
+    found.covers[:] = dict.fromkeys(found.covers)
+    return found
+
+
+def _refuse_unwritable(path: str, descriptor: int, host: Machine) -> None:
+    """Say early that a box could not write where it may: as root it has another uid than Astra."""
+    facts, identity = os.fstat(descriptor), host.identity
+    who = "others"
+    if facts.st_uid == identity.uid:
+        who = "owner"
+    elif facts.st_gid == identity.gid:
+        who = "group"
+    if identity.dropped and not facts.st_mode & _WRITE_BITS[who]:
+        raise UnsafeGrant(
+            f"{path} belongs to another user than the boxes (uid {identity.uid})",
+            next_step=f"chown -R {identity.uid}:{identity.gid} {path}",
+            path=path,
+        )
+
+
+def _guarded(manifest: Manifest) -> tuple[str, ...]:
+    """List the `.git` of each writable folder that is not granted itself."""
+    places = (f"{path.rstrip('/')}/.git" for path in manifest.write_paths)
+    return tuple(
+        place for place in places if place not in manifest.write_paths and os.path.lexists(place)
+    )
+
+
+def _watched(ready: workspace.Ready, found: Inspection) -> tuple[int, ...]:
+    """Watch a workspace that lies on the disk, from the size it has now."""
+    if ready.filling is None:
+        return ()
+    size, entries = grants.measure(ready.filling)
+    found.size += size
+    found.entries += entries
+    return (ready.filling,)
+
+
+def _hidden(box: Box, host: Machine) -> tuple[Cover, ...]:
+    """Cover protected places that lie inside what every box sees, such as an Astra below /usr."""
+    seen = (*host.folders, *host.etc, *box.toolchain.read_paths)
+    return tuple(
+        Cover(path=place, folder=Path(place).is_dir())
+        for place in box.protected
+        if any(is_within(place, folder) for folder in seen) and os.path.lexists(place)
+    )
+
+
+def _open_all(paths: tuple[str, ...], stack: contextlib.ExitStack) -> dict[str, int]:
+    opened: dict[str, int] = {}
+    for path in dict.fromkeys(paths):
+        opened[path] = grants.open_grant(path)
+        stack.callback(os.close, opened[path])
+    return opened

@@ -1,0 +1,157 @@
+"""Starts a box across the line between Astra's user and the boxes' user.
+
+Linux keeps mounts and credentials per thread. So a thread made for one launch takes a mount
+namespace of its own, stages what is granted, and is the boxes' user while it starts bwrap and sets
+the limits of its init process; the rest of Astra keeps its mounts and its uid.
+Nothing of Python runs between fork and exec, and a large process is not copied for it: changing the
+uid in the child would cost a full fork. The thread has to stay until the box is gone, because bwrap
+dies with the thread that started it.
+"""
+
+import contextlib
+import ctypes
+import io
+import os
+import platform
+import resource
+import socket
+import subprocess
+import threading
+from collections.abc import Callable, Generator
+from typing import TypeVar
+
+from astra.trusted.sandbox import supervision, syscalls
+from astra.trusted.sandbox.machine import Identity, no_such_user
+from astra.trusted.sandbox.preparation import Prepared
+from astra.trusted.sandbox.profile import Profile, arguments
+from astra.trusted.sandbox.supervision import Started
+
+# Calls of one thread only; the C library's own would change every thread of the process.
+_OWN_CREDENTIALS = {"x86_64": (116, 119, 117), "aarch64": (159, 149, 147)}
+_SPARE_DESCRIPTORS = 24
+T = TypeVar("T")
+
+
+def in_thread_of_its_own(work: Callable[[], T]) -> T:
+    """Do the work in a thread made for it; raise what it raises."""
+    done: list[T] = []
+    failed: list[BaseException] = []
+
+    def carry_out() -> None:
+        try:
+            done.append(work())
+        except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
+            failed.append(error)
+
+    thread = threading.Thread(target=carry_out, name="box")
+    thread.start()
+    thread.join()
+    if failed:
+        raise failed[0]
+    return done[0]
+
+
+def start(prepared: Prepared, stack: contextlib.ExitStack) -> Started:
+    """Start the box, up to the gate; only for a thread of its own."""
+    profile = prepared.profile
+    status, status_theirs = _pipe(stack)
+    gate_theirs, gate = (stack.enter_context(end) for end in socket.socketpair())
+    options, handed = _options(prepared, stack)
+    theirs = (status_theirs.fileno(), gate_theirs.fileno(), gate.fileno())
+    words = ("--json-status-fd", "--block-fd", "--sync-fd")
+    # The box holds the gate's other end too: if Astra dies now, the gate stays shut. The gate is
+    # no pipe, because a pipe that init holds could be opened again through /proc.
+    plumbing = [word for pair in zip(words, map(str, theirs), strict=True) for word in pair]
+    with lent(profile.machine.identity):
+        process = stack.enter_context(
+            subprocess.Popen(
+                [profile.machine.bwrap, "--args", str(options), *plumbing, "--", *profile.command],
+                env={},
+                cwd="/",
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,
+                pass_fds=(*handed, *theirs, *profile.inherited),
+            )
+        )
+        status_theirs.close()
+        gate_theirs.close()
+        started = supervision.await_init(process, status=status.fileno(), gate=gate.fileno())
+        stack.callback(os.close, started.init_handle)
+        stack.callback(started.kill)
+        _limit(started.init, profile, len(handed))
+    return started
+
+
+@contextlib.contextmanager
+def lent(identity: Identity) -> Generator[None, None, None]:
+    """Be the boxes' user, in this thread only.
+
+    The saved uid stays root, so that the thread can come back; exec forgets it, so that what is
+    started here cannot.
+    """
+    if not identity.dropped:
+        yield
+        return
+    before = os.getgroups()
+    try:
+        _become(groups=[], gid=identity.gid, uid=identity.uid)
+    except OSError as error:
+        raise no_such_user(identity, error) from None
+    try:
+        yield
+    finally:
+        _become(groups=before, gid=0, uid=0)
+
+
+def _become(*, groups: list[int], gid: int, uid: int) -> None:
+    set_groups, set_gids, set_uids = _OWN_CREDENTIALS[platform.machine()]
+    listed = (ctypes.c_uint32 * len(groups))(*groups)
+    if uid == 0:
+        syscalls.call(set_uids, 0, 0, 0)
+    syscalls.call(set_groups, len(groups), ctypes.addressof(listed))
+    syscalls.call(set_gids, gid, gid, 0)
+    if uid != 0:
+        syscalls.call(set_uids, uid, uid, 0)
+
+
+def _options(prepared: Prepared, stack: contextlib.ExitStack) -> tuple[int, list[int]]:
+    """Put the spelled box and all its data into descriptors, where no process list shows them."""
+    profile = prepared.profile
+    texts = dict(profile.files) | {c.path: "" for c in profile.covers if not c.folder}
+    files = {path: _memory_file(text.encode(), stack) for path, text in texts.items()}
+    filters = _memory_file(profile.seccomp, stack)
+    words = [*arguments(profile, prepared.sources, files), "--seccomp", str(filters)]
+    options = _memory_file("\0".join(words).encode(), stack)
+    places = [source for source in prepared.sources.values() if isinstance(source, int)]
+    return options, [options, filters, *files.values(), *places]
+
+
+def _limit(init: int, profile: Profile, handed: int) -> None:
+    """Set the limits on the box's init while its command waits; around bwrap, they count others."""
+    for name, (soft, hard) in profile.limits.items():
+        kind = getattr(resource, f"RLIMIT_{name}")
+        # bwrap still has its descriptors open at this point.
+        least = handed + _SPARE_DESCRIPTORS if name == "NOFILE" else 0
+        ceiling = resource.prlimit(init, kind)[1]
+        bounds = (max(soft, least), max(hard, least))
+        if ceiling != resource.RLIM_INFINITY:
+            bounds = (min(bounds[0], ceiling), min(bounds[1], ceiling))
+        resource.prlimit(init, kind, bounds)
+
+
+def _memory_file(data: bytes, stack: contextlib.ExitStack) -> int:
+    file = stack.enter_context(io.FileIO(os.memfd_create("astra-box"), "r+"))
+    file.write(data)
+    file.seek(0)
+    return file.fileno()
+
+
+def _pipe(stack: contextlib.ExitStack) -> tuple[io.FileIO, io.FileIO]:
+    reading, writing = os.pipe()
+    return (
+        stack.enter_context(io.FileIO(reading, "rb")),
+        stack.enter_context(io.FileIO(writing, "wb")),
+    )

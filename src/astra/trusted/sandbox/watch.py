@@ -1,0 +1,99 @@
+"""Watches what a running box uses up that no per-process limit can bound: disk and memory in all.
+
+Looks are spaced so that watching costs at most a twentieth of the time, and a sudden loss of free
+space on the file system brings the next look forward.
+"""
+
+import os
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from astra.trusted.file_ledger.reserve import free_space
+from astra.trusted.policy.manifest import Limits
+from astra.trusted.sandbox import grants
+from astra.trusted.sandbox.cgroups import MEMORY, PROCESSES, Group
+
+SHORTEST_PAUSE = 0.25
+_COST_SHARE = 20
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+@dataclass(kw_only=True)
+class Watch:
+    limits: Limits
+    writable: tuple[int, ...]
+    size_before: int
+    entries_before: int
+    init: int
+    group: Group | None = None
+    count_processes: bool = False
+    _next: float = field(default_factory=lambda: time.monotonic() + SHORTEST_PAUSE)
+    _next_walk: float = 0.0
+    _free_before: int | None = None
+
+    def due_in(self) -> float:
+        return max(0.0, self._next - time.monotonic())
+
+    def look(self) -> str | None:
+        """Name the limit that is passed, if one is."""
+        started = time.monotonic()
+        if started < self._next:
+            return None
+        passed = self._memory_and_processes() or self._disk(started)
+        self._next = time.monotonic() + SHORTEST_PAUSE
+        return passed
+
+    def _memory_and_processes(self) -> str | None:
+        if self.group is not None:  # the kernel counts, and better than anybody from outside
+            return self.group.passed()
+        pids = family(self.init)
+        if self.count_processes and len(pids) > self.limits.processes + 1:
+            return PROCESSES
+        used = sum(_resident(pid) for pid in pids)
+        return MEMORY if used > self.limits.memory_bytes else None
+
+    def _disk(self, now: float) -> str | None:
+        if not self.writable:
+            return None
+        free, floor = free_space(f"/proc/self/fd/{self.writable[0]}")
+        if free < floor:
+            return "disk"
+        self._free_before = free if self._free_before is None else self._free_before
+        if now < self._next_walk and self._free_before - free < self.limits.disk_bytes:
+            return None
+        measured = [grants.measure(descriptor) for descriptor in self.writable]
+        self._next_walk = now + _COST_SHARE * (time.monotonic() - now)
+        return self._judge(sum(size for size, _ in measured), sum(count for _, count in measured))
+
+    def _judge(self, size: int, entries: int) -> str | None:
+        if size - self.size_before > self.limits.disk_bytes:
+            return "disk"
+        return "files" if entries - self.entries_before > self.limits.disk_files else None
+
+
+def family(init: int) -> list[int]:
+    """List a box's processes: all descend from its init, which adopts the daemonised ones."""
+    found = [init]
+    for pid in found:
+        found.extend(_children(pid))
+    return found
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 - names are enough
+        texts = [
+            Path(f"/proc/{pid}/task/{t}/children").read_text(encoding="ascii") for t in threads
+        ]
+    except OSError:
+        return []
+    return [int(child) for text in texts for child in text.split()]
+
+
+def _resident(pid: int) -> int:
+    try:
+        fields = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()
+    except OSError:
+        return 0
+    return (int(fields[1]) - int(fields[2])) * _PAGE if len(fields) > 2 else 0  # noqa: PLR2004

@@ -1,0 +1,314 @@
+"""Settings from the environment and from `.env` in the data root.
+
+The process environment wins over `.env`, except for flags, where off wins. `${NAME}` expands to
+another setting or variable. A name that starts with ASTRA_ and is not known is an error, because a
+misspelt switch that silently does nothing is dangerous.
+
+The environment can only narrow: an agent's client chooses the environment it starts Astra with.
+
+>>> load({"DESIRE_HALF_LIFE_DAYS": "7"}).half_life_days
+7.0
+>>> load({"ASTRA_PORTT": "1"})
+Traceback (most recent call last):
+astra.trusted.kernel.errors.BadSetting: ASTRA_PORTT is not a setting; did you mean ASTRA_PORT?
+"""
+
+import difflib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from astra.trusted.kernel.errors import BadSetting
+from astra.trusted.settings.public_url import PublicUrl, read_public_url
+
+LARGEST_PORT = 65_535
+OFF_UNSAFE = "off-unsafe"
+FLAGS = {
+    "PERSONA_MODE_ENABLED": (True, "the whole persona: chat, source view, writing tools"),
+    "ASTRA_CODE_WRITE_ENABLED": (False, "changing and deploying code"),
+    "AGENT_PLANNING_ENABLED": (True, "drafting plans"),
+    "AGENT_RUNNER_ENABLED": (True, "running approved plans"),
+    "ASTRA_SCHEDULER_ENABLED": (True, "running schedules"),
+    "AGENT_AUTO_ESCALATE_ENABLED": (True, "suggesting a project for a long request"),
+}
+
+
+@dataclass(frozen=True)
+class Setting:
+    name: str
+    kind: str
+    default: str
+    meaning: str
+    used: bool = False
+
+
+_TEXT, _WHOLE, _NUMBER, _SWITCH = "text", "whole number", "number", "on or off"
+_PORT = "port, 0 to 65535"
+_HOURS = "whole number from 1 to 168"
+PERSON_FOR_TESTS = "AGENT_REQUIRE_HUMAN_APPROVAL_FOR_TEST_CHANGES"
+SETTINGS = (
+    Setting("AGENT_DATA_ROOT", "path", "./agent-data", "the data root", used=True),
+    Setting(
+        "AGENT_CODE_REPO_PATH",
+        "path",
+        "${AGENT_DATA_ROOT}/code-repo",
+        "the agent's clone of the target; fixed by `astra init`",
+        used=True,
+    ),
+    Setting(
+        "AGENT_SANDBOX_PATH",
+        "path",
+        "${AGENT_DATA_ROOT}/sandbox",
+        "the agent's playground; fixed by `astra init`",
+        used=True,
+    ),
+    *(
+        Setting(name, _SWITCH, "on" if default else "off", meaning, used=True)
+        for name, (default, meaning) in FLAGS.items()
+    ),
+    Setting(
+        "ASTRA_DAEMON_IDLE_MINUTES",
+        _NUMBER,
+        "10",
+        "a daemon started on demand leaves after so long without clients or due work",
+        used=True,
+    ),
+    Setting(
+        "ASTRA_OPERATOR_PASSPHRASE",
+        _TEXT,
+        "",
+        "the operator's passphrase, for data roots made with `init --throwaway` only",
+        used=True,
+    ),
+    Setting("ASTRA_PORT", _PORT, "8700", "the loopback port of `astra up`", used=True),
+    Setting(
+        "ASTRA_PUBLIC_URL",
+        _TEXT,
+        "",
+        "the https address of a TLS proxy or tunnel in front of `astra up`",
+        used=True,
+    ),
+    Setting("ASTRA_DATABASE_URL", _TEXT, "", "a Postgres address for ledger and index"),
+    Setting(
+        "ASTRA_SANDBOX",
+        "bubblewrap or off-unsafe",
+        "bubblewrap",
+        "what runs agent code; off-unsafe counts in `.env` or for `astra up`, and only with the"
+        " operator's signature (`astra sandbox off-unsafe`)",
+        used=True,
+    ),
+    Setting(
+        "ASTRA_MCP_TOOL_NAMES",
+        "underscore or dotted",
+        "underscore",
+        "how `astra mcp` advertises tool names; it understands both",
+        used=True,
+    ),
+    Setting("ASTRA_MODEL", _TEXT, "", "the model, for throwaway data roots only", used=True),
+    Setting(
+        "ASTRA_MODEL_BASE_URL", _TEXT, "", "its server, for throwaway data roots only", used=True
+    ),
+    Setting(
+        "AGENT_READ_SCOPE",
+        "source, granted or all",
+        "source",
+        "what read tools may read; only narrows what astra.toml allows",
+        used=True,
+    ),
+    Setting("AGENT_GIT_USER_NAME", _TEXT, "Agent", "the agent's name in commits", used=True),
+    Setting("AGENT_GIT_USER_EMAIL", _TEXT, "agent@localhost", "its address in commits", used=True),
+    Setting(
+        "AGENT_DEPLOY_TEST_TIMEOUT",
+        _WHOLE,
+        "300",
+        "seconds the target's tests may take",
+        used=True,
+    ),
+    Setting(
+        "AGENT_DEPLOY_REQUIRE_TESTS",
+        _SWITCH,
+        "on",
+        "no deploy without passing tests; off only by `[deploy] require_tests` in astra.toml",
+        used=True,
+    ),
+    Setting(
+        PERSON_FOR_TESTS,
+        _SWITCH,
+        "on",
+        "an agent deploys nothing while a change to tests waits for a person; off only by"
+        " `[target] require_human_approval_for_test_changes` in astra.toml",
+        used=True,
+    ),
+    Setting("AGENT_RUNNER_MAX_CONCURRENT", _WHOLE, "3", "plans that run at once", used=True),
+    Setting("MAX_CLARIFYING_ROUNDS", _WHOLE, "3", "rounds of questions before drafting", used=True),
+    Setting(
+        "DESIRE_HALF_LIFE_DAYS",
+        _NUMBER,
+        "14",
+        "days until a desire is half as strong; a new value counts from the daemon's next start",
+        used=True,
+    ),
+    Setting(
+        "DESIRE_SURVEY_HOURS",
+        _HOURS,
+        "1",
+        "hours between two entries of the strongest desires in the awareness feed",
+        used=True,
+    ),
+)
+
+_BY_NAME = {setting.name: setting for setting in SETTINGS}
+_ON, _OFF = frozenset({"1", "true", "on", "yes"}), frozenset({"0", "false", "off", "no"})
+_REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_DEEPEST_REFERENCE = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    data_root: Path
+    code_repo: Path
+    sandbox_folder: Path
+    flags_off: frozenset[str]
+    flags_asked_on: frozenset[str]
+    idle_minutes: float
+    half_life_days: float
+    survey_hours: int
+    test_timeout: int
+    tests_required: bool
+    person_for_tests: bool
+    git_user_name: str
+    git_user_email: str
+    read_scope: str | None
+    mcp_tool_names: str
+    port: int
+    public_url: PublicUrl | None
+    sandbox_off: bool
+    model: str
+    model_base_url: str
+    most_clarifying_rounds: int
+    most_plans_at_once: int
+
+
+def load(environ: Mapping[str, str], dotenv: str = "") -> Settings:
+    """Read every setting, or raise an error that names the key, the value and what is accepted."""
+    file = parse_dotenv(dotenv)
+    _refuse_unknown({*environ, *file})
+    merged = {**file, **environ}
+    values = {setting.name: _value(setting, merged) for setting in SETTINGS}
+    both = [{**values, **source} for source in (file, environ)]
+    off = {name for name in FLAGS if any(not _switch(name, source[name]) for source in both)}
+    given = {name for name in FLAGS if name in merged}
+    default_off = {name for name, (default, _) in FLAGS.items() if not default}
+    return Settings(
+        data_root=Path(values["AGENT_DATA_ROOT"]),
+        code_repo=Path(values["AGENT_CODE_REPO_PATH"]),
+        sandbox_folder=Path(values["AGENT_SANDBOX_PATH"]),
+        flags_off=frozenset(off & given),
+        flags_asked_on=frozenset((given - off) & default_off),
+        idle_minutes=float(values["ASTRA_DAEMON_IDLE_MINUTES"]),
+        half_life_days=float(values["DESIRE_HALF_LIFE_DAYS"]),
+        survey_hours=int(values["DESIRE_SURVEY_HOURS"]),
+        test_timeout=min(int(values["AGENT_DEPLOY_TEST_TIMEOUT"]), 86_400),
+        tests_required=_switch(
+            "AGENT_DEPLOY_REQUIRE_TESTS", merged.get("AGENT_DEPLOY_REQUIRE_TESTS") or "off"
+        ),
+        person_for_tests=_switch(PERSON_FOR_TESTS, merged.get(PERSON_FOR_TESTS) or "off"),
+        git_user_name=values["AGENT_GIT_USER_NAME"],
+        git_user_email=values["AGENT_GIT_USER_EMAIL"],
+        read_scope=values["AGENT_READ_SCOPE"] if merged.get("AGENT_READ_SCOPE") else None,
+        mcp_tool_names=values["ASTRA_MCP_TOOL_NAMES"],
+        port=int(values["ASTRA_PORT"]),
+        public_url=read_public_url(values["ASTRA_PUBLIC_URL"]),
+        sandbox_off=_sandbox_off(file, environ),
+        model=values["ASTRA_MODEL"],
+        model_base_url=values["ASTRA_MODEL_BASE_URL"],
+        most_clarifying_rounds=int(values["MAX_CLARIFYING_ROUNDS"]),
+        most_plans_at_once=int(values["AGENT_RUNNER_MAX_CONCURRENT"]),
+    )
+
+
+def _sandbox_off(*sources: Mapping[str, str]) -> bool:
+    """Tell whether somebody asks for no sandbox and nobody for one: a sandbox wins."""
+    given = {source["ASTRA_SANDBOX"] for source in sources if source.get("ASTRA_SANDBOX")}
+    return given == {OFF_UNSAFE}
+
+
+def names() -> frozenset[str]:
+    return frozenset(_BY_NAME)
+
+
+def _value(setting: Setting, merged: Mapping[str, str]) -> str:
+    raw = merged.get(setting.name) or setting.default
+    text = _expand(setting.name, raw, merged)
+    checks = {
+        _WHOLE: lambda: int(text) >= 0,
+        _PORT: lambda: 0 <= int(text) <= LARGEST_PORT,
+        _HOURS: lambda: 1 <= int(text) <= 168,  # noqa: PLR2004 - as _HOURS says
+        _NUMBER: lambda: 0 < float(text) < float("inf"),
+        _SWITCH: lambda: text.lower() in _ON | _OFF,
+        _TEXT: lambda: True,
+        "path": lambda: "\0" not in text and text != "",
+    }
+    check = checks.get(setting.kind, lambda: text in re.split(r", | or ", setting.kind))
+    try:
+        accepted = check()
+    except ValueError:
+        accepted = False
+    if not accepted:
+        raise BadSetting(
+            f"{setting.name} is {text!r}; accepted: {setting.kind}",
+            next_step=f"set {setting.name} to such a value, or unset it for {setting.default!r}",
+            key=setting.name,
+        )
+    return text
+
+
+def _switch(name: str, text: str) -> bool:
+    return _value(_BY_NAME[name], {name: text}).lower() in _ON
+
+
+def _expand(name: str, text: str, merged: Mapping[str, str]) -> str:
+    for _ in range(_DEEPEST_REFERENCE):
+        if not (found := _REFERENCE.search(text)):
+            return text
+        inner = merged.get(found[1]) or (
+            _BY_NAME[found[1]].default if found[1] in _BY_NAME else None
+        )
+        if inner is None:
+            raise BadSetting(
+                f"{name} refers to ${{{found[1]}}}, which is not set",
+                next_step=f"set {found[1]}, or write the value out",
+                key=name,
+            )
+        text = text[: found.start()] + inner + text[found.end() :]
+    raise BadSetting(f"{name} refers to itself", next_step="write the value out", key=name)
+
+
+def _refuse_unknown(given: set[str]) -> None:
+    for name in sorted(given):
+        if name.startswith("ASTRA_") and name not in _BY_NAME:
+            close = difflib.get_close_matches(name, _BY_NAME, n=1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            raise BadSetting(
+                f"{name} is not a setting{hint}",
+                next_step="unset it, or see docs/reference/settings.md",
+                key=name,
+            )
+
+
+def parse_dotenv(text: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        stripped = line.strip()
+        if not stripped or stripped.startswith("#"):
+            continue
+        name, equals, value = stripped.removeprefix("export ").partition("=")
+        if not equals or not name.strip().isidentifier():
+            raise BadSetting(
+                f".env line {number} is not NAME=value",
+                next_step="write NAME=value, one a line",
+                key=f".env:{number}",
+            )
+        found[name.strip()] = value.strip().strip("\"'")
+    return found

@@ -1,0 +1,1 @@
+"""Ends every process the agent started, and proves it."""
