@@ -86,8 +86,8 @@ class Desires:
             [identifier],
         )
         if not rows:
-            named = identifier if is_id(identifier) else "with that id"
-            raise NotFound(f"there is no desire {named}", next_step="astra desires list")
+            label = identifier if is_id(identifier) else "with that id"
+            raise NotFound(f"there is no desire {label}", next_step="astra desires list")
         return _desire(rows[0], self.fading(), self._moment())
 
     def reinforce(
@@ -146,8 +146,8 @@ class Desires:
 
     def now(self) -> datetime:
         """Tell the time as the ledger does: it never goes back behind the last record."""
-        written = max(format_time(self.clock.now()), self.ledger.head().time)
-        return datetime.fromisoformat(written)
+        latest = max(format_time(self.clock.now()), self.ledger.head().time)
+        return datetime.fromisoformat(latest)
 
     def _moment(self) -> float:
         return self.now().timestamp()
@@ -232,12 +232,12 @@ def _cursor(row: tuple[Any, ...]) -> str:
 def _position(cursor: str) -> tuple[float, int]:
     sequence, _, key = cursor.partition(":")
     try:
-        found = float.fromhex(key), int(sequence)
+        position = float.fromhex(key), int(sequence)
     except (ValueError, OverflowError):
-        found = None
-    if found is None or found[1] >= 1 << 63:
+        position = None
+    if position is None or position[1] >= 1 << 63:
         raise BadInput("the cursor is not one that a list gave", next_step="start without a cursor")
-    return found
+    return position
 
 
 def _busy() -> Conflict:

@@ -48,5 +48,5 @@ def next_hour(hour: str, hours: int = 1) -> str:
 def _line(desire: Desire) -> str:
     """Show a desire in words. An id on its own would put every survey into the desire's story."""
     text = " ".join(desire.text.split())
-    shown = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
-    return f"{desire.strength:.3f} {desire.id} {shown}"
+    short_text = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+    return f"{desire.strength:.3f} {desire.id} {short_text}"

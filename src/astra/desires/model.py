@@ -53,27 +53,29 @@ class Filter:
 
 
 def kept_text(text: str) -> str:
-    kept = text.strip()
-    canonical.encode(kept)
-    if not kept or len(kept) > LONGEST_TEXT or "\0" in kept:
+    clean_text = text.strip()
+    canonical.encode(clean_text)
+    if not clean_text or len(clean_text) > LONGEST_TEXT or "\0" in clean_text:
         raise BadInput(
             f"a desire is a text of 1 to {LONGEST_TEXT:,} characters, without NUL",
             code="bad_desire",
             next_step="say it in fewer words; details belong in its context or in a file",
         )
-    return str(redact(kept))
+    return str(redact(clean_text))
 
 
 def kept_tags(tags: Sequence[str]) -> list[str]:
-    kept = list(dict.fromkeys(tag.strip() for tag in tags))
-    canonical.encode(kept)
-    if len(kept) > MOST_TAGS or any(not 0 < len(tag) <= LONGEST_TAG or "\0" in tag for tag in kept):
+    clean_tags = list(dict.fromkeys(tag.strip() for tag in tags))
+    canonical.encode(clean_tags)
+    if len(clean_tags) > MOST_TAGS or any(
+        not 0 < len(tag) <= LONGEST_TAG or "\0" in tag for tag in clean_tags
+    ):
         raise BadInput(
             f"tags are at most {MOST_TAGS}, each of 1 to {LONGEST_TAG} characters",
             code="bad_desire",
             next_step="use fewer, shorter tags",
         )
-    return [str(redact(tag)) for tag in kept]
+    return [str(redact(tag)) for tag in clean_tags]
 
 
 def kept_context(context: Context) -> Any:

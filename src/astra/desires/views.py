@@ -30,8 +30,8 @@ def folded(text: str) -> str:
 
 def likeness(text: str) -> str:
     """Name what two texts share that say the same words."""
-    words = " ".join(re.findall(r"\w+", folded(text))) or folded(text)
-    return hashlib.sha256(words.encode()).hexdigest()[:16]
+    normalised = " ".join(re.findall(r"\w+", folded(text))) or folded(text)
+    return hashlib.sha256(normalised.encode()).hexdigest()[:16]
 
 
 def _apply(record: Record) -> Iterator[Statement]:

@@ -50,11 +50,11 @@ class Goals:
         return rows[:limit], rows[limit - 1].sequence if more else None
 
     def get(self, identifier: str) -> Goal:
-        found = self._where("id = ?", identifier)
-        if not found:
-            named = identifier if is_id(identifier) else "with that id"
-            raise NotFound(f"there is no goal {named}", next_step="astra goals list")
-        return found[0]
+        goals = self._where("id = ?", identifier)
+        if not goals:
+            label = identifier if is_id(identifier) else "with that id"
+            raise NotFound(f"there is no goal {label}", next_step="astra goals list")
+        return goals[0]
 
     def _where(self, condition: str, *parameters: Any) -> list[Goal]:
         rows = self.ledger.query(

@@ -72,14 +72,14 @@ class Promotions:
 
     def suggestions(self, *, limit: int = 5) -> list[Suggestion]:
         """Name the desires that speak for themselves: strong, and wanted again and again."""
-        waiting = {approval.subject_id for approval in self._waiting()}
-        found: dict[str, Suggestion] = {}
+        desires_waiting = {approval.subject_id for approval in self._waiting()}
+        suggestions_by_text: dict[str, Suggestion] = {}
         for desire in self.desires.listed(limit=LARGEST_PAGE).items:
             evidence = self.evidence(desire)
-            if evidence.convincing and desire.goal_id is None and desire.id not in waiting:
+            if evidence.convincing and desire.goal_id is None and desire.id not in desires_waiting:
                 suggestion = Suggestion(desire=desire, evidence=evidence)
-                found.setdefault(likeness(desire.text), suggestion)
-        return list(found.values())[:limit]
+                suggestions_by_text.setdefault(likeness(desire.text), suggestion)
+        return list(suggestions_by_text.values())[:limit]
 
     def evidence(self, desire: Desire) -> Evidence:
         recurrence, since = self.desires.recurrence(desire.text)
@@ -171,11 +171,11 @@ class Promotions:
 
     def _open(self, desire: Desire) -> str | None:
         """Name the request for exactly this that waits, or that was granted a moment ago."""
-        wanted = digest(desire)
+        desire_digest = digest(desire)
         for approval in self._waiting():
-            if approval.digest == wanted:
+            if approval.digest == desire_digest:
                 return approval.id
-        return self.desk.usable(wanted)
+        return self.desk.usable(desire_digest)
 
     def _ask(self, desire: Desire, actor: str) -> str:
         return self.desk.ask(

@@ -52,12 +52,12 @@ class Address:
     def read(endpoint: Any, key: Any, auth: Any) -> "Address":
         """Take what a browser, or a file of ours, says; refuse whatever is not plainly right."""
         try:
-            found = Address(endpoint=_plain(endpoint), key=decoded(key), auth=decoded(auth))
+            address = Address(endpoint=_plain(endpoint), key=decoded(key), auth=decoded(auth))
         except ValueError as error:
             raise _not_acceptable(str(error)) from None
-        if len(found.auth) != encryption.AUTH_BYTES or not encryption.is_point(found.key):
+        if len(address.auth) != encryption.AUTH_BYTES or not encryption.is_point(address.key):
             raise _not_acceptable("its keys are none of Web Push")
-        return found
+        return address
 
     @property
     def host(self) -> str:
@@ -103,11 +103,11 @@ class Devices:
     def subscribe(self, address: Address, who: Principal) -> Device:
         """Tell this browser from now on; asking again renews it."""
         self._check_service(address)
-        known = self._row(address.device)
+        device = self._row(address.device)
         holder = holder_of(who)
-        if known and known.holder == holder and self._lasts(known):
-            self.addresses.write(known.id, address)
-            return known
+        if device and device.holder == holder and self._lasts(device):
+            self.addresses.write(device.id, address)
+            return device
         self._check_number(address.device, holder)
         self.addresses.write(address.device, address)
         self.ledger.append([self._subscribed(address, holder, actor=str(who))])
@@ -116,15 +116,15 @@ class Devices:
 
     def unsubscribe(self, identifier: str, who: Principal) -> Device:
         """Forget a device for its holder, or for an operator."""
-        found = self.get(identifier)
-        if who.role is not Role.OPERATOR and found.holder != holder_of(who):
+        device = self.get(identifier)
+        if who.role is not Role.OPERATOR and device.holder != holder_of(who):
             raise Refused(
                 "this device belongs to somebody else",
                 code="wrong_holder",
                 next_step="turn it off on that device, or ask an operator",
             )
         self.forget(identifier, reason="unsubscribed", actor=str(who))
-        return found
+        return device
 
     def forget(self, identifier: str, *, reason: str, actor: str) -> None:
         if self._row(identifier):
@@ -134,22 +134,22 @@ class Devices:
         self.addresses.remove(identifier)
 
     def get(self, identifier: str) -> Device:
-        for found in self.listed():
-            if found.id == identifier:
-                return found
+        for device in self.listed():
+            if device.id == identifier:
+                return device
         raise NotFound(
             f"there is no device {identifier[:100]}", next_step="look at GET /api/devices"
         )
 
     def listed(self) -> list[Device]:
         """Give the devices that count now."""
-        kept, now = set(self.addresses.devices()), self.clock.now()
+        device_ids, now = set(self.addresses.devices()), self.clock.now()
         return [
-            each
-            for each in self._rows()
-            if each.id in kept
-            and each.expires_at > format_time(now)
-            and _stands(self.ledger, each.holder, now)
+            device
+            for device in self._rows()
+            if device.id in device_ids
+            and device.expires_at > format_time(now)
+            and _stands(self.ledger, device.holder, now)
         ]
 
     def may_hear_content(self, device: Device) -> bool:
@@ -167,11 +167,16 @@ class Devices:
             )
 
     def _check_number(self, device: str, holder: str) -> None:
-        others = [each for each in self.listed() if each.id != device]
-        own = [each for each in others if each.holder == holder]
-        if len(others) >= MOST or len(own) >= MOST_OF_ONE:
+        other_devices = [
+            other_device for other_device in self.listed() if other_device.id != device
+        ]
+        own_devices = [
+            other_device for other_device in other_devices if other_device.holder == holder
+        ]
+        if len(other_devices) >= MOST or len(own_devices) >= MOST_OF_ONE:
             raise Refused(
-                f"there are {len(own)} devices of yours and {len(others)} in all already",
+                f"there are {len(own_devices)} devices of yours and"
+                f" {len(other_devices)} in all already",
                 code="too_many_devices",
                 next_step="turn notifications off on one that you do not use",
             )
@@ -186,18 +191,18 @@ class Devices:
         return Event(type=SUBSCRIBED, actor=actor, data=data, subject=address.device)
 
     def _lasts(self, device: Device) -> bool:
-        left = parse_time(device.expires_at) - self.clock.now()
-        return left > RENEWED_WITH_LESS_LEFT
+        time_left = parse_time(device.expires_at) - self.clock.now()
+        return time_left > RENEWED_WITH_LESS_LEFT
 
     def _tidy(self) -> None:
         """Remove the files of devices that do not count any more."""
-        counting = {each.id for each in self.listed()}
+        counting = {listed_device.id for listed_device in self.listed()}
         for device in self.addresses.devices():
             if device not in counting:
                 self.addresses.remove(device)
 
     def _row(self, identifier: str) -> Device | None:
-        return next((each for each in self._rows() if each.id == identifier), None)
+        return next((row for row in self._rows() if row.id == identifier), None)
 
     def _rows(self) -> list[Device]:
         columns = "id, service, holder, subscribed_at, expires_at"
@@ -218,8 +223,8 @@ def _stands(ledger: Ledger, holder: str, now: datetime) -> bool:
         if kind == "passkey":
             return not enrolment.get(ledger, identifier).revoked_at
         if kind == "token":
-            found = access.token(ledger, identifier)
-            return not found.ended and found.expires_at > format_time(now)
+            token = access.token(ledger, identifier)
+            return not token.ended and token.expires_at > format_time(now)
     except NotFound:
         return False
     return access.was_not_left(ledger, identifier)

@@ -84,13 +84,13 @@ def encrypt(
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
     sender, salt = sender or _new_key(), salt or token_bytes(SALT_BYTES)
-    own = _point(sender.public_key())
+    sender_point = _point(sender.public_key())
     shared = sender.exchange(ECDH(), _public(receiver))
-    secret = _derived(shared, auth, b"WebPush: info\0" + receiver + own, 32)
+    secret = _derived(shared, auth, b"WebPush: info\0" + receiver + sender_point, 32)
     key = _derived(secret, salt, b"Content-Encoding: aes128gcm\0", 16)
     nonce = _derived(secret, salt, b"Content-Encoding: nonce\0", 12)
     padded = (message + _LAST).ljust(length, b"\0")
-    head = salt + _RECORD_SIZE.to_bytes(4, "big") + bytes([len(own)]) + own
+    head = salt + _RECORD_SIZE.to_bytes(4, "big") + bytes([len(sender_point)]) + sender_point
     return head + AESGCM(key).encrypt(nonce, padded, None)
 
 

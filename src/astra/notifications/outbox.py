@@ -106,11 +106,13 @@ class Outbox:
             return 0
         channels = self.channels()
         due = [*self._due(recent, channels.names)]
-        for each in due:
-            message = each.message(
+        for notification in due:
+            message = notification.message(
                 include_content=channels.include_content, waiting=self._waiting()
             )
-            self.ledger.append([each.outcome(sent=channels.send(each.channel, message))])
+            self.ledger.append(
+                [notification.outcome(sent=channels.send(notification.channel, message))]
+            )
         return len(due)
 
     def _recent(self) -> list[Notice]:
@@ -124,12 +126,12 @@ class Outbox:
         ]
 
     def _due(self, recent: list[Notice], names: tuple[str, ...]) -> Iterator[Notification]:
-        tried, spent = self._tried(), self._tried_lately()
+        attempts_by_notice, sent_lately = self._tried(), self._tried_lately()
         for notice in recent:
             for channel in names:
-                attempts, waits = tried.get((notice.sequence, channel), (0, False))
-                if not waits and spent[_purse(channel)] < MOST_AN_HOUR:
-                    spent[_purse(channel)] += 1
+                attempts, waits = attempts_by_notice.get((notice.sequence, channel), (0, False))
+                if not waits and sent_lately[_purse(channel)] < MOST_AN_HOUR:
+                    sent_lately[_purse(channel)] += 1
                     yield Notification(notice=notice, channel=channel, attempt=attempts + 1)
 
     def _waiting(self) -> int:
@@ -153,10 +155,10 @@ class Outbox:
             "SELECT channel, sum(attempts) FROM notice_try WHERE last > ? GROUP BY channel",
             [self._ago(_HOUR)],
         )
-        spent = Counter[str]()
+        attempts_by_purse = Counter[str]()
         for channel, attempts in rows:
-            spent[_purse(channel)] += attempts
-        return spent
+            attempts_by_purse[_purse(channel)] += attempts
+        return attempts_by_purse
 
     def _ago(self, time: timedelta) -> str:
         return format_time(self.clock.now() - time)

@@ -214,8 +214,8 @@ def _apply(record: Record) -> Iterator[Statement]:
         yield _while_off(record)
     if record.type not in NOTES:
         return
-    kind, words = NOTES[record.type]
-    row: tuple[Any, ...] = (record.sequence, record.time, kind, record.subject, words(record))
+    kind, describe = NOTES[record.type]
+    row: tuple[Any, ...] = (record.sequence, record.time, kind, record.subject, describe(record))
     yield "INSERT OR IGNORE INTO awareness VALUES (?, ?, ?, ?, ?)", row
 
 

@@ -104,20 +104,20 @@ class Chat:
         self.available(off)
         question = _readable(text)
         identifier = self.conversations.get(conversation).id if conversation else random_id("chat")
-        cut = self._take(identifier)
+        cancellation = self._take(identifier)
         try:
-            found = self.conversations.get(identifier) if conversation else None
-            record = self._keep_question(identifier, found, question, actor)
-            return self._turn(record, cut, told, off)
+            known_conversation = self.conversations.get(identifier) if conversation else None
+            record = self._keep_question(identifier, known_conversation, question, actor)
+            return self._turn(record, cancellation, told, off)
         except BaseException:  # whatever it was, the place of this conversation is free again
-            self._release(identifier, cut)
+            self._release(identifier, cancellation)
             raise
 
     def silence(self, identifier: str, *, actor: str) -> Conversation:
         """Suggest no project in this conversation any more."""
-        found = self.conversations.get(identifier)
-        if not found.silenced:
-            self.ledger.append([_silenced(found, actor)])
+        conversation = self.conversations.get(identifier)
+        if not conversation.silenced:
+            self.ledger.append([_silenced(conversation, actor)])
         return self.conversations.get(identifier)
 
     def is_answering(self, identifier: str) -> bool:
@@ -126,8 +126,8 @@ class Chat:
     def leave(self, seconds: float = 5.0) -> None:
         """Cut off every answer under way, and wait until what came of it is kept."""
         with self._changed:
-            for cut in self._speaking.values():
-                cut.set()
+            for cancellation in self._speaking.values():
+                cancellation.set()
             self._changed.wait_for(lambda: not self._speaking, seconds)
 
     def _keep_question(
@@ -176,17 +176,19 @@ class Chat:
         return turn
 
     def _may_suggest(self, identifier: str, flags: Mapping[str, bool]) -> bool:
-        wanted = flags[ESCALATION] and flags[PLANNING]
-        return wanted and not self.conversations.get(identifier).silenced
+        is_enabled = flags[ESCALATION] and flags[PLANNING]
+        return is_enabled and not self.conversations.get(identifier).silenced
 
     def _rules(self, flags: Mapping[str, bool], *, suggesting: bool, told: str) -> str:
-        words = "\n".join(
+        introduction_text = "\n".join(
             (
                 introduction.switched_off(flags),
                 introduction.approvals(lambda name: name.replace(".", "_")),
             )
         )
-        rules = _prompt().format(introduction=words, project=_PROJECT if suggesting else "")
+        rules = _prompt().format(
+            introduction=introduction_text, project=_PROJECT if suggesting else ""
+        )
         notes, _ = Awareness(self.ledger).read(limit=_MOST_NOTES)
         happened = "\n".join(f"{note.time} {note.kind}: {note.text}" for note in notes)
         data = [untrusted("what happened lately", happened)] if happened else []
@@ -195,14 +197,14 @@ class Chat:
 
     def _history(self, identifier: str) -> list[Utterance]:
         """Give the end of what was said, as much of it as a model can be asked to read."""
-        left, kept = _MOST_CHARACTERS, list[Utterance]()
+        characters_left, utterances = _MOST_CHARACTERS, list[Utterance]()
         for message in reversed(self.conversations.messages(identifier, last=_MOST_REMEMBERED)):
-            left -= len(message.text)
-            if left < 0 and kept:
+            characters_left -= len(message.text)
+            if characters_left < 0 and utterances:
                 break
-            said = message.text or "(nothing)"
-            kept.append(FromPerson(said) if message.who == PERSON else FromPersona(said))
-        return list(_alternating(reversed(kept)))
+            text = message.text or "(nothing)"
+            utterances.append(FromPerson(text) if message.who == PERSON else FromPersona(text))
+        return list(_alternating(reversed(utterances)))
 
     def _take(self, identifier: str) -> Cut:
         with self._changed:
@@ -246,15 +248,15 @@ def _readable(text: str) -> str:
 
 def _alternating(said: Iterable[Utterance]) -> Iterable[Utterance]:
     """Put something where an answer is missing: some models insist on turns."""
-    asked = False
-    for each in said:
-        if isinstance(each, FromPerson):
-            if asked:
+    awaits_answer = False
+    for utterance in said:
+        if isinstance(utterance, FromPerson):
+            if awaits_answer:
                 yield FromPersona("(no answer was kept)")
-            asked = True
+            awaits_answer = True
         else:
-            asked = False
-        yield each
+            awaits_answer = False
+        yield utterance
 
 
 def _silenced(found: Conversation, actor: str) -> Event:

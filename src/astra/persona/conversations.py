@@ -82,20 +82,22 @@ class Conversations:
         if not 1 <= limit <= LARGEST_PAGE:
             raise BadInput(f"limit is 1 to {LARGEST_PAGE}", next_step="ask for a page at a time")
         before = _END if cursor is None else cursor
-        found = self._where("spoken < ? ORDER BY spoken DESC LIMIT ?", before, limit + 1)
-        return found[:limit], found[limit - 1].spoken if len(found) > limit else None
+        conversations = self._where("spoken < ? ORDER BY spoken DESC LIMIT ?", before, limit + 1)
+        return conversations[:limit], conversations[limit - 1].spoken if len(
+            conversations
+        ) > limit else None
 
     def get(self, identifier: str) -> Conversation:
-        found = self._where("id = ?", identifier)
-        if not found:
-            named = identifier if is_id(identifier) else "with that id"
-            raise NotFound(f"there is no conversation {named}", next_step="astra chat --list")
-        return found[0]
+        conversations = self._where("id = ?", identifier)
+        if not conversations:
+            label = identifier if is_id(identifier) else "with that id"
+            raise NotFound(f"there is no conversation {label}", next_step="astra chat --list")
+        return conversations[0]
 
     def continuing(self, chain: str) -> Conversation | None:
         """Find the conversation that went exactly so far, by the digest of what was said in it."""
-        found = self._where("chain = ? ORDER BY spoken DESC LIMIT 1", chain)
-        return found[0] if found else None
+        conversations = self._where("chain = ? ORDER BY spoken DESC LIMIT 1", chain)
+        return conversations[0] if conversations else None
 
     def messages(
         self, identifier: str, *, last: int = LARGEST_PAGE, before: int = _END

@@ -87,8 +87,8 @@ class Cut:
     def set(self) -> None:
         with self._lock:
             self._is_set = True
-            waiting, self._waiting = self._waiting, []
-        for act in waiting:
+            callbacks, self._waiting = self._waiting, []
+        for act in callbacks:
             act()
 
     def is_set(self) -> bool:
@@ -107,7 +107,7 @@ class Cut:
             yield
         finally:
             with self._lock:
-                self._waiting = [each for each in self._waiting if each is not act]
+                self._waiting = [callback for callback in self._waiting if callback is not act]
 
 
 class Talker(Protocol):

@@ -82,8 +82,8 @@ class Turn:
         """Answer, and keep the answer; `tell` hears it as it comes."""
         try:
             ended, trouble = self._speak(tell)
-            if waiting := self._unsaid():
-                self._say(waiting, tell)
+            if reminder := self._unsaid():
+                self._say(reminder, tell)
             record = self._keep(ended, trouble)
         finally:
             self.over(self)
@@ -96,14 +96,14 @@ class Turn:
             for _ in range(MOST_ROUNDS):
                 if (why := self.closed()) is not None:
                     return FAILED, why
-                spoken = self._listen(utterances, tell)
-                if spoken.cut or self.cut.is_set():
+                reply = self._listen(utterances, tell)
+                if reply.cut or self.cut.is_set():
                     return CUT, None
-                if not spoken.calls:
+                if not reply.calls:
                     return DONE, None if self._text else _nothing(self.talker.name)
-                results = [self._call(each, tell) for each in spoken.calls[:MOST_CALLS]]
-                calls = spoken.calls[:MOST_CALLS]
-                utterances += [FromPersona(spoken.text, calls), FromTools(tuple(results))]
+                results = [self._call(call, tell) for call in reply.calls[:MOST_CALLS]]
+                calls = reply.calls[:MOST_CALLS]
+                utterances += [FromPersona(reply.text, calls), FromTools(tuple(results))]
         except ModelUnavailable as error:
             return FAILED, error
         return LIMIT, None
@@ -112,14 +112,12 @@ class Turn:
         if self._text:
             self._say("\n\n", tell)
         dialogue = Dialogue(rules=self.rules, utterances=utterances, tools=self.offered)
-        spoken = self.talker.converse(
-            dialogue, say=lambda text: self._say(text, tell), cut=self.cut
-        )
+        reply = self.talker.converse(dialogue, say=lambda text: self._say(text, tell), cut=self.cut)
         self._usage = Usage(
-            input_tokens=self._usage.input_tokens + spoken.usage.input_tokens,
-            output_tokens=self._usage.output_tokens + spoken.usage.output_tokens,
+            input_tokens=self._usage.input_tokens + reply.usage.input_tokens,
+            output_tokens=self._usage.output_tokens + reply.usage.output_tokens,
         )
-        return spoken
+        return reply
 
     def _say(self, text: str, tell: Tell) -> None:
         text = text[: LONGEST_ANSWER - len(self._text)]
@@ -165,9 +163,16 @@ class Turn:
 
     def _unsaid(self) -> str:
         """Say what waits for a person, where the model kept quiet about it."""
-        waiting = [call["approval_id"] for call in self._calls if call.get("approval_id")]
-        unsaid = [each for each in dict.fromkeys(waiting) if each not in self._text]
-        lines = [f"This waits for your approval: {each} (astra approve {each})" for each in unsaid]
+        approval_ids = [call["approval_id"] for call in self._calls if call.get("approval_id")]
+        unsaid = [
+            approval_id
+            for approval_id in dict.fromkeys(approval_ids)
+            if approval_id not in self._text
+        ]
+        lines = [
+            f"This waits for your approval: {approval_id} (astra approve {approval_id})"
+            for approval_id in unsaid
+        ]
         return ("\n\n" if self._text and lines else "") + "\n".join(lines)
 
     def _keep(self, ended: str, trouble: AstraError | None) -> Record:

@@ -74,16 +74,16 @@ class Acting:
 
     def decided(self, number: int, action: ActionForm) -> dict[str, Any]:
         """Write down what a model wants, exactly as it would run; refuse what cannot be kept."""
-        wanted = action.model_dump(mode="json")
-        wanted["text"] = wanted["text"][:LONGEST_OUTPUT]
-        wanted["output"] = wanted["output"][:LONGEST_OUTPUT]
-        if redact(wanted) != wanted:
+        document = action.model_dump(mode="json")
+        document["text"] = document["text"][:LONGEST_OUTPUT]
+        document["output"] = document["output"][:LONGEST_OUTPUT]
+        if redact(document) != document:
             raise BadInput(
                 "the action holds something that looks like a secret",
                 code="secret_in_action",
                 next_step="work without it; secrets reach an app through the signed configuration",
             )
-        encoded = canonical.encode(wanted)
+        encoded = canonical.encode(document)
         if len(encoded) > LARGEST_ACTION:
             raise BadInput(
                 f"the action has {len(encoded):,} bytes",
@@ -92,7 +92,7 @@ class Acting:
             )
         return {
             "step": number,
-            "action": wanted,
+            "action": document,
             "digest": hashlib.sha256(encoded).hexdigest(),
             "destructive": action.destructive,
             "prompt": prompts.WORKING,
@@ -114,8 +114,8 @@ class Acting:
 
     def close_interrupted(self, plan: AgentPlan, step: Step) -> None:
         """Close a step that a crash cut off: how far it came is unknown, and it is not repeated."""
-        words = "interrupted: it may have happened in part or whole, and is not done again"
-        self.finish(plan, step, "interrupted", words)
+        result = "interrupted: it may have happened in part or whole, and is not done again"
+        self.finish(plan, step, "interrupted", result)
 
     def finish(self, plan: AgentPlan, step: Step, outcome: str, result: str) -> None:
         data = _ended(step, outcome, result)
@@ -145,8 +145,8 @@ class Acting:
         kind = talk.QUESTION if asks else talk.UPDATE
 
         def along(now: AgentPlan) -> tuple[Event, ...]:
-            said = talk.sent(now, kind, action["text"], step=step.step)
-            return (said, _finished(now, step, "ok", "sent")) if asks else (said,)
+            message = talk.sent(now, kind, action["text"], step=step.step)
+            return (message, _finished(now, step, "ok", "sent")) if asks else (message,)
 
         if asks:
             data = {"reason": talk.QUESTION}
@@ -164,12 +164,12 @@ class Acting:
     def _tool(self, plan: AgentPlan, step: Step, action: Mapping[str, Any]) -> bool:
         try:
             call = self.door.understand(plan, action["tool"], action["arguments"])
-            missing = self.contracts.terms(plan.id).missing(call)
+            missing_grants = self.contracts.terms(plan.id).missing(call)
         except AstraError as error:
             self.finish(plan, step, "refused", _told(error))
             return True
-        if missing:
-            return self._lacks(plan, step, missing)
+        if missing_grants:
+            return self._lacks(plan, step, missing_grants)
         if self._must_confirm(plan, step, call):
             return self._wait_for_confirmation(plan, step, call)
 
@@ -211,21 +211,21 @@ class Acting:
         self, plan: AgentPlan, step: Step, claimed: int, ran: tuple[str, str]
     ) -> bool:
         """Block a step that was refused hosts, with the grants that would do."""
-        tried = self.refusals.since(plan, claimed)
+        attempts = self.refusals.since(plan, claimed)
         granted, skipped = (
             self.contracts.permissions(plan.id),
             refusals.skipped(self.register, plan),
         )
-        missing = refusals.missing(tried, granted, skipped)
-        if not missing:
+        missing_grants = refusals.missing(attempts, granted, skipped)
+        if not missing_grants:
             return False
-        what = {
-            **_wanted(step, missing),
+        block_data = {
+            **_wanted(step, missing_grants),
             "ran": {"outcome": ran[0], "result": mask(ran[1])[:LONGEST_RESULT]},
         }
-        words = refusals.in_words(missing, ran[0])
+        summary = refusals.in_words(missing_grants, ran[0])
         try:
-            block(self.register, plan, events.BLOCKED_ON_PERMISSION, what, words)
+            block(self.register, plan, events.BLOCKED_ON_PERMISSION, block_data, summary)
         except (Halted, IllegalMove):
             return False
         return True
@@ -238,10 +238,10 @@ class Acting:
         except AstraError as error:
             self.finish(plan, step, "refused", _told(error))
             return True
-        wanted = ", ".join(f"{kind} {one_line(value, 200)}" for kind, value in missing)
-        what = _wanted(step, missing)
-        words = f"it wants what it was not granted: {wanted}"
-        block(self.register, plan, events.BLOCKED_ON_PERMISSION, what, words)
+        grant_list = ", ".join(f"{kind} {one_line(value, 200)}" for kind, value in missing)
+        block_data = _wanted(step, missing)
+        summary = f"it wants what it was not granted: {grant_list}"
+        block(self.register, plan, events.BLOCKED_ON_PERMISSION, block_data, summary)
         return False
 
     def _must_confirm(self, plan: AgentPlan, step: Step, call: Call) -> bool:
@@ -251,15 +251,15 @@ class Acting:
         return destructive and not self.contracts.confirmed(plan, step)
 
     def _wait_for_confirmation(self, plan: AgentPlan, step: Step, call: Call) -> bool:
-        what = {
+        block_data = {
             "step": step.step,
             "digest": step.digest,
             "tool": call.tool,
             "arguments": shown(call.arguments),
         }
         arguments = one_line(json.dumps(shown(call.arguments), ensure_ascii=False), 300)
-        words = f"it is about to destroy something: {call.tool} {arguments}"
-        block(self.register, plan, events.BLOCKED_ON_DESTRUCTIVE, what, words)
+        summary = f"it is about to destroy something: {call.tool} {arguments}"
+        block(self.register, plan, events.BLOCKED_ON_DESTRUCTIVE, block_data, summary)
         return False
 
 

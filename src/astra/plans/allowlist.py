@@ -39,10 +39,10 @@ class Allowlist:
             "SELECT kind, value, line FROM global_grant JOIN record USING (sequence)"
             " ORDER BY global_grant.sequence"
         )
-        found = [(kind, value, chain.parse(line)) for kind, value, line in rows]
+        records = [(kind, value, chain.parse(line)) for kind, value, line in rows]
         return [
             {"kind": kind, "value": value, "added_at": record.time}
-            for kind, value, record in found
+            for kind, value, record in records
             if authority.holds(self.ledger, record)
         ]
 
@@ -100,9 +100,9 @@ class Allowlist:
         version = self._version()
         self.files.write_allowlist(self.text())
         data = {"level": events.INFO, "version": version}
-        done = Event(type=events.ALLOWLIST_EXPORTED, actor=events.DAEMON, data=data)
+        event = Event(type=events.ALLOWLIST_EXPORTED, actor=events.DAEMON, data=data)
         try:
-            self.ledger.append([done], expect={SUBJECT: version})
+            self.ledger.append([event], expect={SUBJECT: version})
         except StaleVersion:
             self.export()
 

@@ -94,13 +94,13 @@ class Plans:
         self, identifier: str, reason: str, *, actor: str, seen: str | None = None
     ) -> AgentPlan:
         """Turn a plan down; `seen` is the hash of the one that was looked at, as in `revise`."""
-        said = text(reason, LONGEST_REASON)
-        if not said:
+        clean_reason = text(reason, LONGEST_REASON)
+        if not clean_reason:
             raise BadInput("a rejection has a reason", next_step="say why: the agent reads it")
 
         def decide(plan: AgentPlan) -> Mapping[str, Any]:
             self.refuse_if_moved(plan, seen)
-            return {"reason": said}
+            return {"reason": clean_reason}
 
         self.register.move(identifier, events.REJECTED, decide, actor=actor)
         self._withdraw(identifier, keep="", why="the plan was rejected")
@@ -112,14 +112,14 @@ class Plans:
             return
         before = next((d for d in self._documents(plan.id) if d["plan_hash"] == seen), None)
         now = plan.plan.as_dict() if plan.plan else {}
-        moved = edits.differences(before["plan"], now) if before else []
+        differences = edits.differences(before["plan"], now) if before else []
         raise Conflict(
             f"{plan.id} was changed since you looked at it"
-            + (f": {one_line('; '.join(moved), 400)}" if moved else ""),
+            + (f": {one_line('; '.join(differences), 400)}" if differences else ""),
             code="stale_plan",
             next_step="look at it again, and decide on what it says now",
             plan_hash=plan.plan_hash,
-            changes=moved,
+            changes=differences,
         )
 
     def _documents(self, identifier: str) -> list[Mapping[str, Any]]:
@@ -137,8 +137,8 @@ class Plans:
         """Put a plan before the operator; gives the approval that waits for them."""
         plan = self.register.get(identifier)
         states.refuse_unless_legal(plan.id, plan.state, State.APPROVED)
-        wanted = self.asked_for(plan)
-        digest = digest_of(wanted)
+        grants_asked = self.asked_for(plan)
+        digest = digest_of(grants_asked)
         self._withdraw(identifier, keep=digest, why="the plan was changed")
         assert plan.plan is not None  # noqa: S101 - it awaits approval, so it was drafted
         goal = one_line(plan.plan.goals[0], 100)
@@ -150,8 +150,8 @@ class Plans:
             details={
                 "plan": plan.plan.as_dict(),
                 "plan_hash": plan.plan_hash,
-                "grants_hash": wanted.hash(),
-                "manifest": grants.review(wanted, code_repo=self.code_repo),
+                "grants_hash": grants_asked.hash(),
+                "manifest": grants.review(grants_asked, code_repo=self.code_repo),
             },
             actor=events.DAEMON,
             correlation=plan.correlation,
@@ -159,7 +159,9 @@ class Plans:
 
     def ask_anew(self, identifier: str) -> None:
         """Ask for a plan that changed, unless that was done since; the due step."""
-        if not any(self._asked_since(identifier, each.id) for each in self._mine(identifier)):
+        if not any(
+            self._asked_since(identifier, approval.id) for approval in self._mine(identifier)
+        ):
             self._withdraw(identifier, keep="", why="the plan was changed")
             self.ask(identifier)
 
@@ -202,8 +204,8 @@ class Plans:
 
     def refuse_flood(self) -> None:
         """Keep a person's inbox readable, whoever drafts."""
-        waiting = self.register.in_states([State.AWAITING_APPROVAL, State.DRAFT_PENDING])
-        if len(waiting) >= MOST_WAITING:
+        waiting_plans = self.register.in_states([State.AWAITING_APPROVAL, State.DRAFT_PENDING])
+        if len(waiting_plans) >= MOST_WAITING:
             raise Refused(
                 f"{MOST_WAITING} plans wait for the operator already",
                 code="too_many_waiting",
@@ -233,16 +235,16 @@ class Plans:
         return ""
 
     def _approval_facts(self, plan: AgentPlan, approval: Approval) -> dict[str, Any]:
-        wanted = self.asked_for(plan)
-        if digest_of(wanted) != approval.digest or plan.plan is None:
+        grants_asked = self.asked_for(plan)
+        if digest_of(grants_asked) != approval.digest or plan.plan is None:
             raise Refused(
                 "the plan moved while it was approved", code="stale", next_step="approve it again"
             )
         return {
             **events.counts(plan.plan),
-            "plan_hash": wanted.plan_hash,
-            "grants_hash": wanted.hash(),
-            "grants": wanted.as_dict(),
+            "plan_hash": grants_asked.plan_hash,
+            "grants_hash": grants_asked.hash(),
+            "grants": grants_asked.as_dict(),
             "approval": approval.id,
         }
 

@@ -93,15 +93,15 @@ class PlanCoder:
 
     def _files(self, plan: AgentPlan, instructions: str) -> dict[str, str | None]:
         reply = self.models.current().ask(self._prompt(plan, instructions), form=CodeForm)
-        spent = {"set_aside": False, "usage": reply.usage.as_dict()}
-        self.register.move(plan.id, events.USAGE_COUNTED, lambda now: {"step": now.steps, **spent})
+        usage = {"set_aside": False, "usage": reply.usage.as_dict()}
+        self.register.move(plan.id, events.USAGE_COUNTED, lambda now: {"step": now.steps, **usage})
         try:
             answer = CodeForm.model_validate(reply.document)
         except ValidationError:
             raise BadInput(
                 "the coder's answer was not in its form", next_step="try again"
             ) from None
-        files: dict[str, str | None] = {each.path: each.content for each in answer.files}
+        files: dict[str, str | None] = {file.path: file.content for file in answer.files}
         files |= dict.fromkeys(answer.deleted)
         if not files:
             why = one_line(answer.note, 300) or "it gave no files"

@@ -42,12 +42,14 @@ class Control:
     runner: Runner
 
     def pause(self, identifier: str, *, actor: str, reason: str = "") -> None:
-        said = text(reason, _LONGEST_REASON) or "paused by hand"
-        self.register.move(identifier, events.PAUSED, lambda _plan: {"reason": said}, actor=actor)
+        clean_reason = text(reason, _LONGEST_REASON) or "paused by hand"
+        self.register.move(
+            identifier, events.PAUSED, lambda _plan: {"reason": clean_reason}, actor=actor
+        )
 
     def abort(self, identifier: str, *, actor: str, reason: str = "") -> None:
-        said = text(reason, _LONGEST_REASON) or "ended by hand"
-        self.runner.abort(identifier, said, actor=actor)
+        clean_reason = text(reason, _LONGEST_REASON) or "ended by hand"
+        self.runner.abort(identifier, clean_reason, actor=actor)
 
     def skip(
         self, identifier: str, *, actor: str, reason: str = "", seen: int | None = None
@@ -56,16 +58,16 @@ class Control:
 
         `seen` is the step that was looked at; if another one waits by now, nothing is done.
         """
-        said = text(reason, _LONGEST_REASON) or "the operator skipped it"
+        clean_reason = text(reason, _LONGEST_REASON) or "the operator skipped it"
 
         def decide(plan: AgentPlan) -> Mapping[str, Any]:
             step = self._blocked_step(plan)
             _refuse_if_moved(plan, seen)
-            skipped = {"step": step, "reason": said}
+            skipped = {"step": step, "reason": clean_reason}
             block = plan.block or {}
             if "ran" not in block:
                 return skipped
-            return {**skipped, "ran": told(block, said), "items": block["items"]}
+            return {**skipped, "ran": told(block, clean_reason), "items": block["items"]}
 
         self.register.move(
             identifier, events.ACTION_SKIPPED, decide, actor=actor, beside=_resumed("skipped")
@@ -73,18 +75,18 @@ class Control:
 
     def message(self, identifier: str, words: str, *, actor: str) -> None:
         """Tell a plan something; its next step reads it, and an open question is answered by it."""
-        said = text(words, talk.LONGEST_MESSAGE)
-        if not said:
+        clean_text = text(words, talk.LONGEST_MESSAGE)
+        if not clean_text:
             raise BadInput("there is nothing to say", next_step="say something")
 
         def along(plan: AgentPlan) -> tuple[Event, ...]:
-            asked = plan.state is State.PAUSED and plan.reason == talk.QUESTION
-            return _resumed("answered")(plan) if asked else ()
+            awaits_answer = plan.state is State.PAUSED and plan.reason == talk.QUESTION
+            return _resumed("answered")(plan) if awaits_answer else ()
 
         self.register.move(
             identifier,
             events.MESSAGE_RECEIVED,
-            lambda _plan: {"text": said},
+            lambda _plan: {"text": clean_text},
             actor=actor,
             beside=along,
         )
@@ -156,8 +158,8 @@ class Control:
         if action == "retry":
             return events.STEP_RETRIED, self._retry
         if action != "grant":
-            known = "grant, resume, extend_budget, retry"
-            raise BadInput(f"{action!r} is not signed", next_step=known)
+            actions = "grant, resume, extend_budget, retry"
+            raise BadInput(f"{action!r} is not signed", next_step=actions)
         if plan.state is State.BLOCKED_ON_DESTRUCTIVE:
             return events.ACTION_CONFIRMED, self._confirmation
         return events.PERMISSION_GRANTED, lambda now: self._grant(now, once=once)
@@ -222,14 +224,14 @@ class Control:
         Without this they would only hear that their signature does not fit.
         """
         content = signed.statement.get("content")
-        expected = events.data_of(kind, plan.id, wanted)
-        if not isinstance(content, dict) or content == expected:
+        expected_data = events.data_of(kind, plan.id, wanted)
+        if not isinstance(content, dict) or content == expected_data:
             return
-        starts_from, what, by = _MOVED_BY[kind]
-        if {**content, **{name: expected[name] for name in starts_from}} == expected:
+        starts_from, subject, by = _MOVED_BY[kind]
+        if {**content, **{name: expected_data[name] for name in starts_from}} == expected_data:
             record = self.register.last_of(plan.id, *by)
             more = {"budget": plan.budget, "state": str(plan.state)}
-            raise unseen.refuse(f"{what} of {plan.id}", record, **more)
+            raise unseen.refuse(f"{subject} of {plan.id}", record, **more)
 
     def _blocked_step(self, plan: AgentPlan, *wanted: State) -> int:
         states = wanted or (State.BLOCKED_ON_PERMISSION, State.BLOCKED_ON_DESTRUCTIVE)
@@ -262,13 +264,13 @@ def _resumed(reason: str) -> Callable[[AgentPlan], tuple[Event, ...]]:
     """Let the plan go on in the same batch as the decision it waited for."""
 
     def along(plan: AgentPlan) -> tuple[Event, ...]:
-        made = events.made(
+        event = events.made(
             events.RESUMED,
             plan.id,
             {"reason": reason},
             actor=events.DAEMON,
             correlation=plan.correlation,
         )
-        return (made,)
+        return (event,)
 
     return along

@@ -16,14 +16,14 @@ def by_checkpoint(ledger: Ledger, plan: str) -> list[dict[str, Any]]:
 
     A step under way counts with its tokens, and has no length yet.
     """
-    found: dict[int, dict[str, Any]] = {}
+    costs: dict[int, dict[str, Any]] = {}
     for checkpoint, outcome, steps, tokens, took in ledger.query(_BY_OUTCOME, [plan]):
-        cost = found.setdefault(checkpoint, _nothing(checkpoint))
+        cost = costs.setdefault(checkpoint, _nothing(checkpoint))
         cost["steps"] += steps
         cost["tokens"] += tokens
         cost["milliseconds"] += round(took or 0)
         cost["outcomes"][outcome] = steps
-    return list(found.values())
+    return list(costs.values())
 
 
 def _nothing(checkpoint: int) -> dict[str, Any]:

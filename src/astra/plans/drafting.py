@@ -45,13 +45,13 @@ class Drafting:
         self, description: str, *, channels: Sequence[str] = (), actor: str, correlation: str
     ) -> AgentPlan:
         """Ask for a plan in words; a model drafts it as soon as the daemon gets to it."""
-        said = text(description, LONGEST_DESCRIPTION)
-        if not said:
+        clean_description = text(description, LONGEST_DESCRIPTION)
+        if not clean_description:
             raise BadInput("say what is to be done", next_step="describe the project")
         self.models.current()
         self.plans.refuse_flood()
         identifier = random_id("plan")
-        data = {"description": said, "channels": channels_of(channels)}
+        data = {"description": clean_description, "channels": channels_of(channels)}
         event = events.made(
             events.REQUESTED, identifier, data, actor=actor, correlation=correlation
         )
@@ -60,7 +60,7 @@ class Drafting:
 
     def answer(self, identifier: str, answer: str, *, actor: str) -> AgentPlan:
         """Answer the questions that drafting waits for."""
-        said = text(answer, LONGEST_ANSWER)
+        clean_answer = text(answer, LONGEST_ANSWER)
 
         def decide(plan: AgentPlan) -> dict[str, Any]:
             if plan.state is not State.DRAFT_PENDING or not plan.questions:
@@ -69,9 +69,9 @@ class Drafting:
                     code="nothing_asked",
                     next_step=f"astra plans show {identifier}",
                 )
-            if not said:
+            if not clean_answer:
                 raise BadInput("that is no answer", next_step="answer the questions in words")
-            return {"answer": said, "round": plan.round}
+            return {"answer": clean_answer, "round": plan.round}
 
         self.register.move(identifier, events.ANSWERED, decide, actor=actor)
         return self.register.get(identifier)
@@ -109,8 +109,8 @@ class Drafting:
                 self._draft(plan, document, reply.usage)
         except states.IllegalMove:
             # somebody decided while the model was thinking; it was paid for all the same
-            spent = {"step": 0, "set_aside": False, "usage": _spent(reply.usage)}
-            self.register.move(plan.id, events.USAGE_COUNTED, lambda _plan: spent)
+            usage_data = {"step": 0, "set_aside": False, "usage": _spent(reply.usage)}
+            self.register.move(plan.id, events.USAGE_COUNTED, lambda _plan: usage_data)
         except AstraError as error:
             self._retry(plan, error.detail, reply.usage, reason=INVALID)
 
@@ -161,8 +161,10 @@ class Drafting:
 
     def _prompt(self, plan: AgentPlan) -> Prompt:
         talk = [
-            prompts.untrusted("your question" if each.direction == "sent" else "answer", each.text)
-            for each in self.register.messages(plan.id)
+            prompts.untrusted(
+                "your question" if message.direction == "sent" else "answer", message.text
+            )
+            for message in self.register.messages(plan.id)
         ]
         trouble = (
             [prompts.untrusted("what was wrong last time", plan.reason)] if plan.reason else []
@@ -182,23 +184,23 @@ class Drafting:
 
 def pause_before(failures: int, error: AstraError) -> timedelta:
     """Say how long to wait before a model is asked again: as we do, or longer if it asked us to."""
-    asked = error.patience if isinstance(error, ModelUnavailable) else 0
+    requested_seconds = error.patience if isinstance(error, ModelUnavailable) else 0
     usual = BACKOFF_SECONDS[min(failures, len(BACKOFF_SECONDS) - 1)]
-    return timedelta(seconds=max(usual, asked))
+    return timedelta(seconds=max(usual, requested_seconds))
 
 
 def _read(reply: Reply) -> tuple[list[str], Any]:
     """Take questions and plan out of whatever a model said."""
     if not isinstance(reply.document, dict):
         return [], reply.document
-    said = cast("dict[str, Any]", reply.document)
-    asked = said.get("questions")
-    items = cast("list[Any]", asked) if isinstance(asked, list) else []
+    document = cast("dict[str, Any]", reply.document)
+    raw_questions = document.get("questions")
+    items = cast("list[Any]", raw_questions) if isinstance(raw_questions, list) else []
     questions = [one_line(item, LONGEST_QUESTION) for item in items if isinstance(item, str)]
     questions = [question for question in questions if question.strip()][:MOST_QUESTIONS]
-    if isinstance(said.get("plan"), dict):
-        return [], said["plan"]
-    return questions, said
+    if isinstance(document.get("plan"), dict):
+        return [], document["plan"]
+    return questions, document
 
 
 def _spent(usage: Usage) -> dict[str, int]:

@@ -46,10 +46,10 @@ def differences(before: Any, after: Any, path: str = "") -> list[str]:
 
 def _in_tables(before: dict[str, Any], after: dict[str, Any], path: str) -> list[str]:
     return [
-        words
+        difference
         for name in {**before, **after}
         if name != "id"  # worked out from the words beside it
-        for words in differences(
+        for difference in differences(
             before.get(name), after.get(name), f"{path}.{name}" if path else name
         )
     ]
@@ -58,14 +58,14 @@ def _in_tables(before: dict[str, Any], after: dict[str, Any], path: str) -> list
 def _in_lists(before: list[Any], after: list[Any], path: str) -> list[str]:
     if len(before) == len(after) and all(isinstance(item, dict) for item in before):
         pairs = enumerate(zip(before, after, strict=True))
-        return [words for i, pair in pairs for words in differences(*pair, f"{path}.{i}")]
-    gone = [f"{path} without {_spelled(item)}" for item in before if item not in after]
-    return gone + [f"{path} with {_spelled(item)}" for item in after if item not in before]
+        return [difference for i, pair in pairs for difference in differences(*pair, f"{path}.{i}")]
+    removed = [f"{path} without {_spelled(item)}" for item in before if item not in after]
+    return removed + [f"{path} with {_spelled(item)}" for item in after if item not in before]
 
 
 def _spelled(value: Any) -> str:
-    named = cast("dict[str, Any]", value).get("title") if isinstance(value, dict) else None
-    return one_line(json.dumps(named or value, ensure_ascii=False), 80)
+    title = cast("dict[str, Any]", value).get("title") if isinstance(value, dict) else None
+    return one_line(json.dumps(title or value, ensure_ascii=False), 80)
 
 
 def _apply_one(
@@ -88,20 +88,20 @@ def _set(holder: Any, name: str, value: Any, path: str) -> None:
 
 
 def _add(holder: Any, name: str, value: Any, path: str) -> None:
-    found = _inside(holder, name, path)
-    if not isinstance(found, list):
+    member = _inside(holder, name, path)
+    if not isinstance(member, list):
         _nothing_there(path, "is no list")
-    items = cast("list[Any]", found)
+    items = cast("list[Any]", member)
     if value not in items:
         items.append(value)
 
 
 def _remove(holder: Any, name: str, value: Any, path: str) -> None:
-    found = _inside(holder, name, path)
+    member = _inside(holder, name, path)
     if value is None and isinstance(holder, list):
         del holder[int(name)]
-    elif isinstance(found, list) and value in found:
-        cast("list[Any]", found).remove(value)
+    elif isinstance(member, list) and value in member:
+        cast("list[Any]", member).remove(value)
     else:
         _nothing_there(path, f"does not hold {one_line(repr(value), 80)}")
 

@@ -42,8 +42,8 @@ class Exports:
             self._write(plan)
 
     def due(self, plan: AgentPlan) -> bool:
-        under = plan.state in UNDER_CONTRACT and plan.grants is not None
-        return under and plan.plan is not None and plan.exported != _mark(plan)
+        has_contract = plan.state in UNDER_CONTRACT and plan.grants is not None
+        return has_contract and plan.plan is not None and plan.exported != _mark(plan)
 
     def _write(self, plan: AgentPlan) -> None:
         identifier = plan.id
@@ -78,11 +78,13 @@ class Exports:
             return GRANTS_TAMPERED
         if self.due(plan):
             return ""
-        wanted = texts(plan)
-        if self.files.read(plan.id, PLAN_FILE) != wanted[PLAN_FILE]:
+        expected_texts = texts(plan)
+        if self.files.read(plan.id, PLAN_FILE) != expected_texts[PLAN_FILE]:
             return PLAN_TAMPERED
         return (
-            GRANTS_TAMPERED if self.files.read(plan.id, GRANTS_FILE) != wanted[GRANTS_FILE] else ""
+            GRANTS_TAMPERED
+            if self.files.read(plan.id, GRANTS_FILE) != expected_texts[GRANTS_FILE]
+            else ""
         )
 
     def _authorised(self, plan: AgentPlan) -> bool:
@@ -106,8 +108,8 @@ class Exports:
             " WHERE mention.id = ? AND type = ? ORDER BY sequence",
             [plan.id, events.PERMISSION_GRANTED],
         )
-        found = [chain.parse(line) for (line,) in rows]
-        return [record for record in found if record.subject == plan.id]
+        records = [chain.parse(line) for (line,) in rows]
+        return [record for record in records if record.subject == plan.id]
 
 
 def texts(plan: AgentPlan) -> dict[str, str]:

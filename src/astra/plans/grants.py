@@ -44,11 +44,11 @@ class Grants:
 
     def in_force(self, allowed: Callable[[str, str], bool]) -> Permissions:
         """Give what counts now: an automatic item goes with the allowlist's."""
-        gone = {item for item in self.auto_approved if not allowed(*item)}
-        found = self.permissions.without(frozenset(gone))
+        withdrawn = {item for item in self.auto_approved if not allowed(*item)}
+        permissions = self.permissions.without(frozenset(withdrawn))
         for kind, value in self.added:
-            found = found.plus(kind, value)
-        return found
+            permissions = permissions.plus(kind, value)
+        return permissions
 
     @staticmethod
     def read(document: dict[str, Any]) -> "Grants":

@@ -50,20 +50,22 @@ def _parts(
 
 def _told(register: Register, plan: AgentPlan, steps: list[Step]) -> Iterator[str]:
     """Tell the steps of this checkpoint and the operator's words, each where it was heard."""
-    messages = [each for each in register.messages(plan.id) if each.step is not None]
+    messages = [message for message in register.messages(plan.id) if message.step is not None]
     for step in steps:
         if step.checkpoint == plan.checkpoint:
-            yield from (_said(each) for each in messages if each.step == step.step)
+            yield from (_said(message) for message in messages if message.step == step.step)
             if step.state != "asked":
                 yield _stepped(step)
 
 
 def _stepped(step: Step) -> str:
-    wanted = json.dumps(step.action, ensure_ascii=False)[:LONGEST_RESULT] if step.action else ""
+    action_text = (
+        json.dumps(step.action, ensure_ascii=False)[:LONGEST_RESULT] if step.action else ""
+    )
     result = (step.result or "")[:LONGEST_RESULT]
     return (
         f"step {step.step}: {step.outcome or step.state}\n"
-        f"{prompts.untrusted('your action', wanted)}\n{prompts.untrusted('result', result)}"
+        f"{prompts.untrusted('your action', action_text)}\n{prompts.untrusted('result', result)}"
     )
 
 
@@ -73,14 +75,14 @@ def _said(message: Message) -> str:
 
 def _recent(parts: Iterable[str]) -> list[str]:
     """Keep the newest that fit; say how many were left out."""
-    every = list(parts)
-    kept: list[str] = []
-    for part in reversed(every[-_MOST_STEPS:]):
-        if sum(map(len, kept)) + len(part) > _LONGEST_HISTORY:
+    entries = list(parts)
+    recent: list[str] = []
+    for part in reversed(entries[-_MOST_STEPS:]):
+        if sum(map(len, recent)) + len(part) > _LONGEST_HISTORY:
             break
-        kept.insert(0, part)
-    left_out = len(every) - len(kept)
-    return [*([f"({left_out} earlier entries left out)"] if left_out else []), *kept]
+        recent.insert(0, part)
+    left_out = len(entries) - len(recent)
+    return [*([f"({left_out} earlier entries left out)"] if left_out else []), *recent]
 
 
 def _kind(step: Step) -> str:

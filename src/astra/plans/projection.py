@@ -17,8 +17,8 @@ def _apply(record: Record) -> Iterator[Statement]:
         return
     if record.type in {events.REQUESTED, events.DRAFTED}:
         yield _new(record)
-    if (then := events.state_after(record.type)) is not None:
-        yield from _moved(record, then)
+    if (next_state := events.state_after(record.type)) is not None:
+        yield from _moved(record, next_state)
     yield from _EFFECTS.get(record.type, _nothing)(record)
 
 
@@ -44,14 +44,14 @@ def _moved(record: Record, then: State) -> Iterator[Statement]:
     """Change the state; what waited for somebody is over unless the record brings a new wait."""
     data = record.data
     block = json.dumps(data["block"]) if data.get("block") else None
-    kept = record.type == events.PAUSED
+    keeps_block = record.type == events.PAUSED
     yield set_plan(
         record,
         state=str(then),
         reason=data.get("reason", ""),
         detail=data.get("detail", ""),
         updated_at=record.time,
-        **({} if kept else {"block": block}),
+        **({} if keeps_block else {"block": block}),
     )
 
 

@@ -25,8 +25,8 @@ class Reader:
 
     def texts(self, value: Any, where: str, most: int, longest: int) -> tuple[str, ...]:
         items = self._items(value, where, most)
-        read = (self.text(item, f"{where}.{n}", longest) for n, item in enumerate(items))
-        return tuple(dict.fromkeys(read))
+        texts_read = (self.text(item, f"{where}.{n}", longest) for n, item in enumerate(items))
+        return tuple(dict.fromkeys(texts_read))
 
     def text(self, value: Any, where: str, longest: int, *, empty: bool = False) -> str:
         if not isinstance(value, str) or not (value.strip() or empty):

@@ -36,8 +36,8 @@ def missing(
 ) -> tuple[Item, ...]:
     """Give the narrowest grants for what was refused; what nobody may grant is left out."""
     names = (_grant(host, port) for host, port in attempts if not _reaches(granted, host, port))
-    found = dict.fromkeys(("network_domains", name) for name in names if name)
-    return tuple(item for item in found if item not in left_out)[:MOST_ASKED]
+    items = dict.fromkeys(("network_domains", name) for name in names if name)
+    return tuple(item for item in items if item not in left_out)[:MOST_ASKED]
 
 
 def skipped(register: Register, plan: AgentPlan) -> frozenset[Item]:
@@ -46,8 +46,10 @@ def skipped(register: Register, plan: AgentPlan) -> frozenset[Item]:
         "SELECT line FROM record JOIN mention USING (sequence) WHERE mention.id = ? AND type = ?",
         [plan.id, events.ACTION_SKIPPED],
     )
-    found = [chain.parse(line).data for (line,) in rows]
-    return frozenset((kind, value) for data in found for kind, value in data.get("items", ()))
+    skipped_steps = [chain.parse(line).data for (line,) in rows]
+    return frozenset(
+        (kind, value) for data in skipped_steps for kind, value in data.get("items", ())
+    )
 
 
 def in_words(items: Iterable[Item], outcome: str) -> str:

@@ -34,18 +34,18 @@ class Register:
     def get(self, identifier: str) -> AgentPlan:
         rows = self.ledger.query(f"SELECT {COLUMNS} FROM plan WHERE id = ?", [identifier])  # noqa: S608 - fixed text
         if not rows:
-            named = identifier if is_id(identifier) else "with that id"
-            raise NotFound(f"there is no plan {named}", next_step="astra plans list")
+            label = identifier if is_id(identifier) else "with that id"
+            raise NotFound(f"there is no plan {label}", next_step="astra plans list")
         return read_plan(rows[0])
 
     def listed(
         self, *, state: str | None = None, limit: int = 50, after: int = 0
     ) -> tuple[list[AgentPlan], int | None]:
         """Give plans, oldest first, and where the next page starts."""
-        known = [str(each) for each in State]
-        if state not in (None, *known) or not 1 <= limit <= LARGEST_PAGE:
+        state_names = [str(plan_state) for plan_state in State]
+        if state not in (None, *state_names) or not 1 <= limit <= LARGEST_PAGE:
             raise BadInput(
-                f"limit is 1 to {LARGEST_PAGE}; state is one of {', '.join(known)}",
+                f"limit is 1 to {LARGEST_PAGE}; state is one of {', '.join(state_names)}",
                 next_step="leave them out for all plans",
             )
         rows = self._where(
@@ -59,8 +59,8 @@ class Register:
 
     def standing_still(self) -> list[AgentPlan]:
         """Give the plans that go on only when a person answers; approvals are asked elsewhere."""
-        found = self.in_states([*sorted(states.BLOCKED), State.PAUSED, State.DRAFT_PENDING])
-        return [plan for plan in found if plan.state is not State.DRAFT_PENDING or plan.asks]
+        plans = self.in_states([*sorted(states.BLOCKED), State.PAUSED, State.DRAFT_PENDING])
+        return [plan for plan in plans if plan.state is not State.DRAFT_PENDING or plan.asks]
 
     def counts(self) -> dict[str, int]:
         """Count the plans of each state."""
@@ -127,10 +127,10 @@ class Register:
                 correlation=plan.correlation,
                 key=key(plan) if key else None,
             )
-            others = beside(plan)
+            more_events = beside(plan)
             event = sign(event) if sign else event
             try:
-                return self.ledger.append([event, *others], expect={identifier: version})[0]
+                return self.ledger.append([event, *more_events], expect={identifier: version})[0]
             except StaleVersion:
                 continue
         raise Conflict(f"{identifier} moves too fast", next_step="try again")
@@ -153,9 +153,9 @@ class Register:
 
 def _refuse_illegal(plan: AgentPlan, kind: str) -> None:
     """Check the move an event makes; one that makes none needs a plan that has not ended."""
-    then = events.state_after(kind)
-    if then is not None:
-        states.refuse_unless_legal(plan.id, plan.state, then)
+    next_state = events.state_after(kind)
+    if next_state is not None:
+        states.refuse_unless_legal(plan.id, plan.state, next_state)
     elif plan.state in states.ENDED and kind not in _AFTER_THE_END:
         raise states.IllegalMove(
             f"{plan.id} is {plan.state}: nothing more happens to it",

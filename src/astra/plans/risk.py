@@ -49,4 +49,6 @@ def _destroys(command: Any) -> bool:
         return False
     text = " ".join(str(word) for word in command)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
     plain = re.sub(r"[\"'\\]", "", text)
-    return any(pattern.search(each) for pattern in (_WORD, _PHRASE) for each in (text, plain))
+    return any(
+        pattern.search(spelling) for pattern in (_WORD, _PHRASE) for spelling in (text, plain)
+    )

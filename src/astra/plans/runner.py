@@ -186,11 +186,11 @@ class Runner:
 
         def decide(now: AgentPlan) -> Mapping[str, Any]:
             refuse_unless_working(now)
-            waiting = self.register.messages(plan.id, undelivered=True)
+            messages = self.register.messages(plan.id, undelivered=True)
             return {
                 "step": now.steps + 1,
                 "checkpoint": now.checkpoint,
-                "messages": [message.sequence for message in waiting],
+                "messages": [message.sequence for message in messages],
             }
 
         record = self.register.move(
@@ -205,7 +205,7 @@ class Runner:
         """Record what the model wants; what is not in the form costs its step and is told so."""
         try:
             action = ActionForm.model_validate(reply.document)
-            decided = self.acting.decided(number, action)
+            decision = self.acting.decided(number, action)
         except ValidationError as error:
             many = f"{error.error_count()} problems"
             self._finish_malformed(plan, number, reply, f"not an action in the form, {many}")
@@ -217,7 +217,7 @@ class Runner:
             why = "nested too deeply to be written down"
             self._finish_malformed(plan, number, reply, why)
             return True
-        data = {**decided, "usage": reply.usage.as_dict()}
+        data = {**decision, "usage": reply.usage.as_dict()}
         self.register.move(plan.id, events.STEP_DECIDED, working(data))
         return True
 
@@ -266,14 +266,14 @@ class Runner:
             actor=events.DAEMON,
             correlation=plan.correlation,
         )
-        words = f"the model does not answer: {one_line(why, 300)}"
-        block(self.register, plan, events.BLOCKED_ON_LLM, {"step": number}, words, failed)
+        summary = f"the model does not answer: {one_line(why, 300)}"
+        block(self.register, plan, events.BLOCKED_ON_LLM, {"step": number}, summary, failed)
         return False
 
     def _block_on_budget(self, plan: AgentPlan) -> bool:
         budget = self.contracts.budget(plan)
-        words = f"{plan.spent} of {budget} steps of “{plan.current.title[:80]}” are spent"
-        block(self.register, plan, events.BLOCKED_ON_BUDGET, {"budget": budget}, words)
+        summary = f"{plan.spent} of {budget} steps of “{plan.current.title[:80]}” are spent"
+        block(self.register, plan, events.BLOCKED_ON_BUDGET, {"budget": budget}, summary)
         return False
 
     def _note_overrun(self, plan: AgentPlan) -> None:
@@ -285,12 +285,12 @@ class Runner:
         if ran < timedelta(minutes=2 * minutes):
             return
         began = int(ran.total_seconds() // 60)
-        words = (
+        summary = (
             f"{talk.summary(plan)} takes twice its estimate of {minutes} minutes: {began} so far"
         )
         self.register.move(
             plan.id,
             events.OVERRAN,
             lambda _plan: {"estimated_duration_minutes": minutes},
-            beside=lambda now: (talk.sent(now, talk.UPDATE, words),),
+            beside=lambda now: (talk.sent(now, talk.UPDATE, summary),),
         )

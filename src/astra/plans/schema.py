@@ -76,11 +76,11 @@ class Permissions:
         return replace(self, **{kind: tuple(values)})
 
     def without(self, gone: frozenset[tuple[str, str]]) -> "Permissions":
-        kept = {
+        remaining = {
             kind: tuple(value for value in self.of(kind) if (kind, value) not in gone)
             for kind in MANIFEST_KINDS
         }
-        return Permissions(**kept)
+        return Permissions(**remaining)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,8 +118,8 @@ def load(document: Any) -> tuple[Plan, tuple[str, ...]]:
     plan = Plan(
         goals=reader.texts(table.get("goals"), "goals", MOST_TEXTS, LONGEST_TEXT),
         checkpoints=tuple(
-            _checkpoint(reader, each, f"checkpoints.{place}")
-            for place, each in enumerate(checkpoints)
+            _checkpoint(reader, checkpoint, f"checkpoints.{place}")
+            for place, checkpoint in enumerate(checkpoints)
         ),
         manifest=_permissions(reader, table.get("manifest", {})),
         estimated_duration_minutes=reader.whole(
@@ -185,7 +185,7 @@ _CHECKPOINT_KEYS = frozenset(
 
 def _checkpoint(reader: Reader, table: Mapping[str, Any], where: str) -> Checkpoint:
     reader.unknown(table, _CHECKPOINT_KEYS, f"{where}.")
-    made = Checkpoint(
+    checkpoint = Checkpoint(
         title=reader.text(table.get("title"), f"{where}.title", LONGEST_TITLE),
         description=reader.text(table.get("description"), f"{where}.description", LONGEST_TEXT),
         skills_needed=reader.texts(
@@ -198,20 +198,21 @@ def _checkpoint(reader: Reader, table: Mapping[str, Any], where: str) -> Checkpo
             table.get("step_budget", STEP_BUDGET), f"{where}.step_budget", LARGEST_STEP_BUDGET
         ),
     )
-    given = table.get("id", made.id)
-    if given != made.id:
+    stated_id = table.get("id", checkpoint.id)
+    if stated_id != checkpoint.id:
         raise BadPlan(
-            f"{where}.id is {one_line(str(given), 40)!r}; its title and description give {made.id}",
+            f"{where}.id is {one_line(str(stated_id), 40)!r};"
+            f" its title and description give {checkpoint.id}",
             next_step="leave the id out: it is worked out",
         )
-    return made
+    return checkpoint
 
 
 def _permissions(reader: Reader, document: Any) -> Permissions:
     table = reader.table(document, "manifest")
     reader.unknown(table, frozenset(MANIFEST_KINDS), "manifest.")
-    found = {
+    grants = {
         kind: reader.texts(table.get(kind, []), f"manifest.{kind}", MOST_GRANTS, LONGEST_VALUE)
         for kind in MANIFEST_KINDS
     }
-    return Permissions(**cast("dict[str, Any]", found))
+    return Permissions(**cast("dict[str, Any]", grants))

@@ -69,8 +69,8 @@ def tools_of(skills: Iterable[str]) -> frozenset[str]:
 
 def offered(book: SkillBook) -> list[str]:
     """Name the skills that a plan can have; offering others would only invite refusals."""
-    found = (book.find(name) for name in book.names())
-    allowed = [each.name for each in found if each and not _decides_more(each)]
+    skills = (book.find(name) for name in book.names())
+    allowed = [skill.name for skill in skills if skill and not _decides_more(skill)]
     return [*GROUPS, *dict.fromkeys(allowed)]
 
 

@@ -61,8 +61,8 @@ def _step_decided(record: Record) -> Iterator[Statement]:
 def _usage_counted(record: Record) -> Iterator[Statement]:
     """Count an answer that came too late; its step is asked again."""
     if record.data["set_aside"]:
-        words = "somebody halted the plan meanwhile; what the model said was set aside"
-        yield _step(record, state="failed", outcome="set_aside", result=words)
+        result = "somebody halted the plan meanwhile; what the model said was set aside"
+        yield _step(record, state="failed", outcome="set_aside", result=result)
     yield _cost(record, ended=record.data["set_aside"])
     yield from counted(record)
 
@@ -136,23 +136,23 @@ def _action_skipped(record: Record) -> Iterator[Statement]:
 
 
 def counted(record: Record) -> Iterator[Statement]:
-    spent = record.data.get("usage", {})
+    usage = record.data.get("usage", {})
     yield (
         "UPDATE plan SET tokens = tokens + ?, calls = calls + ? WHERE id = ?",
-        (spent.get("tokens", 0), spent.get("drafting_calls", 0), record.data["agent_id"]),
+        (usage.get("tokens", 0), usage.get("drafting_calls", 0), record.data["agent_id"]),
     )
 
 
 def _cost(record: Record, *, ended: bool) -> Statement:
     """Add what a record says a step took; a step under way has no end yet."""
     data = record.data
-    spent = data.get("usage", {}).get("tokens", 0)
+    tokens = data.get("usage", {}).get("tokens", 0)
     return (
         (
             "UPDATE plan_step SET tokens = tokens + ?, ended_at = coalesce(?, ended_at)"
             " WHERE plan = ? AND step = ?"
         ),
-        (spent, record.time if ended else None, data["agent_id"], data["step"]),
+        (tokens, record.time if ended else None, data["agent_id"], data["step"]),
     )
 
 
@@ -163,8 +163,8 @@ def set_plan(record: Record, **columns: Any) -> Statement:
 
 def _step(record: Record, **columns: Any) -> Statement:
     names = ", ".join(f"{name} = ?" for name in columns)
-    where = (record.data["agent_id"], record.data["step"])
-    return f"UPDATE plan_step SET {names} WHERE plan = ? AND step = ?", (*columns.values(), *where)  # noqa: S608 - names of ours
+    key = (record.data["agent_id"], record.data["step"])
+    return f"UPDATE plan_step SET {names} WHERE plan = ? AND step = ?", (*columns.values(), *key)  # noqa: S608 - names of ours
 
 
 STEP_EFFECTS: Mapping[str, Callable[[Record], Iterator[Statement]]] = {

@@ -52,17 +52,17 @@ class Announcements:
         return sum(self._announce(self.register.get(identifier)) for (identifier,) in rows)
 
     def _announce(self, plan: AgentPlan) -> bool:
-        waiting = [
-            each
-            for each in self.register.messages(plan.id)
-            if each.direction == "sent" and each.sequence > plan.notified
+        unannounced = [
+            message
+            for message in self.register.messages(plan.id)
+            if message.direction == "sent" and message.sequence > plan.notified
         ]
-        if not waiting or not self._is_time(waiting[0]):
+        if not unannounced or not self._is_time(unannounced[0]):
             return False
-        kinds = Counter(each.kind for each in waiting)
+        kinds = Counter(message.kind for message in unannounced)
         if not plan.silenced:
             self.notifier.tell(plan.channels, plan.id, dict(kinds))
-        up_to = waiting[-1].sequence
+        up_to = unannounced[-1].sequence
         data = {"up_to": up_to, "kinds": dict(kinds), "silenced": plan.silenced}
         self.register.move(plan.id, events.NOTIFIED, lambda _plan: data)
         return True

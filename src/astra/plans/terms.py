@@ -36,11 +36,17 @@ class Terms:
     def missing(self, call: Call) -> tuple[Item, ...]:
         """Name the narrowest grants that this call would need and the plan does not have."""
         touched = call.footprint
-        wanted = [("skills", call.tool)] if call.tool not in self._tools() else []
-        wanted += [("write_paths", path) for path in touched.write_paths if not self.writes(path)]
-        wanted += [("read_paths", path) for path in touched.read_paths if not self.reads(path)]
-        wanted += [("network_domains", name) for name in touched.domains if not self._reaches(name)]
-        return tuple(dict.fromkeys(wanted))
+        missing_grants = [("skills", call.tool)] if call.tool not in self._tools() else []
+        missing_grants += [
+            ("write_paths", path) for path in touched.write_paths if not self.writes(path)
+        ]
+        missing_grants += [
+            ("read_paths", path) for path in touched.read_paths if not self.reads(path)
+        ]
+        missing_grants += [
+            ("network_domains", name) for name in touched.domains if not self._reaches(name)
+        ]
+        return tuple(dict.fromkeys(missing_grants))
 
     def _tools(self) -> frozenset[str]:
         return tools_of(self.permissions.skills)
@@ -64,12 +70,12 @@ class Terms:
 
     def _reaches(self, name: str) -> bool:
         try:
-            wanted = domains.parse_grant(name)
+            domain = domains.parse_grant(name)
         except BadDomain:
             return False
         granted = domains.parse_grants(self.permissions.network_domains)
-        ports = (wanted.port,) if wanted.port else domains.WEB_PORTS
-        return all(domains.allows(granted, wanted.host, port) for port in ports)
+        ports = (domain.port,) if domain.port else domains.WEB_PORTS
+        return all(domains.allows(granted, domain.host, port) for port in ports)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,27 +104,27 @@ class Contracts:
         plan = self.register.get(identifier)
         if plan.grants is None or plan.state not in WORKING:
             return Permissions()
-        found = plan.grants.in_force(self.allowlist.allows)
+        permissions = plan.grants.in_force(self.allowlist.allows)
         for kind, value in self._for_this_step(plan):
-            found = found.plus(kind, value)
-        return found
+            permissions = permissions.plus(kind, value)
+        return permissions
 
     def outside(self, call: Call) -> str:
         """Name the first thing a plan's call would need and does not have, or nothing."""
-        missing = self.terms(call.plan_id).missing(call) if call.plan_id else ()
-        return missing[0][1] if missing else ""
+        missing_grants = self.terms(call.plan_id).missing(call) if call.plan_id else ()
+        return missing_grants[0][1] if missing_grants else ""
 
     def budget(self, plan: AgentPlan) -> int:
         """Give the steps of the checkpoint: the plan's, and those that the operator signed for."""
         if not plan.extra:
             return plan.budget
-        signed = [
+        extensions = [
             record
             for record in self._about(plan.id, events.BUDGET_EXTENDED)
             if record.data["checkpoint"] == plan.checkpoint
             and authority.holds(self.register.ledger, record)
         ]
-        return plan.current.step_budget + sum(record.data["steps"] for record in signed)
+        return plan.current.step_budget + sum(record.data["steps"] for record in extensions)
 
     def confirmed(self, plan: AgentPlan, step: Step) -> bool:
         """Tell whether the operator signed for exactly this destructive step."""
@@ -140,18 +146,20 @@ class Contracts:
         steps = self.register.steps(plan.id, checkpoint=plan.checkpoint)
         if not steps or not steps[-1].allowed or steps[-1].state == "finished":
             return ()
-        signed = [
+        grant_records = [
             record
             for record in self._granted_once(plan.id, steps[-1].step)
             if record.data["digest"] == steps[-1].digest
             and authority.holds(self.register.ledger, record)
         ]
-        return tuple((kind, value) for record in signed for kind, value in record.data["items"])
+        return tuple(
+            (kind, value) for record in grant_records for kind, value in record.data["items"]
+        )
 
     def _granted_once(self, identifier: str, step: int) -> list[Record]:
         """Give what was granted this step once, since it was last retried."""
         retried = self._about(identifier, events.STEP_RETRIED)
-        since = max((each.sequence for each in retried if each.data["step"] == step), default=0)
+        since = max((retry.sequence for retry in retried if retry.data["step"] == step), default=0)
         return [
             record
             for record in self._about(identifier, events.PERMISSION_GRANTED)
@@ -164,8 +172,8 @@ class Contracts:
             " WHERE mention.id = ? AND type = ? ORDER BY sequence",
             [identifier, kind],
         )
-        found = [chain.parse(line) for (line,) in rows]
-        return [record for record in found if record.subject == identifier]
+        records = [chain.parse(line) for (line,) in rows]
+        return [record for record in records if record.subject == identifier]
 
     def _record(self, sequence: int) -> Record:
         ((line,),) = self.register.ledger.query(

@@ -38,7 +38,7 @@ class Rules:
         """Give the plan in its one spelling, or refuse it with the first reason."""
         permissions = self.check_permissions(plan.manifest)
         self._refuse_unsaid_places(permissions)
-        checkpoints = tuple(self._checkpoint(each) for each in plan.checkpoints)
+        checkpoints = tuple(self._checkpoint(checkpoint) for checkpoint in plan.checkpoints)
         _refuse_unreachable(checkpoints, permissions)
         return replace(plan, manifest=permissions, checkpoints=checkpoints)
 
@@ -54,9 +54,9 @@ class Rules:
     def spelled(self, kind: str, values: Iterable[str]) -> tuple[str, ...]:
         """Give each grant of a kind in its one spelling, or refuse the first bad one."""
         if kind == "network_domains":
-            found = [str(domains.parse_grant(value)) for value in values]
+            spellings = [str(domains.parse_grant(value)) for value in values]
         elif kind in _KINDS:
-            found = [self._path(kind, value) for value in values]
+            spellings = [self._path(kind, value) for value in values]
         elif kind == "skills":
             return checked(values, self.skills)
         else:
@@ -65,7 +65,7 @@ class Rules:
                 code="bad_grant_kind",
                 next_step="one of: network_domains, read_paths, write_paths, skills",
             )
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys(spellings))
 
     def _path(self, kind: str, value: str) -> str:
         grant = check_grant(_KINDS[kind], value, places=self.places)
@@ -108,20 +108,22 @@ class Rules:
 
 def _refuse_unreachable(checkpoints: tuple[Checkpoint, ...], granted: Permissions) -> None:
     """Refuse a stage that needs what the manifest does not give, or that cannot be told apart."""
-    seen: set[str] = set()
-    given = {*granted.skills, *(t for s in granted.skills for t in GROUPS.get(s, ()))}
+    checkpoint_ids: set[str] = set()
+    granted_skills = {*granted.skills, *(t for s in granted.skills for t in GROUPS.get(s, ()))}
     for checkpoint in checkpoints:
-        missing = [skill for skill in checkpoint.skills_needed if not _given(skill, given)]
-        if missing or checkpoint.id in seen:
-            why = f"needs {', '.join(missing)}" if missing else "is there twice"
+        missing_skills = [
+            skill for skill in checkpoint.skills_needed if not _given(skill, granted_skills)
+        ]
+        if missing_skills or checkpoint.id in checkpoint_ids:
+            why = f"needs {', '.join(missing_skills)}" if missing_skills else "is there twice"
             raise PlanRefused(
                 f"the checkpoint {checkpoint.title[:80]!r} can never be reached: it {why}",
                 code="unreachable_checkpoint",
                 next_step="add the skill to the manifest's skills"
-                if missing
+                if missing_skills
                 else "leave one of them out",
             )
-        seen.add(checkpoint.id)
+        checkpoint_ids.add(checkpoint.id)
 
 
 def _given(skill: str, given: set[str]) -> bool:

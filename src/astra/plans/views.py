@@ -32,15 +32,15 @@ class PlanViews:
     def shown(self, identifier: str) -> dict[str, Any]:
         """Show everything about a plan: what it is, may do, waits for, did and said."""
         plan = self._register.get(identifier)
-        asked = None
+        grants_asked = None
         if plan.plan is not None:
-            asked = plan.grants or self.plans.asked_for(plan)
+            grants_asked = plan.grants or self.plans.asked_for(plan)
         return {
             **plan.short(),
             "detail": plan.detail,
             "plan": plan.plan.as_dict() if plan.plan else None,
             "plan_hash": plan.plan_hash,
-            "manifest": self._review(asked) if asked else None,
+            "manifest": self._review(grants_asked) if grants_asked else None,
             "grants": plan.grants.as_dict() if plan.grants else None,
             "grants_hash": plan.grants_hash,
             "approval_id": plan.approval or self._pending(plan),
@@ -51,7 +51,7 @@ class PlanViews:
             "progress": self._progress(plan),
             "steps_taken": [step.as_dict() for step in self._register.last_steps(identifier, 50)],
             "costs": costs.by_checkpoint(self._register.ledger, identifier),
-            "messages": [each.as_dict() for each in self._register.messages(identifier)],
+            "messages": [message.as_dict() for message in self._register.messages(identifier)],
             "silenced": plan.silenced,
             "next": self._next(plan),
             "correlation": plan.correlation,
@@ -62,12 +62,12 @@ class PlanViews:
         return grants.review(asked, code_repo=self.plans.code_repo, allowed=allowed)
 
     def _pending(self, plan: AgentPlan) -> str | None:
-        waiting = [
+        approval_ids = [
             approval.id
             for approval in self.plans.desk.listed()
             if (approval.kind, approval.subject_id) == (KIND, plan.id)
         ]
-        return waiting[-1] if waiting else None
+        return approval_ids[-1] if approval_ids else None
 
     def _expired(self, plan: AgentPlan) -> bool:
         """Tell whether the plan was put before somebody, and nobody decided in time."""
@@ -80,21 +80,21 @@ class PlanViews:
         )
 
     def _progress(self, plan: AgentPlan) -> dict[str, Any]:
-        begun = plan.plan is not None and plan.checkpoint >= 0
+        has_begun = plan.plan is not None and plan.checkpoint >= 0
         return {
-            "checkpoint": plan.current.title if begun else None,
+            "checkpoint": plan.current.title if has_begun else None,
             "number": plan.checkpoint,
             "step": plan.at_step,
             "steps_spent": plan.spent,
-            "step_budget": plan.budget if begun else None,
+            "step_budget": plan.budget if has_begun else None,
             "twice_its_estimate": plan.overran,
             "retry": step.step if (step := retries.retryable(self._register, plan)) else None,
         }
 
     def _next(self, plan: AgentPlan) -> str:
         if plan.state is State.DRAFT_PENDING:
-            asked = bool(plan.questions)
-            return f"astra plans answer {plan.id} TEXT" if asked else "the model drafts it"
+            has_questions = bool(plan.questions)
+            return f"astra plans answer {plan.id} TEXT" if has_questions else "the model drafts it"
         if plan.state in states.ENDED:
             return f"astra ledger story {plan.id}"
         if plan.state is State.AWAITING_APPROVAL and self._expired(plan):

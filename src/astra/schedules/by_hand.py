@@ -43,16 +43,18 @@ class ByHand:
         self._refuse_if_closed()
         schedule = self.timetable.get(identifier)
         start, end = start - timedelta(microseconds=1), min(end, self.clock.now())
-        wanted = schedule.definition.calendar.between(start, end, most=MOST_BACKFILLED + 1)
-        if len(wanted) > MOST_BACKFILLED:
+        moments = schedule.definition.calendar.between(start, end, most=MOST_BACKFILLED + 1)
+        if len(moments) > MOST_BACKFILLED:
             raise BadInput(
                 f"more than {MOST_BACKFILLED} firings lie between those times",
                 next_step="ask for a shorter stretch",
             )
-        done = views.in_window(self.ledger, identifier, format_time(start), format_time(end))
-        succeeded = {firing.fire_time for firing in done if firing.state == State.SUCCEEDED}
+        past_firings = views.in_window(
+            self.ledger, identifier, format_time(start), format_time(end)
+        )
+        succeeded = {firing.fire_time for firing in past_firings if firing.state == State.SUCCEEDED}
         answers: list[dict[str, Any]] = []
-        for moment in wanted:
+        for moment in moments:
             if format_time(moment) not in succeeded:
                 with contextlib.suppress(DuplicateKey):
                     firing = planning.make(schedule, moment, Kind.BACKFILL)
@@ -84,7 +86,9 @@ class ByHand:
         return schedule
 
     def _refuse_if_closed(self) -> None:
-        if closed := self.closed():
+        if closed_reason := self.closed():
             raise Conflict(
-                "schedules do not run now", code=closed, next_step="astra status says what is off"
+                "schedules do not run now",
+                code=closed_reason,
+                next_step="astra status says what is off",
             )

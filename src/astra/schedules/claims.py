@@ -28,7 +28,7 @@ class Claims:
             )
         except (StaleVersion, DuplicateKey) as lost:
             if len(plans) > 1:
-                return [plan for each in plans for plan in self.claim([each])]
+                return [plan for single_plan in plans for plan in self.claim([single_plan])]
             if isinstance(lost, DuplicateKey):
                 self._move_on(plans[0].schedule)
             return []

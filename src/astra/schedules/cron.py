@@ -115,21 +115,21 @@ class Calendar:
         wall = self._wall(moment)
         while True:
             offset = self._offset(moment)
-            found = (self._next_wall(wall) - offset).replace(tzinfo=UTC)
-            change = self._next_change(moment, found)
+            candidate = (self._next_wall(wall) - offset).replace(tzinfo=UTC)
+            change = self._next_change(moment, candidate)
             if change is None:
-                return found
+                return candidate
             moment, wall = change, self._wall(change) - _SECOND
 
     def _next_wall(self, wall: datetime) -> datetime:
         """Give the first wall time behind one that all five fields agree with."""
         start = wall.replace(second=0, microsecond=0) + _MINUTE
-        if (found := self._on_day(start.date(), start.time())) is not None:
-            return found
+        if (next_time := self._on_day(start.date(), start.time())) is not None:
+            return next_time
         day, last = start.date(), start.year + _LONGEST_GAP
         while (day := self._next_day(day)).year <= last:
-            if (found := self._on_day(day, time.min)) is not None:
-                return found
+            if (next_time := self._on_day(day, time.min)) is not None:
+                return next_time
         raise NeverFires(
             f"cron_expression: day-of-month: {self.expression!r} never comes",
             next_step="name a day that its months have",
@@ -212,18 +212,18 @@ def parse(expression: str, timezone: str) -> Calendar:
 
 
 def _read(text: str) -> CronSim:
-    words = text.split()
+    fields = text.split()
     if text.startswith("@"):
         _refuse("nickname", text, f"one of {', '.join(NICKNAMES)}")
-    if len(words) != len(FIELDS) or len(text) > _LONGEST:
+    if len(fields) != len(FIELDS) or len(text) > _LONGEST:
         _refuse("fields", text, f"five fields: {' '.join(FIELDS)}")
     for position, name in enumerate(FIELDS):
         alone = ["*"] * len(FIELDS)
-        alone[position] = words[position]
+        alone[position] = fields[position]
         try:
             CronSim(" ".join(alone), _EPOCH)
         except (CronSimError, AssertionError, ValueError, IndexError):
-            _refuse(name, words[position], _accepted(name))
+            _refuse(name, fields[position], _accepted(name))
     try:
         return CronSim(text, _EPOCH)
     except (CronSimError, AssertionError, ValueError):

@@ -49,19 +49,21 @@ class Endings:
 
     def record(self, ended: Sequence[Ended]) -> list[Ended]:
         """Write endings down, together if possible; gives those whose firing is over."""
-        over = [each for each in ended if not self._try_again_if_failed(each)]
-        for each in self._append(over):
-            self._follow_up(each)
+        over = [
+            ended_firing for ended_firing in ended if not self._try_again_if_failed(ended_firing)
+        ]
+        for ended_firing in self._append(over):
+            self._follow_up(ended_firing)
         return over
 
     def _append(self, over: Sequence[Ended]) -> list[Ended]:
         """Close firings; those that were cancelled meanwhile are closed already."""
         try:
-            self.ledger.append([event for each in over for event in _ended(*each)])
+            self.ledger.append([event for ended_firing in over for event in _ended(*ended_firing)])
         except DuplicateKey:
             if len(over) == 1:
                 return []
-            return [done for each in over for done in self._append([each])]
+            return [recorded for ended_firing in over for recorded in self._append([ended_firing])]
         return list(over)
 
     def _follow_up(self, ended: Ended) -> None:
@@ -131,14 +133,14 @@ class Endings:
 
 
 def _ended(schedule: Schedule, firing: Firing, ending: Ending) -> list[Event]:
-    told = [_closed(firing, ending)]
+    ending_events = [_closed(firing, ending)]
     if ending.state is State.FAILED and schedule.definition.attempts > 1:
         text = f"{schedule.definition.name} failed {firing.attempt} times: {ending.detail}"
-        told.append(events.gave_up(firing, reason=ending.reason))
-        told.append(
+        ending_events.append(events.gave_up(firing, reason=ending.reason))
+        ending_events.append(
             events.noticed(schedule.id, kind="gave_up", text=text, correlation=firing.correlation)
         )
-    return told
+    return ending_events
 
 
 def _closed(firing: Firing, ending: Ending) -> Event:

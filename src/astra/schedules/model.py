@@ -102,14 +102,14 @@ class Definition:
         return hashlib.sha256(self.content.encode()).hexdigest()
 
     def as_dict(self) -> dict[str, Any]:
-        given = {name: getattr(self, name) for name in _FIELDS}
-        return {**given, "payload": dict(self.payload), "after": list(self.after)}
+        fields = {name: getattr(self, name) for name in _FIELDS}
+        return {**fields, "payload": dict(self.payload), "after": list(self.after)}
 
     @staticmethod
     def read(data: Mapping[str, Any]) -> "Definition":
-        given: dict[str, Any] = {name: value for name, value in data.items() if name in _FIELDS}
-        given["after"] = tuple(given.get("after", ()))
-        return Definition(**given)
+        fields: dict[str, Any] = {name: value for name, value in data.items() if name in _FIELDS}
+        fields["after"] = tuple(fields.get("after", ()))
+        return Definition(**fields)
 
 
 _MOMENT = timedelta(microseconds=1)
@@ -135,8 +135,8 @@ class Schedule:
     @property
     def etag(self) -> str:
         """A short name for what people decide about it: what runs, when, and whether it is held."""
-        decided = {**self.definition.as_dict(), "state": self.state}
-        return hashlib.sha256(canonical.encode(decided)).hexdigest()[:16]
+        content = {**self.definition.as_dict(), "state": self.state}
+        return hashlib.sha256(canonical.encode(content)).hexdigest()[:16]
 
     def next_after(self, moment: datetime, *, factor: int | None = None) -> datetime:
         """Give the next firing; slowed down, only every so manieth counts."""
@@ -242,13 +242,13 @@ def cadence(schedule: Schedule, *, succeeded: bool) -> int:
 
 def reaches(graph: Mapping[str, tuple[str, ...]], start: tuple[str, ...], goal: str) -> bool:
     """Tell whether following dependencies from `start` leads to `goal`."""
-    seen: set[str] = set()
+    visited: set[str] = set()
     stack = list(start)
     while stack:
-        here = stack.pop()
-        if here == goal:
+        node = stack.pop()
+        if node == goal:
             return True
-        if here not in seen:
-            seen.add(here)
-            stack += graph.get(here, ())
+        if node not in visited:
+            visited.add(node)
+            stack += graph.get(node, ())
     return False

@@ -30,12 +30,12 @@ def for_due(ledger: Ledger, schedule: Schedule, now: datetime, closed: str, *, b
     `closed` says why nothing may run, `busy` whether an earlier firing is open. Opening one moves
     the schedule's version, so a plan made on an old answer cannot be claimed.
     """
-    found = model.due(schedule, now)
+    due_firings = model.due(schedule, now)
     next_run = format_time(schedule.next_after(now))
-    before = _missed(schedule, found, next_run)
-    if found.fire_time is None:
+    before = _missed(schedule, due_firings, next_run)
+    if due_firings.fire_time is None:
         return Plan(schedule=schedule, events=before)
-    firing = make(schedule, found.fire_time, found.kind)
+    firing = make(schedule, due_firings.fire_time, due_firings.kind)
     if busy and not closed and (earlier := views.open_firings(ledger, schedule.id)):
         plan = _overlapping(schedule, firing, next_run, earlier)
     else:
@@ -77,12 +77,16 @@ def dependencies_met(ledger: Ledger, schedule: Schedule, firing: Firing) -> bool
 def _missed(schedule: Schedule, found: Due, next_run: str) -> list[Event]:
     if not found.missed:
         return []
-    counted = events.missed(schedule, found, next_run)
+    missed_event = events.missed(schedule, found, next_run)
     text = f"{found.missed} firings of {schedule.definition.name} were missed"
     notice = events.noticed(
-        schedule.id, kind="missed", text=text, correlation=counted.correlation, count=found.missed
+        schedule.id,
+        kind="missed",
+        text=text,
+        correlation=missed_event.correlation,
+        count=found.missed,
     )
-    return [counted, notice]
+    return [missed_event, notice]
 
 
 def _for_firing(
@@ -109,37 +113,41 @@ def _overlapping(
     if overlap == Overlap.QUEUE:
         return Plan(schedule=schedule, events=[events.held(queued, tool, next_run)])
     cancelled = [
-        events.closed(each, outcome=State.CANCELLED, reason="overlap", detail="the next one came")
-        for each in earlier
+        events.closed(
+            earlier_firing, outcome=State.CANCELLED, reason="overlap", detail="the next one came"
+        )
+        for earlier_firing in earlier
     ]
-    running = tuple(each.id for each in earlier if each.state == State.RUNNING)
+    running = tuple(
+        earlier_firing.id for earlier_firing in earlier if earlier_firing.state == State.RUNNING
+    )
     if running:
-        held = events.held(queued, tool, next_run)
-        return Plan(schedule=schedule, events=[*cancelled, held], cancel=running)
+        held_event = events.held(queued, tool, next_run)
+        return Plan(schedule=schedule, events=[*cancelled, held_event], cancel=running)
     claim = events.claimed(firing, tool, next_run)
     return Plan(schedule=schedule, events=[*cancelled, claim], run=firing)
 
 
 def _dependent(ledger: Ledger, schedule: Schedule, firing: Firing, next_run: str) -> Plan:
     tool = schedule.definition.target_tool
-    met = dependencies_met(ledger, schedule, firing)
-    if met:
+    dependencies = dependencies_met(ledger, schedule, firing)
+    if dependencies:
         return Plan(schedule=schedule, events=[events.claimed(firing, tool, next_run)], run=firing)
-    if met is None:
-        held = replace(firing, state=State.WAITING, due=next_run, reason="dependency")
-        return Plan(schedule=schedule, events=[events.held(held, tool, next_run)])
+    if dependencies is None:
+        waiting_firing = replace(firing, state=State.WAITING, due=next_run, reason="dependency")
+        return Plan(schedule=schedule, events=[events.held(waiting_firing, tool, next_run)])
     detail = f"{' or '.join(schedule.definition.after)} did not succeed in its window"
     skip = events.skipped(firing, tool, next_run, reason="dependency", detail=detail)
     return Plan(schedule=schedule, events=[skip])
 
 
 def _succeeded(ledger: Ledger, schedule_id: str, start: str, end: str) -> bool | None:
-    found = views.in_window(ledger, schedule_id, start, end)
-    states = {firing.state for firing in found}
+    firings = views.in_window(ledger, schedule_id, start, end)
+    states = {firing.state for firing in firings}
     if State.SUCCEEDED in states:
         return True
     if states & set(model.OPEN):
         return None
-    other = views.schedule(ledger, schedule_id)
-    coming = other is not None and other.next_run is not None and other.next_run <= end
-    return None if coming else False
+    schedule = views.schedule(ledger, schedule_id)
+    is_coming = schedule is not None and schedule.next_run is not None and schedule.next_run <= end
+    return None if is_coming else False

@@ -61,11 +61,11 @@ def _moved(record: Record) -> Iterator[Statement]:
 def _begun(record: Record) -> Statement:
     data = record.data
     if record.type == events.CLAIMED:
-        state, started, closed = "running", record.time, None
+        state, started_at, closed_at = "running", record.time, None
     elif record.type == events.HELD:
-        state, started, closed = data["state"], None, None
+        state, started_at, closed_at = data["state"], None, None
     else:
-        state, started, closed = "skipped", None, record.time
+        state, started_at, closed_at = "skipped", None, record.time
     return (
         _BEGIN,
         (
@@ -79,8 +79,8 @@ def _begun(record: Record) -> Statement:
             data.get("reason", ""),
             data.get("detail", ""),
             data["tool"],
-            started,
-            closed,
+            started_at,
+            closed_at,
             record.correlation,
             record.sequence,
         ),

@@ -52,16 +52,16 @@ class Timetable:
         """Make a schedule, or give the one with the same content; says whether it is new."""
         definition = self._checked(definition, None)
         next_run = format_time(definition.calendar.after(self.clock.now()))
-        taken: set[str] = set()
+        taken_ids: set[str] = set()
         while True:
-            identifier = from_content("sch", definition.content, taken=taken.__contains__)
+            identifier = from_content("sch", definition.content, taken=taken_ids.__contains__)
             event = events.created(identifier, definition, next_run, actor=actor)
             try:
                 (record,) = self.ledger.append([event], expect={identifier: 0})
             except (StaleVersion, DuplicateKey):
-                if found := views.by_digest(self.ledger, definition.digest):
-                    return found, False
-                taken.add(identifier)
+                if existing := views.by_digest(self.ledger, definition.digest):
+                    return existing, False
+                taken_ids.add(identifier)
             else:
                 return _new(identifier, definition, next_run, record.time), True
 
@@ -75,8 +75,8 @@ class Timetable:
             definition = self._checked(_changed(schedule.definition, changes), schedule)
             if definition == schedule.definition:
                 return schedule
-            moved = replace(schedule, definition=definition)
-            next_run = None if schedule.paused else self.next_run(moved)
+            modified = replace(schedule, definition=definition)
+            next_run = None if schedule.paused else self.next_run(modified)
             event = events.modified(schedule, definition, next_run, actor=actor)
             if self._append(schedule, event):
                 if _IDENTITY & changes.keys():
@@ -104,10 +104,10 @@ class Timetable:
         raise _busy(identifier)
 
     def get(self, identifier: str) -> Schedule:
-        found = views.schedule(self.ledger, identifier)
-        if found is None:
+        schedule = views.schedule(self.ledger, identifier)
+        if schedule is None:
             raise NotFound(f"there is no schedule {identifier}", next_step="astra schedules list")
-        return found
+        return schedule
 
     def next_run(self, schedule: Schedule, *, factor: int | None = None) -> str:
         """Give the next firing behind now, and behind all that were: a clock can be set back."""
@@ -119,9 +119,9 @@ class Timetable:
         self, *, limit: int = 100, **filters: Any
     ) -> tuple[list[dict[str, Any]], str | None]:
         """Give schedules by id, and the cursor of the next page."""
-        found = views.schedules(self.ledger, **filters, limit=limit + 1)
-        cursor = found[limit - 1].id if len(found) > limit else None
-        return [self.shown(schedule) for schedule in found[:limit]], cursor
+        schedules = views.schedules(self.ledger, **filters, limit=limit + 1)
+        cursor = schedules[limit - 1].id if len(schedules) > limit else None
+        return [self.shown(schedule) for schedule in schedules[:limit]], cursor
 
     def shown(self, schedule: Schedule, *, start: datetime | None = None) -> dict[str, Any]:
         """Describe a schedule, with its next five firings, or those behind `start`."""
@@ -206,8 +206,8 @@ def _new(identifier: str, definition: Definition, next_run: str, time: str) -> S
 
 
 def _changed(definition: Definition, changes: Mapping[str, Any]) -> Definition:
-    given = {name: value for name, value in changes.items() if value is not None}
-    return Definition.read({**definition.as_dict(), **given})
+    new_fields = {name: value for name, value in changes.items() if value is not None}
+    return Definition.read({**definition.as_dict(), **new_fields})
 
 
 def _check_values(definition: Definition) -> None:

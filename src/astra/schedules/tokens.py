@@ -59,13 +59,13 @@ class TokenShelf:
 
     def problem(self, schedule_id: str, digest: str) -> str:
         """Say why the file of a schedule does not allow exactly this to run, or nothing."""
-        found = self.files.read(schedule_id)
+        token_text = self.files.read(schedule_id)
         usable = self.approvals.usable(digest)
-        if found is None:
+        if token_text is None:
             return NOTHING_THERE if usable is None else "its token was taken away"
         if usable is None:
-            return f"its token does not count: {self._why(found, digest)}"
-        if found != self._text(self.approvals.get(usable)):
+            return f"its token does not count: {self._why(token_text, digest)}"
+        if token_text != self._text(self.approvals.get(usable)):
             return "its token is not the one that was exported"
         return ""
 
@@ -96,9 +96,9 @@ class TokenShelf:
                     self.files.remove(schedule_id)
 
     def _replace_older(self, approval: Approval) -> None:
-        for other in self.approvals.listed(state="approved"):
-            if (other.kind, other.subject_id) == (KIND, approval.subject_id) and other != approval:
-                self.approvals.go_stale(other.id, f"{approval.id} took its place")
+        for older in self.approvals.listed(state="approved"):
+            if (older.kind, older.subject_id) == (KIND, approval.subject_id) and older != approval:
+                self.approvals.go_stale(older.id, f"{approval.id} took its place")
 
     def _over(self, text: str) -> bool:
         approval = self._named(text)

@@ -95,9 +95,9 @@ def schedules(
         if value is not None:
             conditions.append(condition)
             parameters.append(value)
-    where = " AND ".join(conditions)
+    filters = " AND ".join(conditions)
     rows = ledger.query(
-        f"{_SCHEDULE} WHERE {where} ORDER BY schedule.id LIMIT ?", [*parameters, limit]
+        f"{_SCHEDULE} WHERE {filters} ORDER BY schedule.id LIMIT ?", [*parameters, limit]
     )
     return [_schedule(row) for row in rows]
 
@@ -153,8 +153,8 @@ def every_open_firing(ledger: Ledger, state: str) -> list[Firing]:
 
 
 def firing(ledger: Ledger, identifier: str) -> Firing | None:
-    found = _firings(ledger, "WHERE id = ?", identifier)
-    return found[0] if found else None
+    firings = _firings(ledger, "WHERE id = ?", identifier)
+    return firings[0] if firings else None
 
 
 def in_window(ledger: Ledger, schedule_id: str, start: str, end: str) -> list[Firing]:

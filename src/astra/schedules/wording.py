@@ -73,15 +73,15 @@ def _hours(hour: str) -> str:
 def _listed(field: str, names: tuple[str, ...]) -> str:
     if field.startswith("*/"):
         return f"every {field[2:]}"
-    said = [_range(part, names) for part in field.split(",")]
-    return said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
+    parts = [_range(part, names) for part in field.split(",")]
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def _range(part: str, names: tuple[str, ...]) -> str:
-    whole, _, step = part.partition("/")
-    first, dash, last = whole.partition("-")
-    said = f"{_named(first, names)} to {_named(last, names)}" if dash else _named(first, names)
-    return f"every {step} of {said}" if step else said
+    bounds, _, step = part.partition("/")
+    first, dash, last = bounds.partition("-")
+    phrase = f"{_named(first, names)} to {_named(last, names)}" if dash else _named(first, names)
+    return f"every {step} of {phrase}" if step else phrase
 
 
 def _named(value: str, names: tuple[str, ...]) -> str:

@@ -128,10 +128,10 @@ def _propose(arguments: ProposeArguments, services: Services) -> Proposed:
 
 
 def _list(arguments: ListArguments, services: Services) -> Listed:
-    found, cursor = services.changes.book.listed(
+    changes, cursor = services.changes.book.listed(
         state=arguments.state, limit=arguments.limit, cursor=arguments.cursor
     )
-    items = [Brief.model_validate(brief(change)) for change in found]
+    items = [Brief.model_validate(brief(change)) for change in changes]
     return Listed(items=items, next=cursor)
 
 
@@ -146,32 +146,32 @@ def _get(arguments: GetArguments, services: Services) -> Shown:
 def _run(arguments: RunArguments, services: Services) -> RunAnswer:
     """Say how a person runs a change: it runs once they signed, and not before."""
     change = services.changes.book.get(arguments.id)
-    waiting = change.approval if change.state is State.AWAITING else None
+    approval_id = change.approval if change.state is State.AWAITING else None
     how = services.changes.shown(change.id)["next"]
     return RunAnswer(
         id=change.id,
         state=str(change.state),
-        approval_id=waiting,
-        link=services.approval_link(waiting) if waiting else None,
+        approval_id=approval_id,
+        link=services.approval_link(approval_id) if approval_id else None,
         how=f"a person signs there, or with `astra changes approve {change.id}`"
-        if waiting
+        if approval_id
         else how,
     )
 
 
 def edits_of(arguments: ProposeArguments) -> list[Edit]:
-    found = [_edit(edit, number) for number, edit in enumerate(arguments.edits)]
+    edits = [_edit(edit, number) for number, edit in enumerate(arguments.edits)]
     if arguments.patch is not None:
-        found.append(Patch(text=arguments.patch.encode(errors="replace")))
+        edits.append(Patch(text=arguments.patch.encode(errors="replace")))
     if arguments.patch_base64 is not None:
-        found.append(Patch(text=_decoded(arguments.patch_base64, "patch_base64")))
-    return found
+        edits.append(Patch(text=_decoded(arguments.patch_base64, "patch_base64")))
+    return edits
 
 
 def _edit(edit: EditArguments, number: int) -> Edit:
     ways = ("content", "content_base64", "search", "delete")
-    given = [name for name in ways if getattr(edit, name) is not None]
-    if len(given) != 1 or (edit.replace is None) != (edit.search is None):
+    kinds = [name for name in ways if getattr(edit, name) is not None]
+    if len(kinds) != 1 or (edit.replace is None) != (edit.search is None):
         raise BadInput(
             f"edits.{number}: give content, content_base64, search with replace, or delete",
             next_step="one of them, and only one, for each edit",

@@ -54,11 +54,11 @@ def _would_deploy(arguments: DeployAgentCodeInput, services: Services) -> Footpr
 
 
 def _deploy(arguments: DeployAgentCodeInput, services: Services) -> DeployAgentCodeOutput:
-    (named,) = services.footprint.files
-    done = services.deployments.deploy_for_agent(
-        arguments.commit_message, named, actor=services.actor, correlation=services.correlation
+    (commit,) = services.footprint.files
+    outcome = services.deployments.deploy_for_agent(
+        arguments.commit_message, commit, actor=services.actor, correlation=services.correlation
     )
-    return DeployAgentCodeOutput.model_validate(done)
+    return DeployAgentCodeOutput.model_validate(outcome)
 
 
 TOOLS: tuple[AnyTool, ...] = (

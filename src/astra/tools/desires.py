@@ -102,7 +102,7 @@ class Never(Answer):
 
 
 def _record(arguments: RecordArguments, services: Services) -> DesireAnswer:
-    made = services.desires.record(
+    desire = services.desires.record(
         arguments.text,
         strength=arguments.strength,
         tags=arguments.tags,
@@ -110,22 +110,22 @@ def _record(arguments: RecordArguments, services: Services) -> DesireAnswer:
         actor=services.actor,
         correlation=services.correlation,
     )
-    return DesireAnswer.model_validate(made)
+    return DesireAnswer.model_validate(desire)
 
 
 def _reinforce(arguments: ReinforceArguments, services: Services) -> DesireAnswer:
-    found = services.desires.reinforce(arguments.id, arguments.amount, actor=services.actor)
-    return DesireAnswer.model_validate(found)
+    desire = services.desires.reinforce(arguments.id, arguments.amount, actor=services.actor)
+    return DesireAnswer.model_validate(desire)
 
 
 def _list(arguments: ListArguments, services: Services) -> DesirePage:
-    wanted = Filter(
+    desire_filter = Filter(
         min_strength=arguments.min_strength,
         tag=arguments.tag,
         search=arguments.search,
         faded=arguments.faded,
     )
-    page = services.desires.listed(wanted, limit=arguments.limit, cursor=arguments.cursor)
+    page = services.desires.listed(desire_filter, limit=arguments.limit, cursor=arguments.cursor)
     return DesirePage.model_validate(page)
 
 
@@ -139,8 +139,8 @@ def _prune(_arguments: Nothing, services: Services) -> Pruned:
 
 
 def _suggest(arguments: SuggestArguments, services: Services) -> Suggestions:
-    found = services.promotions.suggestions(limit=arguments.limit)
-    return Suggestions(items=[Suggestion.model_validate(each) for each in found])
+    suggestions = services.promotions.suggestions(limit=arguments.limit)
+    return Suggestions(items=[Suggestion.model_validate(suggestion) for suggestion in suggestions])
 
 
 def _promote(arguments: OneArguments, services: Services) -> NoReturn:

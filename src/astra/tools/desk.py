@@ -81,7 +81,7 @@ def _health(_arguments: Nothing, services: Services) -> Health:
 
 
 def _pending(_arguments: Nothing, services: Services) -> Pending:
-    return Pending(items=[_shown(found) for found in services.approvals.listed()])
+    return Pending(items=[_shown(approval) for approval in services.approvals.listed()])
 
 
 def _approve(arguments: ApproveArguments, services: Services) -> SignHere:

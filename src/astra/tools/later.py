@@ -24,11 +24,11 @@ class NeverGiven(Answer):
 def _later(
     name: str, tier: Tier, *, flags: tuple[str, ...] = (), operator_only: bool = False, **more: Any
 ) -> AnyTool:
-    words = name.removeprefix("astra.").replace(".", " ").replace("_", " ")
+    title = name.removeprefix("astra.").replace(".", " ").replace("_", " ")
     return Tool(
         name=name,
-        title=words.capitalize(),
-        description=f"{words.capitalize()}. Not available in this version.",
+        title=title.capitalize(),
+        description=f"{title.capitalize()}. Not available in this version.",
         input=Whatever,
         output=NeverGiven,
         tier=tier,

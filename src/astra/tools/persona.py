@@ -66,18 +66,18 @@ class Deleted(Answer):
 
 
 def _list(arguments: ListArguments, services: Services) -> Page:
-    found = services.persona.list(arguments.folder, cursor=arguments.cursor, limit=arguments.limit)
-    return Page.model_validate(found)
+    page = services.persona.list(arguments.folder, cursor=arguments.cursor, limit=arguments.limit)
+    return Page.model_validate(page)
 
 
 def _read(arguments: ReadArguments, services: Services) -> File:
-    found = services.persona.read(
+    file = services.persona.read(
         arguments.path,
         start=arguments.start,
         end=arguments.end,
         numbered=arguments.line_numbers,
     )
-    return File.model_validate(found)
+    return File.model_validate(file)
 
 
 def _write(arguments: WriteArguments, services: Services) -> Written:
@@ -91,10 +91,10 @@ def _delete(arguments: DeleteArguments, services: Services) -> Deleted:
 
 def _looks(arguments: ListArguments | ReadArguments, services: Services) -> Footprint:
     """Name the file on this machine; what is mirrored below `src/` lies in git."""
-    asked = arguments.folder if isinstance(arguments, ListArguments) else arguments.path
-    if asked.startswith("/"):
-        return Footprint(read_paths=(asked,))
-    below = asked.strip("/")
+    path = arguments.folder if isinstance(arguments, ListArguments) else arguments.path
+    if path.startswith("/"):
+        return Footprint(read_paths=(path,))
+    below = path.strip("/")
     if below == "src" or below.startswith("src/"):
         return Footprint()
     return Footprint(read_paths=(f"{services.persona_root}/{below}".rstrip("/"),))

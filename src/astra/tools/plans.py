@@ -106,7 +106,7 @@ class Shown(Short):
 
 def _draft(arguments: DraftArguments, services: Services) -> Drafted:
     if arguments.plan is not None:
-        made = services.plans.draft(
+        plan = services.plans.draft(
             arguments.plan,
             description=arguments.description,
             channels=arguments.notification_channels,
@@ -114,7 +114,7 @@ def _draft(arguments: DraftArguments, services: Services) -> Drafted:
             correlation=services.correlation,
         )
     elif arguments.description.strip():
-        made = services.drafting.request(
+        plan = services.drafting.request(
             arguments.description,
             channels=arguments.notification_channels,
             actor=services.actor,
@@ -122,7 +122,7 @@ def _draft(arguments: DraftArguments, services: Services) -> Drafted:
         )
     else:
         raise BadInput("there is nothing to plan", next_step="give a description or a plan")
-    return _short(made, services)
+    return _short(plan, services)
 
 
 def _answer(arguments: AnswerArguments, services: Services) -> Drafted:
@@ -131,10 +131,10 @@ def _answer(arguments: AnswerArguments, services: Services) -> Drafted:
 
 
 def _list(arguments: ListArguments, services: Services) -> PlanPage:
-    found, cursor = services.plans.register.listed(
+    plans, cursor = services.plans.register.listed(
         state=arguments.state, limit=arguments.limit, after=arguments.cursor or 0
     )
-    items = [Short.model_validate(plan.short()) for plan in found]
+    items = [Short.model_validate(plan.short()) for plan in plans]
     return PlanPage(items=items, next=cursor)
 
 

@@ -45,18 +45,18 @@ class FetchAnswer(Answer):
 
 
 def _run(arguments: RunArguments, services: Services) -> RunAnswer:
-    done = services.boxes.run(
+    outcome = services.boxes.run(
         tuple(arguments.command),
         arguments.seconds,
         actor=services.actor,
         correlation=services.correlation,
     )
-    stdout, stderr = _text(done.stdout), _text(done.stderr)
+    stdout, stderr = _text(outcome.stdout), _text(outcome.stderr)
     return RunAnswer(
-        verdict=str(done.verdict),
-        reason=done.reason,
-        exit_code=done.exit_code,
-        seconds=round(done.seconds, 3),
+        verdict=str(outcome.verdict),
+        reason=outcome.reason,
+        exit_code=outcome.exit_code,
+        seconds=round(outcome.seconds, 3),
         stdout=stdout[:_LONGEST_OUTPUT],
         stderr=stderr[:_LONGEST_OUTPUT],
         cut=max(len(stdout), len(stderr)) > _LONGEST_OUTPUT,
@@ -65,17 +65,17 @@ def _run(arguments: RunArguments, services: Services) -> RunAnswer:
 
 
 def _fetch(arguments: FetchArguments, services: Services) -> FetchAnswer:
-    done = services.boxes.fetch(
+    response = services.boxes.fetch(
         arguments.url,
         _grant(arguments.url),
         actor=services.actor,
         correlation=services.correlation,
     )
-    text = _text(done.body)
+    text = _text(response.body)
     return FetchAnswer(
         url=arguments.url,
-        status=done.status,
-        content_type=done.content_type,
+        status=response.status,
+        content_type=response.content_type,
         text=text[:_LONGEST_OUTPUT],
         cut=len(text) > _LONGEST_OUTPUT,
     )

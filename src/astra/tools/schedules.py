@@ -161,11 +161,11 @@ class Tasks(Answer):
 
 
 def _create(arguments: CreateArguments, services: Services) -> Created:
-    given = arguments.model_dump()
-    if given["safety_tier"] is None:
+    fields = arguments.model_dump()
+    if fields["safety_tier"] is None:
         facts = services.schedules.catalogue.facts(arguments.target_tool)
-        given["safety_tier"] = facts.tier
-    schedule, created = services.schedules.create(Definition.read(given), actor=services.actor)
+        fields["safety_tier"] = facts.tier
+    schedule, created = services.schedules.create(Definition.read(fields), actor=services.actor)
     return Created.model_validate({**services.schedules.shown(schedule), "created": created})
 
 
@@ -200,8 +200,8 @@ def _history(arguments: HistoryArguments, services: Services) -> Tasks:
 
 
 def _list_tasks(arguments: TaskArguments, services: Services) -> Tasks:
-    asked = arguments.model_dump(exclude={"cursor"})
-    return _tasks(services, **asked, before=arguments.cursor)
+    filters = arguments.model_dump(exclude={"cursor"})
+    return _tasks(services, **filters, before=arguments.cursor)
 
 
 def _by_trace(arguments: TraceArguments, services: Services) -> Tasks:

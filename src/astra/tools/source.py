@@ -86,29 +86,29 @@ class Matches(Answer):
 
 
 def _list(arguments: ListArguments, services: Services) -> Listing:
-    found = services.source.list(
+    listing = services.source.list(
         at=arguments.at,
         folder=arguments.folder,
         glob=arguments.glob,
         cursor=arguments.cursor,
         limit=arguments.limit,
     )
-    return Listing.model_validate(found)
+    return Listing.model_validate(listing)
 
 
 def _read(arguments: ReadArguments, services: Services) -> SourceFile:
-    found = services.source.read(
+    source_file = services.source.read(
         arguments.path,
         at=arguments.at,
         start=arguments.start,
         end=arguments.end,
         numbered=arguments.line_numbers,
     )
-    return SourceFile.model_validate(found)
+    return SourceFile.model_validate(source_file)
 
 
 def _search(arguments: SearchArguments, services: Services) -> Matches:
-    found = services.source.find(
+    matches = services.source.find(
         arguments.pattern,
         regex=arguments.regex,
         ignore_case=arguments.ignore_case,
@@ -118,7 +118,7 @@ def _search(arguments: SearchArguments, services: Services) -> Matches:
         context=arguments.context,
         limit=arguments.limit,
     )
-    return Matches.model_validate(found)
+    return Matches.model_validate(matches)
 
 
 TOOLS: tuple[AnyTool, ...] = (
