@@ -66,11 +66,11 @@ class AgentRequests:
 
     def _loose(self, message: str, actor: str, correlation: str) -> Obstacle | None:
         proposals = self.changes.proposals
-        found = proposals.loose_edits(actor=actor, correlation=correlation)
-        if found is None:
+        loose_edits = proposals.loose_edits(actor=actor, correlation=correlation)
+        if loose_edits is None:
             return None
-        change = self._open_change_of(found) or proposals.propose(
-            Proposal(reason=message.strip() or _NO_MESSAGE, loose=found),
+        change = self._open_change_of(loose_edits) or proposals.propose(
+            Proposal(reason=message.strip() or _NO_MESSAGE, loose=loose_edits),
             actor=actor,
             correlation=correlation,
         )
@@ -95,14 +95,16 @@ class AgentRequests:
         return None
 
     def _tests_wait(self) -> Obstacle | None:
-        waiting = self.changes.book.test_changes_waiting() if self.person_for_tests() else []
-        if not waiting:
+        waiting_changes = (
+            self.changes.book.test_changes_waiting() if self.person_for_tests() else []
+        )
+        if not waiting_changes:
             return None
         return Obstacle(
             code="human_approval_required",
-            reason=f"{waiting[0]} changes tests, and no person has decided on it yet",
-            next_step=f"wait for an operator: astra changes show {waiting[0]}",
-            change=waiting[0],
+            reason=f"{waiting_changes[0]} changes tests, and no person has decided on it yet",
+            next_step=f"wait for an operator: astra changes show {waiting_changes[0]}",
+            change=waiting_changes[0],
             person=True,
         )
 

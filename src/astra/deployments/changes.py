@@ -29,26 +29,28 @@ class ApprovedChanges:
 
     def may_deploy(self, change: str | None) -> Verdict:
         head = self.changes.bench.repo.head()
-        found = self.changes.book.of_commit(head) if change is None else self._merged(change, head)
-        if found is None:
+        change_at_head = (
+            self.changes.book.of_commit(head) if change is None else self._merged(change, head)
+        )
+        if change_at_head is None:
             return Verdict(commit=head, digest=f"git:{head}", allowed=True, tests_passed=False)
-        return self._judge(found)
+        return self._judge(change_at_head)
 
     def _merged(self, identifier: str, head: str) -> Change:
-        found = self.changes.book.get(identifier)
-        if found.state is not State.EXECUTED:
+        change = self.changes.book.get(identifier)
+        if change.state is not State.EXECUTED:
             raise Refused(
-                f"{found.id} is {found.state}, not on the branch",
+                f"{change.id} is {change.state}, not on the branch",
                 code="not_merged",
-                next_step=f"astra changes show {found.id}",
+                next_step=f"astra changes show {change.id}",
             )
-        if found.commit != head:
+        if change.commit != head:
             raise Refused(
-                f"the branch has moved on since {found.id}",
+                f"the branch has moved on since {change.id}",
                 code="not_newest",
                 next_step="deploy without --change, or go back with `astra rollback`",
             )
-        return found
+        return change
 
     def _judge(self, change: Change) -> Verdict:
         tests = change.tests["verdict"] if change.tests else "missing"
@@ -67,14 +69,14 @@ class ApprovedChanges:
                 next_step="propose a change whose tests pass; an operator can insist with"
                 " `astra deploy --force`",
             )
-        if moved := self._moved(change):
+        if moved_reason := self._moved(change):
             return Verdict(
                 **facts,
                 allowed=False,
                 stale=True,
                 human_approval_required=True,
                 code="stale_approval",
-                reason=f"since {change.id} was approved, {moved}",
+                reason=f"since {change.id} was approved, {moved_reason}",
                 next_step="an operator deploys it with `astra deploy`",
             )
         return Verdict(**facts, allowed=True)

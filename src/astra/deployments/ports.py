@@ -117,7 +117,7 @@ class HolderState:
     instances: tuple[Running, ...] = ()
 
     def of(self, instance: str | None) -> Running | None:
-        return next((found for found in self.instances if found.instance == instance), None)
+        return next((running for running in self.instances if running.instance == instance), None)
 
     @property
     def serving(self) -> Running | None:

@@ -27,10 +27,10 @@ class Pushing:
         due = views.unpushed(self.stage.ledger)
         if due is None:
             return False
-        done = self._checked(due)
-        if done.ok:
-            done = self.remote.push(due.commit_id)
-        self.stage.ledger.append([_outcome(due, done)])
+        outcome = self._checked(due)
+        if outcome.ok:
+            outcome = self.remote.push(due.commit_id)
+        self.stage.ledger.append([_outcome(due, outcome)])
         return True
 
     def _checked(self, due: Deployment) -> Checked:

@@ -68,7 +68,9 @@ class _WithoutBodies(ast.NodeTransformer):
         return self._emptied(node)
 
     def _emptied(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST:
-        names = {found.id for found in node.decorator_list if isinstance(found, ast.Name)}
+        names = {
+            decorator.id for decorator in node.decorator_list if isinstance(decorator, ast.Name)
+        }
         if len(names) == len(node.decorator_list) and names <= _TRANSPARENT:
             node.body = [ast.Pass()]
         return node

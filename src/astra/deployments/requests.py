@@ -73,18 +73,18 @@ class Requests:
         """Give the release that is meant; without a name, the last good one before this."""
         serving = views.live(self.ledger)
         if release is None:
-            found = views.good(self.ledger, besides=serving.id if serving else "")
-            if not found:
+            good_releases = views.good(self.ledger, besides=serving.id if serving else "")
+            if not good_releases:
                 raise NotFound(
                     "there is no proven release to go back to", next_step="astra releases"
                 )
-            return found[0]
-        named = views.release(self.ledger, release)
-        if named is None or named.state == "removed":
+            return good_releases[0]
+        chosen_release = views.release(self.ledger, release)
+        if chosen_release is None or chosen_release.state == "removed":
             raise NotFound(f"there is no kept release {release[:100]}", next_step="astra releases")
-        if named.live:
-            raise Conflict(f"{named.id} serves already", next_step="astra releases")
-        return named
+        if chosen_release.live:
+            raise Conflict(f"{chosen_release.id} serves already", next_step="astra releases")
+        return chosen_release
 
     def _order(self, verdict: Verdict, signed: Signed) -> Event:
         force = bool(signed.statement.get("content", {}).get("force"))
@@ -116,9 +116,9 @@ class Requests:
             self.ledger.append([*order, event], expect={events.QUEUE: version})
         except StaleVersion:
             raise _busy("another one") from None
-        found = views.deployment(self.ledger, identifier)
-        assert found is not None  # noqa: S101 - just appended
-        return found
+        deployment = views.deployment(self.ledger, identifier)
+        assert deployment is not None  # noqa: S101 - just appended
+        return deployment
 
     def _version(self) -> int:
         rows = self.ledger.query("SELECT version FROM subject WHERE id = ?", [events.QUEUE])

@@ -37,9 +37,9 @@ class Stage:
             why = f"{release.id} is not what was built and approved: somebody wrote to it"
             return Trouble(reason=why, blamed=False)
         state = self.holder.state()
-        for found in state.instances if state else ():
-            if found is not (state and state.serving) or found.over:
-                self.holder.end(found.instance)
+        for running in state.instances if state else ():
+            if running is not (state and state.serving) or running.over:
+                self.holder.end(running.instance)
         instance = self.holder.launch(self.spec(release))
         try:
             trouble = self.look(release).until_healthy(instance)
@@ -85,10 +85,10 @@ class Stage:
     def make_serve(self, deployment: Deployment, release: Release) -> str | Trouble:
         """Make the recorded switch true, in case that a crash came between."""
         state = self.holder.state()
-        for found in state.instances if state else ():
-            if found.release == release.id and not found.over:
-                self.switch(deployment, found.instance, release)
-                return found.instance
+        for running in state.instances if state else ():
+            if running.release == release.id and not running.over:
+                self.switch(deployment, running.instance, release)
+                return running.instance
         instance = self.bring_up(release)
         if not isinstance(instance, Trouble):
             self.switch(deployment, instance, release)
@@ -98,10 +98,10 @@ class Stage:
         self.holder.switch(instance)
         self.releases.point_to(release.id)
         state = self.holder.state()
-        for found in state.instances if state else ():
-            if found.instance != instance:
-                report = self.holder.retire(found.instance)
-                data = {"release": found.release, **dict(report)}
+        for running in state.instances if state else ():
+            if running.instance != instance:
+                report = self.holder.retire(running.instance)
+                data = {"release": running.release, **dict(report)}
                 self.ledger.append([_retired(data, deployment)])
 
     def spec(self, release: Release) -> AppSpec:

@@ -42,11 +42,11 @@ class Upkeep:
 
     def tidy(self) -> None:
         """Remove what is kept beyond the limit: never what serves, nor the last good one."""
-        kept = views.releases(self._ledger)
+        releases = views.releases(self._ledger)
         serving = views.live(self._ledger)
         safe = {release.id for release in views.good(self._ledger, besides="")[:2]}
         safe |= {serving.id} if serving else set()
-        for release in kept[max(1, self.stage.plan().keep) :]:
+        for release in releases[max(1, self.stage.plan().keep) :]:
             if release.id not in safe:
                 data = {"release": release.id}
                 self._ledger.append([Event(type=events.REMOVED, actor="daemon", data=data)])
@@ -63,7 +63,7 @@ class Upkeep:
         while True:
             head = self._ledger.head()
             serving, latest = views.live(self._ledger), views.deployments(self._ledger, limit=1)
-            listed = [release.as_dict() for release in views.releases(self._ledger)]
+            releases = [release.as_dict() for release in views.releases(self._ledger)]
             if self._ledger.head().sequence == head.sequence:
                 break
         document = {
@@ -72,7 +72,7 @@ class Upkeep:
             "time": head.time,
             "live": serving.as_dict() if serving else None,
             "deployment": latest[0].as_dict() if latest else None,
-            "releases": listed,
+            "releases": releases,
         }
         self.stage.releases.write_status(document)
 

@@ -65,13 +65,13 @@ _ALL = 1 << 40
 
 def open_deployment(ledger: Ledger) -> Deployment | None:
     """Give the one deployment that is under way."""
-    found = _deployments(ledger, f"state IN {OPEN!r} ORDER BY sequence LIMIT 1")
-    return found[0] if found else None
+    deployments = _deployments(ledger, f"state IN {OPEN!r} ORDER BY sequence LIMIT 1")
+    return deployments[0] if deployments else None
 
 
 def deployment(ledger: Ledger, identifier: str) -> Deployment | None:
-    found = _deployments(ledger, "id = ?", identifier)
-    return found[0] if found else None
+    deployments = _deployments(ledger, "id = ?", identifier)
+    return deployments[0] if deployments else None
 
 
 def deployments(ledger: Ledger, *, limit: int = 100) -> list[Deployment]:
@@ -82,21 +82,25 @@ def deployment_page(
     ledger: Ledger, *, limit: int, before: str | None = None
 ) -> tuple[list[Deployment], str | None]:
     """Give deployments, the newest first, and the id behind which the next page starts."""
-    found = _deployments(
+    deployments = _deployments(
         ledger,
         "(? IS NULL OR sequence < (SELECT sequence FROM deployment WHERE id = ?))"
         " ORDER BY sequence DESC LIMIT ?",
         *(before, before, limit + 1),
     )
-    return found[:limit], found[limit - 1].id if len(found) > limit else None
+    return deployments[:limit], deployments[limit - 1].id if len(deployments) > limit else None
 
 
 def unpushed(ledger: Ledger) -> Deployment | None:
     """Give the newest deployment that settled, unless somebody tried to push it already."""
     condition = "state = 'settled' AND kind = 'deploy' ORDER BY sequence DESC LIMIT 1"
-    found = _deployments(ledger, condition)
-    tried = ledger.query("SELECT 1 FROM push WHERE deployment = ?", [found[0].id]) if found else []
-    return found[0] if found and not tried else None
+    deployments = _deployments(ledger, condition)
+    push_rows = (
+        ledger.query("SELECT 1 FROM push WHERE deployment = ?", [deployments[0].id])
+        if deployments
+        else []
+    )
+    return deployments[0] if deployments and not push_rows else None
 
 
 def releases(ledger: Ledger, *, every: bool = False) -> list[Release]:
@@ -108,25 +112,25 @@ def release_page(
     ledger: Ledger, *, every: bool, limit: int, before: str | None = None
 ) -> tuple[list[Release], str | None]:
     """Give some of them, and the id behind which the next page starts."""
-    found = _releases(
+    releases = _releases(
         ledger,
         "(state != 'removed' OR ?)"
         " AND (? IS NULL OR (built_at, id) < (SELECT built_at, id FROM release WHERE id = ?))"
         " ORDER BY built_at DESC, id DESC LIMIT ?",
         *(int(every), before, before, limit + 1),
     )
-    return found[:limit], found[limit - 1].id if len(found) > limit else None
+    return releases[:limit], releases[limit - 1].id if len(releases) > limit else None
 
 
 def release(ledger: Ledger, identifier: str) -> Release | None:
-    found = _releases(ledger, "id = ?", identifier)
-    return found[0] if found else None
+    releases = _releases(ledger, "id = ?", identifier)
+    return releases[0] if releases else None
 
 
 def live(ledger: Ledger) -> Release | None:
     """Give the release that is to serve, as the ledger says."""
-    found = _releases(ledger, "live = 1")
-    return found[0] if found else None
+    releases = _releases(ledger, "live = 1")
+    return releases[0] if releases else None
 
 
 def good(ledger: Ledger, *, besides: str) -> list[Release]:
@@ -151,10 +155,10 @@ def _deployments(ledger: Ledger, condition: str, *parameters: Any) -> list[Deplo
 def _releases(ledger: Ledger, condition: str, *parameters: Any) -> list[Release]:
     rows = ledger.query(f"SELECT {_RELEASE} FROM release WHERE {condition}", parameters)  # noqa: S608 - fixed text
     names = [name.strip() for name in _RELEASE.split(",")]
-    found: list[dict[str, Any]] = [dict(zip(names, row, strict=True)) for row in rows]
-    for row in found:
+    documents: list[dict[str, Any]] = [dict(zip(names, row, strict=True)) for row in rows]
+    for row in documents:
         row.update(good=bool(row["good"]), live=bool(row["live"]))
-    return [Release(**row) for row in found]
+    return [Release(**row) for row in documents]
 
 
 def _requested(record: Record) -> Iterator[Statement]:

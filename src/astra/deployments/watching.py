@@ -113,9 +113,9 @@ class Watch:
         if self.plan.health_path:
             checked = self.holder.check(instance, self.plan.health_path, seconds=CHECK_SECONDS)
         state = self.holder.state()
-        found = state.of(instance) if state else None
-        if checked.ok and found and self.command and number % COMMAND_EVERY == 0:
-            return self.command(found)
+        running = state.of(instance) if state else None
+        if checked.ok and running and self.command and number % COMMAND_EVERY == 0:
+            return self.command(running)
         return checked
 
     def _wait(self, seconds: float) -> None:
@@ -126,13 +126,13 @@ class Watch:
         state = self.holder.state()
         if self.stopped():
             raise BrokenOff
-        found = state.of(instance) if state else None
-        if found is None:
+        running = state.of(instance) if state else None
+        if running is None:
             raise HolderGone
-        if found.crashes >= most_crashes or found.state == "ended":
-            return Trouble(reason=f"it crashed {_times(found.crashes)}: {found.reason}")
-        if found.over:
-            return Trouble(reason=f"it was not started: {found.reason}", blamed=False)
+        if running.crashes >= most_crashes or running.state == "ended":
+            return Trouble(reason=f"it crashed {_times(running.crashes)}: {running.reason}")
+        if running.over:
+            return Trouble(reason=f"it was not started: {running.reason}", blamed=False)
         return None
 
 

@@ -37,8 +37,8 @@ class Work:
 
     def advance(self) -> bool:
         """Do the next step of the deployment under way; tells whether there was one to do."""
-        found = views.open_deployment(self._ledger)
-        if found is None or self.stage.stopped():
+        deployment = views.open_deployment(self._ledger)
+        if deployment is None or self.stage.stopped():
             return False
         steps = {
             "requested": self.build,
@@ -49,9 +49,9 @@ class Work:
         try:
             for _attempt in range(_ATTEMPTS):
                 with contextlib.suppress(HolderGone):
-                    return steps[found.state](found)
+                    return steps[deployment.state](deployment)
             trouble = Trouble(reason="the holder of the app ended again and again", blamed=False)
-            return self._failed(found, "holder", trouble)
+            return self._failed(deployment, "holder", trouble)
         except BrokenOff:
             return False
         finally:
@@ -142,9 +142,9 @@ class Work:
         data = {"release": release.id, "from": serving.id}
         self._append(_about(events.RELOAD_BEGUN, deployment, data))
         changed = reloading.modules(changes, ignored=plan.ignored)
-        done = self.stage.holder.reload(running.instance, self.stage.spec(release), changed)
-        if not done.ok:
-            return None, f"started: it was not reloaded, {done.detail}"[:_SAID]
+        outcome = self.stage.holder.reload(running.instance, self.stage.spec(release), changed)
+        if not outcome.ok:
+            return None, f"started: it was not reloaded, {outcome.detail}"[:_SAID]
         return running.instance, "reloaded"
 
     def _back_up(self, serving: Release | None) -> str | None:
@@ -190,9 +190,9 @@ class Work:
         return self.stage.ledger
 
     def _release(self, identifier: str) -> Release:
-        found = views.release(self._ledger, identifier)
-        assert found is not None  # noqa: S101 - a deployment past its build has one
-        return found
+        release = views.release(self._ledger, identifier)
+        assert release is not None  # noqa: S101 - a deployment past its build has one
+        return release
 
 
 def _not_blamed(error: AstraError) -> Trouble:

@@ -29,10 +29,10 @@ def certain(
 
 
 def weaker(source: Source, name: str, before: list[Check], after: list[Check]) -> Iterator[Finding]:
-    same, gone, fresh = _matched(before, after)
+    same, removed, fresh = _matched(before, after)
     for old, new in same:
         yield from _guarded(source, name, old, new)
-    for old, new in _paired(gone, fresh):
+    for old, new in _paired(removed, fresh):
         if new is None:
             message = f"a check of {name} was removed"
             yield source.lost("check-removed", _DANGER, old.line, message)
@@ -67,16 +67,16 @@ def _matched(
     """Pair checks that say the same, by their words first and then by their shape."""
     same: list[tuple[Check, Check]] = []
     for spelled in ("text", "shape"):
-        left: list[Check] = []
+        unmatched: list[Check] = []
         after = list(after)
         for old in before:
             new = next((n for n in after if getattr(n, spelled) == getattr(old, spelled)), None)
             if new is None:
-                left.append(old)
+                unmatched.append(old)
             else:
                 after.remove(new)
                 same.append((old, new))
-        before = left
+        before = unmatched
     return same, before, after
 
 

@@ -55,8 +55,8 @@ def _toml(text: str) -> Problem | None:
     try:
         tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        found = _TOML_LINE.search(str(error))
-        return Problem(line=int(found[1]) if found else 0, message=str(error))
+        line_match = _TOML_LINE.search(str(error))
+        return Problem(line=int(line_match[1]) if line_match else 0, message=str(error))
     return None
 
 
@@ -77,8 +77,8 @@ def _yaml(text: str) -> Problem | None:
                 return Problem(line=event.start_mark.line + 1, message="a tag builds objects")
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        words = getattr(error, "problem", None) or str(error)
-        return Problem(line=mark.line + 1 if mark else 0, message=str(words))
+        message = getattr(error, "problem", None) or str(error)
+        return Problem(line=mark.line + 1 if mark else 0, message=str(message))
     return None
 
 
@@ -89,8 +89,8 @@ def _builds_objects(event: Any) -> bool:
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     table = dict(pairs)
     if len(table) < len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))
+        keys: set[str] = set()
+        twice = next(key for key, _ in pairs if key in keys or keys.add(key))
         raise _TwiceError(f"the key {twice!r} stands twice")
     return table
 

@@ -48,13 +48,13 @@ _FOR_ALL = (python_tests.examine, python_helpers.examine, lost_files.examine)
 
 
 def examine(sources: Sequence[Source]) -> list[Finding]:
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for source in sources:
         for rule in _FOR_EACH:
-            found += _kept(source.path, lambda rule=rule, source=source: rule(source))
+            findings += _kept(source.path, lambda rule=rule, source=source: rule(source))
     for rule in _FOR_ALL:
-        found += _kept("", lambda rule=rule: rule(sources))
-    return found
+        findings += _kept("", lambda rule=rule: rule(sources))
+    return findings
 
 
 def capped(findings: Iterable[Finding], most: int = MOST_FINDINGS) -> tuple[Finding, ...]:
@@ -71,10 +71,10 @@ def capped(findings: Iterable[Finding], most: int = MOST_FINDINGS) -> tuple[Find
         turns[finding.rule, finding.path] += 1
         ranked.append((_RANK[finding.severity], turn, number, finding))
     ranked.sort(key=lambda item: item[:3])
-    shown = [item for item in ranked if item[1] < MOST_OF_A_RULE_IN_A_FILE][:most]
-    kept = [finding for _, _, _, finding in sorted(shown, key=lambda item: item[2])]
-    rest = len(ranked) - len(shown)
-    return (*kept, _more(rest, ranked, shown)) if rest else tuple(kept)
+    selected = [item for item in ranked if item[1] < MOST_OF_A_RULE_IN_A_FILE][:most]
+    reported = [finding for _, _, _, finding in sorted(selected, key=lambda item: item[2])]
+    omitted = len(ranked) - len(selected)
+    return (*reported, _more(omitted, ranked, selected)) if omitted else tuple(reported)
 
 
 def _more(
@@ -82,20 +82,22 @@ def _more(
     ranked: list[tuple[int, int, int, Finding]],
     shown: list[tuple[int, int, int, Finding]],
 ) -> Finding:
-    left = Counter(f.severity for *_, f in ranked) - Counter(f.severity for *_, f in shown)
-    counts = ", ".join(f"{count} {severity}" for severity, count in sorted(left.items()))
-    worst = min(left, key=lambda severity: _RANK[severity])
+    omitted_counts = Counter(f.severity for *_, f in ranked) - Counter(
+        f.severity for *_, f in shown
+    )
+    counts = ", ".join(f"{count} {severity}" for severity, count in sorted(omitted_counts.items()))
+    worst = min(omitted_counts, key=lambda severity: _RANK[severity])
     message = f"and {rest} more findings that are not shown ({counts})"
     return Finding(rule=MORE, severity=worst, path="", message=message)
 
 
 def _kept(path: str, rule: Callable[[], Iterator[Finding]]) -> list[Finding]:
-    found: list[Finding] = []
+    findings: list[Finding] = []
     try:
         for finding in rule():
-            found.append(finding)  # noqa: PERF402 - what came before a failure counts
+            findings.append(finding)  # noqa: PERF402 - what came before a failure counts
     except Exception as error:  # noqa: BLE001 - hostile text must not silence the other rules
-        found.append(
+        findings.append(
             Finding(
                 rule="not-examined",
                 severity=Severity.DANGER,
@@ -103,4 +105,4 @@ def _kept(path: str, rule: Callable[[], Iterator[Finding]]) -> list[Finding]:
                 message=f"a rule failed on this text ({type(error).__name__}); read it yourself",
             )
         )
-    return found
+    return findings

@@ -38,8 +38,8 @@ def around(context: ast.expr) -> str:
 
 def _takes_checks(context: ast.expr) -> bool:
     """Tell whether a failed check is itself the error that is waited for."""
-    expected = context.args[0] if isinstance(context, ast.Call) and context.args else context
-    several = expected.elts if isinstance(expected, ast.Tuple) else [expected]
+    exception = context.args[0] if isinstance(context, ast.Call) and context.args else context
+    several = exception.elts if isinstance(exception, ast.Tuple) else [exception]
     return any(last_name(one) in _OF_CHECKS for one in several)
 
 

@@ -18,7 +18,7 @@ _CODE = frozenset({"python", "javascript", "typescript", "tsx"})
 
 
 def examine(sources: Sequence[Source]) -> Iterator[Finding]:
-    moved = Counter(
+    moved_texts = Counter(
         (s.language, s.new or "") for s in sources if s.old is None and s.new and _is_collected(s)
     )
     anywhere = {s.new: s.path for s in sources if s.old is None and s.new}
@@ -26,7 +26,7 @@ def examine(sources: Sequence[Source]) -> Iterator[Finding]:
         if not source.is_test:
             continue
         if source.new is None and source.old is not None:
-            yield from _deleted(source, source.old, moved, anywhere)
+            yield from _deleted(source, source.old, moved_texts, anywhere)
         elif source.old is not None and _SNAPSHOT.fullmatch(source.path.lower()):
             message = "what tests expect was changed, not what they test"
             line = min(source.added, default=0)

@@ -25,6 +25,6 @@ def examine(source: Source) -> Iterator[Finding]:
     if source.is_test or source.language not in _CODE:
         return
     for number in sorted(source.added):
-        if found := _NOTICES.search(source.new_lines[number - 1][:2000]):
-            message = f"{found[0].strip()} lets code notice that it is being tested"
+        if match := _NOTICES.search(source.new_lines[number - 1][:2000]):
+            message = f"{match[0].strip()} lets code notice that it is being tested"
             yield source.finding("notices-tests", Severity.DANGER, number, message)

@@ -59,8 +59,8 @@ class Check:
 def checks(function: Function, helpers: Names = frozenset()) -> list[Check]:
     """List the checks of a function; a call of one of the `helpers` is a check, too."""
     numbers = _numbered_locals(function)
-    found = list(_in_body(function.body, (), helpers))
-    return [replace(check, shape=_renamed(check.text, numbers)) for check in found]
+    raw_checks = list(_in_body(function.body, (), helpers))
+    return [replace(check, shape=_renamed(check.text, numbers)) for check in raw_checks]
 
 
 def shape_of(function: Function) -> str:
@@ -175,10 +175,10 @@ def _strength(test: ast.expr) -> int:
         strengths = [_strength(value) for value in test.values]
         return max(strengths) if _is_and(test) else min(strengths) - 1
     if isinstance(test, ast.Compare):
-        found = min(_COMPARISONS.get(type(operator), _LOOSE) for operator in test.ops)
+        strength = min(_COMPARISONS.get(type(operator), _LOOSE) for operator in test.ops)
         if ast.dump(test.left) == ast.dump(test.comparators[0]):
             return _LOOSE  # it compares the code with itself
-        return min(found, _NEAR) if _names(test) & {"approx", "ANY"} else found
+        return min(strength, _NEAR) if _names(test) & {"approx", "ANY"} else strength
     if isinstance(test, ast.UnaryOp):
         return _strength(test.operand)
     if isinstance(test, ast.Call):
@@ -197,21 +197,21 @@ def _call_strength(call: ast.Call) -> int:
 
 def _raising_strength(call: ast.Call, name: str) -> int:
     demands = name.endswith("Regex") or any(keyword.arg == "match" for keyword in call.keywords)
-    expected = call.args[0] if call.args else ast.Constant(value=None)
-    wide = last_name(expected) in _WIDE
-    several = len(expected.elts) - 1 if isinstance(expected, ast.Tuple) else 0
+    exception = call.args[0] if call.args else ast.Constant(value=None)
+    wide = last_name(exception) in _WIDE
+    several = len(exception.elts) - 1 if isinstance(exception, ast.Tuple) else 0
     return _NEAR + demands - 2 * wide - min(several, 1)
 
 
 def _tolerance(node: ast.AST) -> float:
     """Give the largest deviation that a check allows, in whatever unit it is written."""
-    found = 0.0
+    tolerance = 0.0
     for call in (n for n in ast.walk(node) if isinstance(n, ast.Call)):
         for keyword in call.keywords:
             value = keyword.value.value if isinstance(keyword.value, ast.Constant) else None
             if isinstance(value, int | float) and not isinstance(value, bool):
-                found = max(found, _allowed(keyword.arg or "", float(value)))
-    return found
+                tolerance = max(tolerance, _allowed(keyword.arg or "", float(value)))
+    return tolerance
 
 
 def _allowed(name: str, value: float) -> float:

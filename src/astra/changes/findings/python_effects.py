@@ -133,14 +133,14 @@ def examine(source: Source) -> Iterator[Finding]:
     if source.language != "python" or not source.added:
         return
     names = imported(source.new_nodes)
-    seen: set[tuple[str, int]] = set()
+    reported: set[tuple[str, int]] = set()
     for node in source.new_nodes:
         if not isinstance(node, _LOOKED_AT) or not source.is_added(node):
             continue
         for rule, severity, meaning in _effects(node, names):
             line = _line(source, node)
-            if (rule, line) not in seen:
-                seen.add((rule, line))
+            if (rule, line) not in reported:
+                reported.add((rule, line))
                 usual = source.is_test and rule in _IN_TESTS
                 yield source.finding(rule, _INFO if usual else severity, line, meaning)
 
@@ -180,28 +180,32 @@ def _mentions(node: ast.AST, names: dict[str, str]) -> Iterator[str]:
 
 
 def _call_effects(node: ast.Call, names: dict[str, str]) -> Iterator[tuple[str, Severity, str]]:
-    called = dotted(node.func, names)
+    function = dotted(node.func, names)
     method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-    is_function = called in {"open", "io.open", "builtins.open", "codecs.open"}
-    is_method = method == "open" and called not in {"os.open", "webbrowser.open"}
+    is_function = function in {"open", "io.open", "builtins.open", "codecs.open"}
+    is_method = method == "open" and function not in {"os.open", "webbrowser.open"}
     if (is_function and _may_write(node, 1)) or (is_method and _may_write(node, 0)):
         yield "writes-files", _WARNING, "open can change a file with this mode"
     elif method in _WRITING_METHODS:
         yield "writes-files", _WARNING, f"{method} can change files"
-    if called in {"getattr", "setattr", "delattr"} and node.args:
+    if function in {"getattr", "setattr", "delattr"} and node.args:
         subject = dotted(node.args[0], names)
         if subject.partition(".")[0] in _SENSITIVE:
-            yield "reflects", _DANGER, f"{called} on {subject} hides what it does"
+            yield "reflects", _DANGER, f"{function} on {subject} hides what it does"
 
 
 def _may_write(node: ast.Call, place: int) -> bool:
     """Tell whether the mode is given and is not plainly one for reading."""
-    given = [keyword.value for keyword in node.keywords if keyword.arg in {"mode", None}]
-    mode = given[0] if given else (node.args[place] if len(node.args) > place else None)
+    mode_arguments = [keyword.value for keyword in node.keywords if keyword.arg in {"mode", None}]
+    mode = (
+        mode_arguments[0]
+        if mode_arguments
+        else (node.args[place] if len(node.args) > place else None)
+    )
     if mode is None:
         return False
     if not isinstance(mode, ast.Constant) or not isinstance(mode.value, str):
-        return bool(given) or place == _MODE_PLACE
+        return bool(mode_arguments) or place == _MODE_PLACE
     return mode.value not in _READING_MODES and set(mode.value) <= set("rwxabtU+")
 
 

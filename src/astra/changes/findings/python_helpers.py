@@ -48,19 +48,19 @@ def examine(sources: Sequence[Source]) -> Iterator[Finding]:
 
 def checking(sources: Sequence[Source]) -> Names:
     """Name the helpers that check something, before the change or after it."""
-    every = (
+    helpers = (
         helper
         for source in sources
         for old in (True, False)
         for helper in helpers_in(source, old=old).values()
     )
-    return frozenset(helper.function.name for helper in every if checks(helper.function))
+    return frozenset(helper.function.name for helper in helpers if checks(helper.function))
 
 
 def helpers_in(source: Source, *, old: bool = False) -> dict[str, Helper]:
     tree = source.old_tree if old else source.new_tree
-    found = _functions(tree.body, "") if tree else ()
-    return {name: Helper(name=name, function=node, source=source) for name, node in found}
+    functions = _functions(tree.body, "") if tree else ()
+    return {name: Helper(name=name, function=node, source=source) for name, node in functions}
 
 
 def _functions(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, Function]]:
@@ -126,8 +126,8 @@ def _answers(function: Function) -> bool:
 
 def _is_constant(function: Function) -> bool:
     """Tell whether all that a function can give is written out in it."""
-    given = _given(function)
-    return bool(given) and all(isinstance(value, ast.Constant) for value in given)
+    values = _given(function)
+    return bool(values) and all(isinstance(value, ast.Constant) for value in values)
 
 
 def _given(function: Function) -> list[ast.expr]:

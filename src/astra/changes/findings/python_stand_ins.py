@@ -43,9 +43,9 @@ def _subjects(source: Source) -> Iterator[Finding]:
     if not before:
         return
     after = imported(source.new_nodes)
-    made = set(_made(source.old_nodes))
+    names_made = set(_made(source.old_nodes))
     for name, line in dict(_placed(source.new_nodes)).items():
-        if name in before and name not in made:
+        if name in before and name not in names_made:
             message = f"{name} was {before[name]} and is made in the tests now"
             yield source.finding("code-replaced", _DANGER, line, message)
     for name, full in before.items():
@@ -58,8 +58,10 @@ def _subjects(source: Source) -> Iterator[Finding]:
 
 def _severity(full: str) -> Severity:
     """Weigh where a name comes from now: what lies among the tests is no code under test."""
-    words = re.split(r"\W+", full.lower())
-    beside = full.startswith(".") or any(re.search("test|fake|mock|stub", word) for word in words)
+    name_parts = re.split(r"\W+", full.lower())
+    beside = full.startswith(".") or any(
+        re.search("test|fake|mock|stub", word) for word in name_parts
+    )
     return _DANGER if beside else _WARNING
 
 
@@ -89,7 +91,7 @@ def _line(source: Source, name: str) -> int:
 
 def _own_checks(source: Source) -> Iterator[Finding]:
     """Find assertions that are defined anew and check nothing."""
-    known = set(_made(source.old_nodes))
+    old_names = set(_made(source.old_nodes))
     for node in source.new_nodes:
         if isinstance(node, _FUNCTIONS):
             empty = is_hollow(node) or not checks(node)
@@ -99,16 +101,16 @@ def _own_checks(source: Source) -> Iterator[Finding]:
         else:
             continue
         for name in names:
-            if _ASSERTION.fullmatch(name) and name not in known:
+            if _ASSERTION.fullmatch(name) and name not in old_names:
                 message = f"{name} is defined here, and checks nothing"
                 yield source.finding("helper-emptied", _DANGER, node.lineno, message)
 
 
 def _machinery(source: Source) -> Iterator[Finding]:
     """Find classes that decide themselves how their tests are run."""
-    known = {(node.name, name) for node, name, _line in _overridden(source.old_nodes)}
+    old_overrides = {(node.name, name) for node, name, _line in _overridden(source.old_nodes)}
     for node, name, line in _overridden(source.new_nodes):
-        if (node.name, name) not in known:
+        if (node.name, name) not in old_overrides:
             message = f"{node.name}.{name} decides how its tests run and what their failures mean"
             yield source.finding("test-hook", _DANGER, line, message)
 

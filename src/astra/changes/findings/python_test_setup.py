@@ -53,36 +53,36 @@ Pick = Callable[[ast.AST, dict[str, str]], str]
 def examine(source: Source) -> Iterator[Finding]:
     if source.language != "python" or not source.new or not _may_matter(source):
         return
-    seen: set[tuple[str, int]] = set()
+    reported: set[tuple[str, int]] = set()
     for pick, rule, severity in _PICKS if source.is_test else _EVERYWHERE:
         for node, message in _fresh(source, pick):
             line = getattr(node, "lineno", 0)
-            if (rule, line) not in seen:
-                seen.add((rule, line))
+            if (rule, line) not in reported:
+                reported.add((rule, line))
                 yield source.finding(rule, severity, line, message)
 
 
 def _fresh(source: Source, pick: Pick) -> Iterator[tuple[ast.AST, str]]:
     """Give what the new text has more of than the old one, in order."""
-    known = Counter(key for _node, key, _message in _picked(source.old_nodes, pick))
+    old_keys = Counter(key for _node, key, _message in _picked(source.old_nodes, pick))
     for node, key, message in _picked(source.new_nodes, pick):
-        if known[key] > 0:
-            known[key] -= 1
+        if old_keys[key] > 0:
+            old_keys[key] -= 1
         else:
             yield node, message
 
 
 def _may_matter(source: Source) -> bool:
     """Tell whether a file outside the tests could hold a hook at all."""
-    words = (*_HOOKS, "specname", "pluginmanager")
-    return source.is_test or any(word in (source.new or "") for word in words)
+    hook_names = (*_HOOKS, "specname", "pluginmanager")
+    return source.is_test or any(word in (source.new or "") for word in hook_names)
 
 
 def _picked(nodes: list[ast.AST], pick: Pick) -> Iterator[tuple[ast.AST, str, str]]:
     names = imported(nodes)
-    found = [(node, message) for node in nodes if (message := pick(node, names))]
-    variables = _variables(nodes) if found else set[str]()
-    for node, message in found:
+    picks = [(node, message) for node in nodes if (message := pick(node, names))]
+    variables = _variables(nodes) if picks else set[str]()
+    for node, message in picks:
         yield node, _key(node, variables), message
 
 
@@ -125,10 +125,10 @@ def _skip(node: ast.AST, names: dict[str, str]) -> str:
 
 def _hook(node: ast.AST, names: dict[str, str]) -> str:
     if isinstance(node, ast.Call):
-        called = dotted(node.func, names)
-        named = any(keyword.arg == "specname" for keyword in node.keywords)
-        if named or ".pluginmanager." in called:
-            return f"{called} adds a hook to the test runner under another name"
+        function = dotted(node.func, names)
+        has_specname = any(keyword.arg == "specname" for keyword in node.keywords)
+        if has_specname or ".pluginmanager." in function:
+            return f"{function} adds a hook to the test runner under another name"
     for name in _bound(node):
         if name in _HOOKS or (name.startswith("pytest_") and name not in _HARMLESS_HOOKS):
             return f"{name} can change which tests run and how their results read"
@@ -214,8 +214,10 @@ def _first(node: ast.AST) -> str:
 
 def _switch(node: ast.AST, _names: dict[str, str]) -> str:
     if isinstance(node, ast.Delete):
-        found = [t.id for t in node.targets if isinstance(t, ast.Name) and _is_test_name(t.id)]
-        return f"{found[0]} is deleted, so it is not collected" if found else ""
+        deleted_tests = [
+            t.id for t in node.targets if isinstance(t, ast.Name) and _is_test_name(t.id)
+        ]
+        return f"{deleted_tests[0]} is deleted, so it is not collected" if deleted_tests else ""
     targets = node.targets if isinstance(node, ast.Assign) else []
     for target in targets:
         name = last_name(target) if isinstance(target, ast.Name | ast.Attribute) else ""
@@ -245,10 +247,10 @@ def _equality(node: ast.AST, _names: dict[str, str]) -> str:
 
 def _examples(node: ast.AST, _names: dict[str, str]) -> str:
     if isinstance(node, ast.Call) and last_name(node) in {"settings", "register_profile"}:
-        given = [
+        settings = [
             k for k in node.keywords if k.arg in {"max_examples", "phases", "suppress_health_check"}
         ]
-        return f"{given[0].arg} decides how hard properties are tried" if given else ""
+        return f"{settings[0].arg} decides how hard properties are tried" if settings else ""
     return ""
 
 

@@ -51,9 +51,9 @@ def _run_as(source: Source, old: Test | None, new: Test) -> Iterator[Finding]:
 def _wrapped(
     source: Source, old: Test | None, new: Test, names: dict[str, str]
 ) -> Iterator[Finding]:
-    known = {ast.dump(mark) for mark in old.function.decorator_list} if old else set[str]()
+    old_marks = {ast.dump(mark) for mark in old.function.decorator_list} if old else set[str]()
     for mark in new.function.decorator_list:
-        if ast.dump(mark) in known:
+        if ast.dump(mark) in old_marks:
             continue
         spelled = dotted(mark.func if isinstance(mark, ast.Call) else mark, names)
         name = last_name(mark)
@@ -70,28 +70,28 @@ def _wrapped(
 
 def _gives(function: Function) -> bool:
     """Tell whether a function is a generator by its own body."""
-    waiting: list[ast.AST] = list(function.body)
-    while waiting:
-        node = waiting.pop()
+    nodes: list[ast.AST] = list(function.body)
+    while nodes:
+        node = nodes.pop()
         if isinstance(node, ast.Yield | ast.YieldFrom):
             return True
         if not isinstance(node, (*_FUNCTIONS, ast.Lambda, ast.ClassDef)):
-            waiting += ast.iter_child_nodes(node)
+            nodes += ast.iter_child_nodes(node)
     return False
 
 
 def _has_no_case(mark: ast.expr) -> bool:
     if not isinstance(mark, ast.Call):
         return False
-    given = [*mark.args[1:2], *(k.value for k in mark.keywords if k.arg == "argvalues")]
-    return any(isinstance(v, ast.List | ast.Tuple | ast.Set) and not v.elts for v in given)
+    case_lists = [*mark.args[1:2], *(k.value for k in mark.keywords if k.arg == "argvalues")]
+    return any(isinstance(v, ast.List | ast.Tuple | ast.Set) and not v.elts for v in case_lists)
 
 
 def _bound_again(source: Source, tests: set[str]) -> Iterator[Finding]:
     """Find a test whose name is given to something else in the same body."""
-    known = {(name, kind) for name, kind, _line in _bindings(source.old_tree)}
+    old_bindings = {(name, kind) for name, kind, _line in _bindings(source.old_tree)}
     for name, kind, line in _bindings(source.new_tree):
-        if name in tests and (name, kind) not in known:
+        if name in tests and (name, kind) not in old_bindings:
             message = f"{name} is the name of something else too, so the test may never run"
             yield source.finding("test-shadowed", _DANGER, line, message)
 
@@ -130,7 +130,7 @@ def _made_by_hand(source: Source) -> Iterator[Finding]:
 def _with_constructor(nodes: list[ast.AST]) -> Iterator[ast.ClassDef]:
     for node in nodes:
         if isinstance(node, ast.ClassDef) and node.name.startswith("Test"):
-            named = {inner.name for inner in node.body if isinstance(inner, _FUNCTIONS)}
-            has_tests = any(name.startswith("test") for name in named)
-            if has_tests and not named.isdisjoint({"__init__", "__new__"}):
+            method_names = {inner.name for inner in node.body if isinstance(inner, _FUNCTIONS)}
+            has_tests = any(name.startswith("test") for name in method_names)
+            if has_tests and not method_names.isdisjoint({"__init__", "__new__"}):
                 yield node

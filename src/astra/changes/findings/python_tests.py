@@ -63,8 +63,8 @@ def _collected(body: list[ast.stmt], prefix: str, *, conditional: bool) -> Itera
                 inner = f"{prefix}{node.name}."
                 yield from _collected(node.body, inner, conditional=conditional)
         elif isinstance(node, ast.If | ast.Try | ast.With | ast.For | ast.While):
-            both = [*node.body, *getattr(node, "orelse", [])]
-            yield from _collected(both, prefix, conditional=True)
+            branches = [*node.body, *getattr(node, "orelse", [])]
+            yield from _collected(branches, prefix, conditional=True)
 
 
 def is_collected(node: ast.ClassDef) -> bool:
@@ -86,15 +86,17 @@ def _shadowed(source: Source, old: list[Test], new: list[Test]) -> Iterator[Find
 def _lost(
     source: Source, before: dict[str, Test], after: dict[str, Test], elsewhere: Counter[str]
 ) -> Iterator[Finding]:
-    others = _other_functions(source.new_tree)
+    other_functions = _other_functions(source.new_tree)
     for name in before.keys() - after.keys():
         test = before[name]
         shape = shape_of(test.function)
         if elsewhere[shape] > 0:
             elsewhere[shape] -= 1
-        elif shape in others:
-            message = f"{name} is no longer collected (now {others[shape].name})"
-            yield source.finding("test-not-collected", _DANGER, others[shape].lineno, message)
+        elif shape in other_functions:
+            message = f"{name} is no longer collected (now {other_functions[shape].name})"
+            yield source.finding(
+                "test-not-collected", _DANGER, other_functions[shape].lineno, message
+            )
         else:
             line = test.function.lineno
             yield source.lost("test-removed", _DANGER, line, f"the test {name} is gone")

@@ -45,8 +45,8 @@ def examine(source: Source) -> Iterator[Finding]:
         line = _line(source, key)
         if line and thresholds.is_named(source.new_lines[line - 1]):
             continue
-        decided = "which tests run, and how" if "pytest" in section else "what counts as covered"
-        message = f"{key} in [{section}] decides {decided}"
+        effect = "which tests run, and how" if "pytest" in section else "what counts as covered"
+        message = f"{key} in [{section}] decides {effect}"
         yield source.finding("collection-changed", Severity.DANGER, line, message)
 
 
@@ -86,13 +86,13 @@ def _toml(text: str) -> Settings | None:
         document = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError):
         return None
-    found: Settings = {}
+    settings: Settings = {}
     for path in _TOML_TABLES:
         table: Any = document
         for part in path:
             table = cast("dict[str, Any]", table).get(part) if isinstance(table, dict) else None
-        _collect(table, ".".join(path), found, _DEEPEST)
-    return found
+        _collect(table, ".".join(path), settings, _DEEPEST)
+    return settings
 
 
 def _collect(value: Any, place: str, found: Settings, depth: int) -> None:

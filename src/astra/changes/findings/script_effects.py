@@ -29,8 +29,8 @@ def _shape(rule: str, severity: Severity, meaning: str, pattern: str) -> _Shape:
 
 
 def _module(*names: str) -> str:
-    listed = "|".join(map(re.escape, names))
-    return rf"""["'`](?:node:)?(?:{listed})(?:/[^"'`]*)?["'`]"""
+    alternatives = "|".join(map(re.escape, names))
+    return rf"""["'`](?:node:)?(?:{alternatives})(?:/[^"'`]*)?["'`]"""
 
 
 _IN_SCRIPTS = (
@@ -158,6 +158,6 @@ def examine(source: Source) -> Iterator[Finding]:
     for number in sorted(source.added) if shapes else ():
         line = source.new_lines[number - 1][:_LONGEST_READ]
         for shape in shapes:
-            if found := shape.pattern.search(line):
-                message = f"{found[0].strip()[:60]} {shape.meaning}"
+            if match := shape.pattern.search(line):
+                message = f"{match[0].strip()[:60]} {shape.meaning}"
                 yield source.finding(shape.rule, shape.severity, number, message)

@@ -54,8 +54,8 @@ def examine(source: Source) -> Iterator[Finding]:
         return
     old, new = _code(source.old_lines), _code(source.new_lines)
     for rule, shape, meaning in _ADDED:
-        for number, found in _more(shape, old, new):
-            yield source.finding(rule, _DANGER, number, f"{found.strip()[:60]} {meaning}")
+        for number, text in _more(shape, old, new):
+            yield source.finding(rule, _DANGER, number, f"{text.strip()[:60]} {meaning}")
     old, new = _code(_live(source.old_lines)), _code(_live(source.new_lines))
     yield from _lost_tests(source, old, new)
     yield from _lost_checks(source, old, new)
@@ -63,23 +63,23 @@ def examine(source: Source) -> Iterator[Finding]:
 
 def _more(shape: re.Pattern[str], old: list[str], new: list[str]) -> Iterator[tuple[int, str]]:
     """Give what the new text has more of, with its lines."""
-    known = Counter(found[0] for line in old for found in shape.finditer(line))
+    old_counts = Counter(match[0] for line in old for match in shape.finditer(line))
     for number, line in enumerate(new, start=1):
-        for found in shape.finditer(line):
-            if known[found[0]] > 0:
-                known[found[0]] -= 1
+        for match in shape.finditer(line):
+            if old_counts[match[0]] > 0:
+                old_counts[match[0]] -= 1
             else:
-                yield number, found[0]
+                yield number, match[0]
 
 
 def _lost_tests(source: Source, old: list[str], new: list[str]) -> Iterator[Finding]:
-    kept = Counter(found[2] for line in new for found in _NAMED.finditer(line))
+    new_names = Counter(match[2] for line in new for match in _NAMED.finditer(line))
     for number, line in enumerate(old, start=1):
-        for found in _NAMED.finditer(line):
-            if kept[found[2]] > 0:
-                kept[found[2]] -= 1
+        for match in _NAMED.finditer(line):
+            if new_names[match[2]] > 0:
+                new_names[match[2]] -= 1
             else:
-                message = f"the test {found[2]!r} is gone or has another name"
+                message = f"the test {match[2]!r} is gone or has another name"
                 yield source.lost("test-removed", _DANGER, number, message)
 
 
@@ -113,13 +113,13 @@ def _live(lines: list[str]) -> list[str]:
     Only what is lost is counted on this: a text that is taken for a comment is reported once too
     often, and hides nothing that was added.
     """
-    kept: list[str] = []
+    live_lines: list[str] = []
     inside = False
     for line in lines:
         begins = line.lstrip().startswith("/*") or line.rstrip().endswith("/*")
-        kept.append("" if inside or line.lstrip().startswith("/*") else line)
+        live_lines.append("" if inside or line.lstrip().startswith("/*") else line)
         inside = (inside or begins) and "*/" not in line
-    return kept
+    return live_lines
 
 
 def _starts_comment(line: str) -> bool:

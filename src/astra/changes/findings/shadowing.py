@@ -37,8 +37,8 @@ def examine(source: Source) -> Iterator[Finding]:
         if _PLUGIN.search(source.new_lines[number - 1][:2000]):
             message = "pytest11 names a plugin that the test runner loads by itself"
             yield source.finding("test-hook", Severity.DANGER, number, message)
-    if source.old is None and (taken := _takes(folders, name)):
-        message = f"is found before the real {taken}, and runs in its place"
+    if source.old is None and (module_name := _takes(folders, name)):
+        message = f"is found before the real {module_name}, and runs in its place"
         yield source.about("takes-a-name", Severity.DANGER, 0, message)
 
 
@@ -48,7 +48,7 @@ def _takes(folders: list[str], name: str) -> str:
     is_module = extension in {"py", "pyc", "pyi"} or extension.endswith(("so", "pyd"))
     if not is_module:
         return ""
-    module, where = stem, "/".join(folders)
+    module, folder = stem, "/".join(folders)
     if folders and (stem in {"__init__", "__main__"}):
-        module, where = folders[-1], "/".join(folders[:-1])
-    return module if where.lower() in _ROOTS and module in _TAKEN else ""
+        module, folder = folders[-1], "/".join(folders[:-1])
+    return module if folder.lower() in _ROOTS and module in _TAKEN else ""

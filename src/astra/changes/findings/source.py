@@ -76,13 +76,13 @@ class Source:
 
     def finding(self, rule: str, severity: Severity, line: int, message: str) -> Finding:
         """Make a finding about a line of the new text; 0 means the whole file."""
-        shown = self.new_lines[line - 1] if 0 < line <= len(self.new_lines) else ""
-        return self.about(rule, severity, line, message, shown)
+        excerpt = self.new_lines[line - 1] if 0 < line <= len(self.new_lines) else ""
+        return self.about(rule, severity, line, message, excerpt)
 
     def lost(self, rule: str, severity: Severity, line: int, message: str) -> Finding:
         """Make a finding about a line that only the old text has; it has no line any more."""
-        shown = self.old_lines[line - 1] if 0 < line <= len(self.old_lines) else ""
-        return self.about(rule, severity, 0, f"{message} (line {line} before)", shown)
+        excerpt = self.old_lines[line - 1] if 0 < line <= len(self.old_lines) else ""
+        return self.about(rule, severity, 0, f"{message} (line {line} before)", excerpt)
 
     def about(
         self, rule: str, severity: Severity, line: int, message: str, shown: str = ""
@@ -116,10 +116,10 @@ def added_lines(old: list[str], new: list[str]) -> frozenset[int]:
     if not before or len(before) * len(after) > _MOST_COMPARED:
         return frozenset(range(start + 1, start + len(after) + 1))
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
-    kept = {
+    unchanged = {
         block.b + offset for block in matcher.get_matching_blocks() for offset in range(block.size)
     }
-    return frozenset(start + n + 1 for n in range(len(after)) if n not in kept)
+    return frozenset(start + n + 1 for n in range(len(after)) if n not in unchanged)
 
 
 def parsed(text: str | None) -> ast.Module | None:
@@ -133,8 +133,8 @@ def parsed(text: str | None) -> ast.Module | None:
 
 def _common(old: list[str], new: list[str]) -> int:
     count = 0
-    for one, other in zip(old, new, strict=False):
-        if one != other:
+    for one, new_line in zip(old, new, strict=False):
+        if one != new_line:
             break
         count += 1
     return count

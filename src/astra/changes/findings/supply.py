@@ -64,9 +64,9 @@ def examine(source: Source) -> Iterator[Finding]:
 def _new_dependencies(source: Source, name: str) -> Iterator[Finding]:
     old, new = _dependencies(name, source.old), _dependencies(name, source.new)
     for key in sorted(new.items() - old.items()):
-        known = key[0] in old
-        rule = "dependency-changed" if known else "dependency-added"
-        message = f"{key[0]} {'is now' if known else 'is new:'} {key[1] or 'any version'}"
+        is_known = key[0] in old
+        rule = "dependency-changed" if is_known else "dependency-added"
+        message = f"{key[0]} {'is now' if is_known else 'is new:'} {key[1] or 'any version'}"
         yield source.finding(rule, Severity.WARNING, _line_of(source, key[0]), message)
     for script in sorted(_scripts(name, source.new).items() - _scripts(name, source.old).items()):
         if _NPM_RUN.fullmatch(script[0]):
@@ -97,9 +97,9 @@ def _toml_dependencies(text: str) -> dict[str, str]:
         document = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError):
         return {}
-    found: dict[str, str] = {}
-    _collect(document, found, _DEEPEST)
-    return found
+    dependencies: dict[str, str] = {}
+    _collect(document, dependencies, _DEEPEST)
+    return dependencies
 
 
 def _collect(table: dict[str, Any], found: dict[str, str], depth: int) -> None:
@@ -116,10 +116,10 @@ def _listed(value: Any) -> dict[str, str]:
     if isinstance(value, list):
         items = cast("list[Any]", value)
         return dict(_requirement(item) for item in items if isinstance(item, str))
-    found: dict[str, str] = {}
+    dependencies: dict[str, str] = {}
     for key, item in _table(value).items():
-        found |= _listed(item) if isinstance(item, list) else {key: str(item)}
-    return found
+        dependencies |= _listed(item) if isinstance(item, list) else {key: str(item)}
+    return dependencies
 
 
 def _is_requirement(line: str) -> bool:
@@ -129,10 +129,10 @@ def _is_requirement(line: str) -> bool:
 
 
 def _requirement(text: str) -> tuple[str, str]:
-    found = _REQUIREMENT.match(text.rstrip("\\ ").strip())
-    if found is None:
+    match = _REQUIREMENT.match(text.rstrip("\\ ").strip())
+    if match is None:
         return text.strip()[:100], ""
-    return found[1].lower(), (found[3] or "").strip()
+    return match[1].lower(), (match[3] or "").strip()
 
 
 def _scripts(name: str, text: str | None) -> dict[str, str]:

@@ -59,9 +59,9 @@ def _whole_file(source: Source) -> Iterator[Finding]:
 def _encoding(source: Source) -> Iterator[Finding]:
     """Find a cookie that makes Python read other characters than a reviewer sees."""
     for number, line in enumerate(source.new_lines[:2], start=1):
-        found = _COOKIE.match(line)
-        if found and found[1].lower().replace("_", "-") not in _PLAIN_ENCODINGS:
-            message = f"Python reads this file as {found[1][:40]}, so it may run what is not shown"
+        match = _COOKIE.match(line)
+        if match and match[1].lower().replace("_", "-") not in _PLAIN_ENCODINGS:
+            message = f"Python reads this file as {match[1][:40]}, so it may run what is not shown"
             yield source.finding("other-encoding", Severity.DANGER, number, message)
 
 
@@ -80,8 +80,8 @@ def _line(source: Source, number: int, line: str) -> Iterator[Finding]:
 
 
 def _beyond_ascii(source: Source, number: int, line: str) -> Iterator[Finding]:
-    if found := _DIRECTION.search(line):
-        message = f"U+{ord(found[0]):04X} changes the order in which text is shown"
+    if match := _DIRECTION.search(line):
+        message = f"U+{ord(match[0]):04X} changes the order in which text is shown"
         yield source.finding("turns-reading-direction", Severity.DANGER, number, message)
     hidden = next((c for c in line if unicodedata.category(c) in {"Cf", "Co", "Zl", "Zp"}), None)
     if hidden and not _DIRECTION.search(hidden):

@@ -70,11 +70,11 @@ def examine(source: Source) -> Iterator[Finding]:
     yield from _lost_demands(source)
     for number in sorted(source.added):
         line = source.new_lines[number - 1][:2000]
-        if found := _NARROWING.search(line):
-            message = f"{found[0].strip()} leaves tests or failures out"
+        if match := _NARROWING.search(line):
+            message = f"{match[0].strip()} leaves tests or failures out"
             yield source.finding("tests-left-out", Severity.DANGER, number, message)
-        elif found := _CHOOSING.search(line):
-            message = f"{found[0]} decides which tests or lines count"
+        elif match := _CHOOSING.search(line):
+            message = f"{match[0]} decides which tests or lines count"
             yield source.finding("collection-changed", Severity.DANGER, number, message)
 
 
@@ -108,16 +108,16 @@ def _compared(
 
 def _values(lines: list[str], shape: re.Pattern[str]) -> list[tuple[float, int]]:
     return [
-        (float(found[1]), number)
+        (float(match[1]), number)
         for number, line in enumerate(lines, start=1)
-        for found in shape.finditer(line[:2000])
+        for match in shape.finditer(line[:2000])
     ]
 
 
 def _lost_demands(source: Source) -> Iterator[Finding]:
-    kept = {found for line in source.new_lines for found in _DEMANDS.findall(line[:2000])}
+    new_demands = {demand for line in source.new_lines for demand in _DEMANDS.findall(line[:2000])}
     for number in sorted(source.removed):
-        for found in _DEMANDS.findall(source.old_lines[number - 1][:2000]):
-            if found not in kept:
-                message = f"{found.strip()} is no longer demanded"
+        for demand in _DEMANDS.findall(source.old_lines[number - 1][:2000]):
+            if demand not in new_demands:
+                message = f"{demand.strip()} is no longer demanded"
                 yield source.lost("demand-dropped", Severity.DANGER, number, message)

@@ -26,8 +26,8 @@ def configure(parser: argparse.ArgumentParser, command: str) -> None:
 
 def login(context: Context) -> None:
     """Print a link that opens the dashboard once; with it one can look, and not approve."""
-    made = context.client().post("/api/login")
-    context.console.result(made, "Open this once, within ten minutes:", f"  {made['url']}")
+    answer = context.client().post("/api/login")
+    context.console.result(answer, "Open this once, within ten minutes:", f"  {answer['url']}")
 
 
 def create(context: Context) -> None:
@@ -36,31 +36,35 @@ def create(context: Context) -> None:
     from astra.trusted.kernel.clock import SystemClock
     from astra.trusted.policy import access
 
-    given = context.arguments
+    arguments = context.arguments
     secret = access.new_secret()
     content = access.token_content(
-        secret, name=given.name, role=given.role, days=given.days, now=SystemClock().now()
+        secret,
+        name=arguments.name,
+        role=arguments.role,
+        days=arguments.days,
+        now=SystemClock().now(),
     )
     authority = signed(context, access.TOKEN_CREATED, content)
-    made = context.client().post("/api/tokens", {"content": content, "authority": authority})
+    answer = context.client().post("/api/tokens", {"content": content, "authority": authority})
     context.console.result(
-        {**made, "secret": secret},
-        f"{made['id']}: role {made['role']}, until {made['expires_at'][:10]}",
+        {**answer, "secret": secret},
+        f"{answer['id']}: role {answer['role']}, until {answer['expires_at'][:10]}",
         "Its secret, shown this once (Authorization: Bearer …):",
         f"  {secret}",
     )
 
 
 def list_tokens(context: Context) -> None:
-    listed = context.client().get("/api/tokens")
+    page = context.client().get("/api/tokens")
     lines = [
         f"{item['id']}  {item['role']:8}  until {item['expires_at'][:10]}"
         f"  {'revoked ' if item['ended'] else ''}{printable(item['name'])}"
-        for item in listed["items"]
+        for item in page["items"]
     ]
-    context.console.result(listed, *(lines or ["there are no tokens"]))
+    context.console.result(page, *(lines or ["there are no tokens"]))
 
 
 def revoke_token(context: Context) -> None:
-    done = context.client().post(f"/api/tokens/{context.arguments.id}/revoke")
-    context.console.result(done, f"revoked {done['id']}")
+    answer = context.client().post(f"/api/tokens/{context.arguments.id}/revoke")
+    context.console.result(answer, f"revoked {answer['id']}")

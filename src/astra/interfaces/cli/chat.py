@@ -27,13 +27,13 @@ def configure(parser: argparse.ArgumentParser, command: str) -> None:
 
 
 def chat(context: Context) -> None:
-    given = context.arguments
-    if given.list:
+    arguments = context.arguments
+    if arguments.list:
         _list(context)
-    elif given.show:
+    elif arguments.show:
         _show(context)
-    elif given.text is not None:
-        _say_once(context, given.text)
+    elif arguments.text is not None:
+        _say_once(context, arguments.text)
     elif sys.stdin.isatty() and not context.console.as_json:
         _talk(context)
     else:
@@ -41,22 +41,26 @@ def chat(context: Context) -> None:
 
 
 def _list(context: Context) -> None:
-    listed = context.client().get("/api/chat")
+    page = context.client().get("/api/chat")
     lines = [
-        f"{each['id']}  {each['spoken_at'][:16]}  {one_line(each['title'], 70)}"
-        for each in listed["items"]
+        f"{item['id']}  {item['spoken_at'][:16]}  {one_line(item['title'], 70)}"
+        for item in page["items"]
     ]
-    context.console.result(listed, *(lines or ['nothing was said yet; astra chat "TEXT"']))
+    context.console.result(page, *(lines or ['nothing was said yet; astra chat "TEXT"']))
 
 
 def _show(context: Context) -> None:
     client, path = context.client(), f"/api/chat/{context.arguments.show}"
-    found = client.get(path)
-    while found["next"] is not None:
-        before = client.get(path, cursor=found["next"])
-        found = {**found, "items": before["items"] + found["items"], "next": before["next"]}
-    lines = [line for message in found["items"] for line in _told(context, message)]
-    context.console.result(found, *lines)
+    conversation = client.get(path)
+    while conversation["next"] is not None:
+        before = client.get(path, cursor=conversation["next"])
+        conversation = {
+            **conversation,
+            "items": before["items"] + conversation["items"],
+            "next": before["next"],
+        }
+    lines = [line for message in conversation["items"] for line in _told(context, message)]
+    context.console.result(conversation, *lines)
 
 
 def _told(context: Context, message: dict[str, Any]) -> list[str]:
@@ -126,19 +130,19 @@ def _answer(context: Context, client: Client, body: dict[str, Any]) -> str:
 
 def _end(context: Context, answer: dict[str, Any]) -> None:
     context.console.say("")
-    if words := _WORDS.get(answer["ended"]):
-        context.console.note(words)
+    if text := _WORDS.get(answer["ended"]):
+        context.console.note(text)
     if answer["trouble"]:
         raise ReportedError({"status": 502, **answer["trouble"]})
 
 
 def _call(context: Context, call: dict[str, Any]) -> str:
     colour = {"ok": "dim", "waiting": "yellow"}.get(call["outcome"], "red")
-    words = {"ok": "ok", "waiting": f"waits for {call.get('approval_id')}"}
-    how = words.get(call["outcome"], f"{call['outcome']} ({call['code']})")
+    phrases = {"ok": "ok", "waiting": f"waits for {call.get('approval_id')}"}
+    how = phrases.get(call["outcome"], f"{call['outcome']} ({call['code']})")
     return context.console.paint(f"  {one_line(call['tool'], 80)}: {how}", colour)
 
 
 def _suggestion(description: str) -> str:
-    shown = one_line(description, 300)
-    return f"  It suggests a project: {shown}\n  astra plans draft TEXT starts one; a no ends this."
+    text = one_line(description, 300)
+    return f"  It suggests a project: {text}\n  astra plans draft TEXT starts one; a no ends this."

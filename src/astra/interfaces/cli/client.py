@@ -159,9 +159,9 @@ def reach(
 
 def _start_in_turn(data_root: Path, name: str, without: frozenset[str]) -> int:
     """Start a daemon, one client at a time: those who waited mostly find it running."""
-    run = data_root / "var" / "run"
+    run_folder = data_root / "var" / "run"
     try:
-        turn = (run / "start.lock").open("ab")
+        turn = (run_folder / "start.lock").open("ab")
     except OSError:
         return start_daemon(
             data_root, without=without
@@ -169,7 +169,7 @@ def _start_in_turn(data_root: Path, name: str, without: frozenset[str]) -> int:
     with turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
         try:
-            socket_path.connect(run, name).close()
+            socket_path.connect(run_folder, name).close()
         except OSError:
             return start_daemon(data_root, without=without)
         return 0
@@ -223,11 +223,11 @@ def start_daemon(data_root: Path, *, without: frozenset[str] = frozenset()) -> i
 def daemon_environment(without: frozenset[str] = frozenset()) -> dict[str, str]:
     """Hand on settings and the basics; nothing that changes what Python or the linker loads."""
     dropped = without | {_NEVER_PASSED}
-    kept = _KEPT_VARIABLES | environment.names()
+    passed_names = _KEPT_VARIABLES | environment.names()
     return {
         name: value
         for name, value in os.environ.items()
-        if name not in dropped and (name in kept or name.startswith(("LC_", "ASTRA_")))
+        if name not in dropped and (name in passed_names or name.startswith(("LC_", "ASTRA_")))
     }
 
 
@@ -238,8 +238,8 @@ def _on_demand(given: dict[str, str]) -> dict[str, str]:
 
 
 def _target(path: str, query: dict[str, Any]) -> str:
-    given = {name: value for name, value in query.items() if value is not None}
-    return quote(path) + (f"?{urlencode(given)}" if given else "")
+    parameters = {name: value for name, value in query.items() if value is not None}
+    return quote(path) + (f"?{urlencode(parameters)}" if parameters else "")
 
 
 def _events(response: http.client.HTTPResponse) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -21,8 +21,8 @@ class Console:
     @property
     def width(self) -> int:
         """The columns to break text to; 0 where nobody said how many, as in a pipe."""
-        told = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
-        return shutil.get_terminal_size().columns if told else 0
+        is_known = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
+        return shutil.get_terminal_size().columns if is_known else 0
 
     def result(self, document: dict[str, Any], *lines: str) -> None:
         """Give the outcome: one JSON document, or text for a person."""

@@ -71,12 +71,12 @@ class Story:
         """Run a command, print it and what it said."""
         settings = [f"{name}={value}" for name, value in environment.items()]
         self.say(f"  {self.console.paint(' '.join(['$', *settings, 'astra', *words]), 'dim')}")
-        done = self.astra(*words, **environment)
-        for line in (done.stdout + done.stderr).strip("\n").splitlines():
+        process = self.astra(*words, **environment)
+        for line in (process.stdout + process.stderr).strip("\n").splitlines():
             self.say(f"    {line}")
-        if done.returncode != code:
+        if process.returncode != code:
             raise AstraError(
-                f"`astra {' '.join(words)}` ended with {done.returncode}, not {code}",
+                f"`astra {' '.join(words)}` ended with {process.returncode}, not {code}",
                 next_step="run `astra doctor`",
             )
 

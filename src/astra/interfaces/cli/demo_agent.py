@@ -42,7 +42,7 @@ async def _play(
         env=dict(environment),
         cwd=folder,
     )
-    said: dict[str, Any] = {}
+    answer_data: dict[str, Any] = {}
     async with Client(server) as client:
         tools = {tool.name for tool in (await client.list_tools()).tools}
         able = "schedule_code_modification" in tools
@@ -50,9 +50,9 @@ async def _play(
         for name, arguments in script:
             say(f"agent → {name} {one_line(json.dumps(arguments), 120)}")
             answer = await client.call_tool(name, arguments)
-            said = answer.structured_content or {}
-            say(f"      ← {one_line(_gist(said, is_error=bool(answer.is_error)), 150)}")
-    return said
+            answer_data = answer.structured_content or {}
+            say(f"      ← {one_line(_gist(answer_data, is_error=bool(answer.is_error)), 150)}")
+    return answer_data
 
 
 def _gist(said: Mapping[str, Any], *, is_error: bool) -> str:

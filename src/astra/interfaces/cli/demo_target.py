@@ -62,8 +62,12 @@ def make(folder: Path) -> None:
     """Put the example into a repository of its own."""
     shutil.copytree(_example(), folder, ignore=shutil.ignore_patterns("__pycache__", ".*_cache"))
     identity = ["-c", "user.name=Demo", "-c", "user.email=demo@localhost"]
-    for words in (["init", "-q", "-b", "main"], ["add", "."], [*identity, "commit", "-qm", "one"]):
-        subprocess.run(["git", *words], cwd=folder, check=True, stdin=subprocess.DEVNULL)
+    for git_arguments in (
+        ["init", "-q", "-b", "main"],
+        ["add", "."],
+        [*identity, "commit", "-qm", "one"],
+    ):
+        subprocess.run(["git", *git_arguments], cwd=folder, check=True, stdin=subprocess.DEVNULL)
 
 
 def configuration() -> str:
@@ -96,8 +100,8 @@ class Visitors:
     def __enter__(self) -> Self:
         self._over = threading.Event()
         self._threads = [
-            threading.Thread(target=self._visit, args=[kept], daemon=True)
-            for kept in (False, True)
+            threading.Thread(target=self._visit, args=[keep_alive], daemon=True)
+            for keep_alive in (False, True)
             for _ in range(2)
         ]
         for thread in self._threads:
@@ -116,8 +120,8 @@ class Visitors:
                 headers = {} if kept else {"Connection": "close"}
                 connection.request("GET", "/api/greeting", headers=headers)
                 answer = connection.getresponse()
-                said = json.loads(answer.read())
-                self.greetings.add(str(said["greeting"]))
+                document = json.loads(answer.read())
+                self.greetings.add(str(document["greeting"]))
                 self.answered += 1
             except (OSError, http.client.HTTPException, ValueError, KeyError) as error:
                 self.lost.append(repr(error))
@@ -126,8 +130,8 @@ class Visitors:
 
 
 def _example() -> Path:
-    here = Path(__file__).resolve()
-    for folder in (here.parents[2] / "examples", here.parents[4] / "examples"):
+    this_file = Path(__file__).resolve()
+    for folder in (this_file.parents[2] / "examples", this_file.parents[4] / "examples"):
         if (folder / "agent_server").is_dir():
             return folder / "agent_server"
     raise NotFound("the example agent server is not here", next_step="run `make demo` in a clone")

@@ -32,13 +32,13 @@ def configure(parser: argparse.ArgumentParser, command: str) -> None:
 
 
 def list_releases(context: Context) -> None:
-    listed = context.client().get("/api/releases", every=context.arguments.all)
+    page = context.client().get("/api/releases", every=context.arguments.all)
     lines = [
         f"{'→' if item['live'] else ' '} {item['id']}  {item['state']:9} "
         f"{'good' if item['good'] else '':5}{item['files']:6} files"
-        for item in listed["items"]
+        for item in page["items"]
     ]
-    context.console.result(listed, *(lines or ["nothing was deployed yet"]))
+    context.console.result(page, *(lines or ["nothing was deployed yet"]))
 
 
 def deploy(context: Context) -> int:
@@ -53,17 +53,17 @@ def deploy(context: Context) -> int:
     )
     authority = signed(context, events.ORDERED, content)
     body = {"change": arguments.change, "authority": authority}
-    found = _followed(context, client.post("/api/deployments", body))
+    deployment = _followed(context, client.post("/api/deployments", body))
     document = {
-        "success": found["state"] in {"settled", "switched"} or found["open"],
-        "commit_hash": found["commit"],
+        "success": deployment["state"] in {"settled", "switched"} or deployment["open"],
+        "commit_hash": deployment["commit"],
         "tests_passed": order["tests_passed"],
         "human_approval_required": order["human_approval_required"],
-        "deployed": found["state"] in {"settled", "switched"},
-        "backup_location": found["backup"],
-        "deployment": found,
+        "deployed": deployment["state"] in {"settled", "switched"},
+        "backup_location": deployment["backup"],
+        "deployment": deployment,
     }
-    context.console.result(document, *_told(found))
+    context.console.result(document, *_told(deployment))
     return 0 if document["success"] else 1
 
 
@@ -75,19 +75,21 @@ def roll_back(context: Context) -> int:
     content = client.get("/api/rollback", release=arguments.release)
     authority = signed(context, events.ROLLBACK_ORDERED, content)
     body = {"release": content["release"], "authority": authority}
-    found = _followed(context, client.post("/api/rollback", body))
-    done = found["state"] in {"settled", "switched"} or found["open"]
-    context.console.result({"release": found["release"], "deployment": found}, *_told(found))
-    return 0 if done else 1
+    deployment = _followed(context, client.post("/api/rollback", body))
+    is_done = deployment["state"] in {"settled", "switched"} or deployment["open"]
+    context.console.result(
+        {"release": deployment["release"], "deployment": deployment}, *_told(deployment)
+    )
+    return 0 if is_done else 1
 
 
 def _followed(context: Context, found: dict[str, Any]) -> dict[str, Any]:
     """Wait until it is settled, telling each step once."""
-    client, told = context.client(), ""
+    client, last_state = context.client(), ""
     while found["open"] and not context.arguments.no_wait:
-        if found["state"] != told:
-            told = found["state"]
-            context.console.note(_WORDS[told])
+        if found["state"] != last_state:
+            last_state = found["state"]
+            context.console.note(_WORDS[last_state])
         time.sleep(_PAUSE)
         found = client.get(f"/api/deployments/{found['id']}")
     return found
@@ -95,10 +97,10 @@ def _followed(context: Context, found: dict[str, Any]) -> dict[str, Any]:
 
 def _told(found: dict[str, Any]) -> list[str]:
     reason = one_line(found["reason"], 500)
-    words = {
+    sentences = {
         "settled": f"{found['release']} serves and stayed healthy",
         "failed": f"{found['release']} was not put into service: {reason}",
         "rolled_back": f"{found['release']} failed and was taken back: {reason}",
         "rollback_failed": f"{found['release']} failed and nothing good could be brought back",
     }
-    return [words.get(found["state"], f"{found['id']} is under way: astra releases")]
+    return [sentences.get(found["state"], f"{found['id']} is under way: astra releases")]

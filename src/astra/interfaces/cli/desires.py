@@ -54,72 +54,72 @@ def _configure_goals(actions: Any) -> None:
 
 
 def record(context: Context) -> None:
-    given = context.arguments
-    asked = {"strength": given.strength, "tags": given.tag, "context": given.context}
-    body = {name: value for name, value in asked.items() if value is not None}
-    made = context.client().post("/api/desires", {"text": given.text, **body})
-    context.console.result(made, f"recorded {made['id']}, strength {made['strength']:.2f}")
+    arguments = context.arguments
+    options = {"strength": arguments.strength, "tags": arguments.tag, "context": arguments.context}
+    body = {name: value for name, value in options.items() if value is not None}
+    answer = context.client().post("/api/desires", {"text": arguments.text, **body})
+    context.console.result(answer, f"recorded {answer['id']}, strength {answer['strength']:.2f}")
 
 
 def list_desires(context: Context) -> None:
-    given = context.arguments
-    listed = context.client().get(
+    arguments = context.arguments
+    page = context.client().get(
         "/api/desires",
-        limit=given.limit,
-        min_strength=given.min_strength,
-        tag=given.tag,
-        search=given.search,
-        faded=True if given.faded else None,
-        cursor=given.cursor,
+        limit=arguments.limit,
+        min_strength=arguments.min_strength,
+        tag=arguments.tag,
+        search=arguments.search,
+        faded=True if arguments.faded else None,
+        cursor=arguments.cursor,
     )
-    lines = [_line(desire) for desire in listed["items"]]
-    if listed["next"]:
-        lines.append(f"… next page: --cursor {listed['next']}")
-    context.console.result(listed, *(lines or ["nothing is wanted"]))
+    lines = [_line(desire) for desire in page["items"]]
+    if page["next"]:
+        lines.append(f"… next page: --cursor {page['next']}")
+    context.console.result(page, *(lines or ["nothing is wanted"]))
 
 
 def show(context: Context) -> None:
-    found = context.client().get(f"/api/desires/{context.arguments.id}")
-    context.console.result(found, *_description(found))
+    document = context.client().get(f"/api/desires/{context.arguments.id}")
+    context.console.result(document, *_description(document))
 
 
 def reinforce(context: Context) -> None:
     body = {"amount": context.arguments.amount}
-    found = context.client().post(f"/api/desires/{context.arguments.id}/reinforce", body)
-    context.console.result(found, f"{found['id']} has strength {found['strength']:.2f} now")
+    document = context.client().post(f"/api/desires/{context.arguments.id}/reinforce", body)
+    context.console.result(
+        document, f"{document['id']} has strength {document['strength']:.2f} now"
+    )
 
 
 def promote(context: Context) -> None:
     """Ask for one; the answer is that it waits for the operator (exit code 3)."""
     if context.arguments.id is not None:
-        asked = context.client().post(f"/api/desires/{context.arguments.id}/promote")
-        context.console.result(asked)
+        body = context.client().post(f"/api/desires/{context.arguments.id}/promote")
+        context.console.result(body)
         return
-    found = context.client().get("/api/desires/suggestions")
+    document = context.client().get("/api/desires/suggestions")
     lines = [
         f"{_line(item['desire'])}\n        {printable(item['evidence']['why'])}"
-        for item in found["items"]
+        for item in document["items"]
     ]
-    context.console.result(found, *(lines or ["no desire suggests itself"]))
+    context.console.result(document, *(lines or ["no desire suggests itself"]))
 
 
 def prune(context: Context) -> None:
-    done = context.client().post("/api/desires/prune")
-    context.console.result(done, f"put away {done['pruned']}")
+    answer = context.client().post("/api/desires/prune")
+    context.console.result(answer, f"put away {answer['pruned']}")
 
 
 def list_goals(context: Context) -> None:
-    given = context.arguments
-    listed = context.client().get("/api/goals", limit=given.limit, after=given.after)
-    lines = [
-        f"{goal['id']}  {goal['state']:8} {one_line(goal['text'])}" for goal in listed["items"]
-    ]
-    context.console.result(listed, *(lines or ["there is no goal"]))
+    arguments = context.arguments
+    page = context.client().get("/api/goals", limit=arguments.limit, after=arguments.after)
+    lines = [f"{goal['id']}  {goal['state']:8} {one_line(goal['text'])}" for goal in page["items"]]
+    context.console.result(page, *(lines or ["there is no goal"]))
 
 
 def show_goal(context: Context) -> None:
-    found = context.client().get(f"/api/goals/{context.arguments.id}")
-    context.console.result(found, *_description(found))
+    document = context.client().get(f"/api/goals/{context.arguments.id}")
+    context.console.result(document, *_description(document))
 
 
 def _line(desire: dict[str, Any]) -> str:

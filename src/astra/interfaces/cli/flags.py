@@ -25,14 +25,14 @@ def _ask_first(context: Context) -> None:
 
     if context.client().get("/api/operator")["throwaway"]:
         return
-    if missing := warn(context):
-        question = f"{missing} lines of the readiness list say no-go. Turn it on all the same?"
+    if no_go_lines := warn(context):
+        question = f"{no_go_lines} lines of the readiness list say no-go. Turn it on all the same?"
         context.console.confirm(question, yes=context.arguments.yes)
 
 
 def show(context: Context) -> None:
-    listed = context.client().get("/api/flags")
-    context.console.result(listed, *(flag_line(context, flag) for flag in listed["items"]))
+    page = context.client().get("/api/flags")
+    context.console.result(page, *(flag_line(context, flag) for flag in page["items"]))
 
 
 def set_flag(context: Context) -> None:

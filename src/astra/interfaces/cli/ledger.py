@@ -38,25 +38,25 @@ def show_tail(context: Context) -> None:
     if not 1 <= arguments.count <= 1000:  # noqa: PLR2004 - a page
         raise BadInput("--count is a number from 1 to 1000", next_step="astra ledger tail --help")
     client = context.client()
-    listed = client.get("/api/ledger", last=arguments.count, type=arguments.type)
+    page = client.get("/api/ledger", last=arguments.count, type=arguments.type)
     if not arguments.follow:
-        context.console.result(listed, *map(record_line, listed["items"]))
+        context.console.result(page, *map(record_line, page["items"]))
         return
-    for record in listed["items"]:
+    for record in page["items"]:
         _print_one(context, record)
-    after = listed["items"][-1]["sequence"] if listed["items"] else None
+    after = page["items"][-1]["sequence"] if page["items"] else None
     for record in client.events(after):
         if arguments.type in ("", record["type"]):
             _print_one(context, record)
 
 
 def show_story(context: Context) -> None:
-    listed = context.client().get(f"/api/ledger/story/{context.arguments.id}")
-    lines = list(story.told(listed["items"], every=context.arguments.all))
-    if listed["next"] is not None:
-        lines.append(f"this is not the end of it: it goes on after record {listed['next']}")
+    page = context.client().get(f"/api/ledger/story/{context.arguments.id}")
+    lines = list(story.told(page["items"], every=context.arguments.all))
+    if page["next"] is not None:
+        lines.append(f"this is not the end of it: it goes on after record {page['next']}")
     nothing = f"nothing mentions {printable(context.arguments.id)}"
-    context.console.result(listed, *(lines or [nothing]))
+    context.console.result(page, *(lines or [nothing]))
 
 
 def verify(context: Context) -> int:
@@ -88,12 +88,12 @@ def verify(context: Context) -> int:
 
 def rebuild_index(context: Context) -> int:
     if context.arguments.check:
-        found = context.client().post("/api/ledger/rebuild", check=True)
-        lines = [f"differs: {name}" for name in found["differences"]]
-        context.console.result(found, *(lines or ["the index is what the chain says"]))
-        return 0 if found["same"] else 1
-    done = context.client().post("/api/ledger/rebuild")
-    context.console.result(done, f"rebuilt from {done['records']} records")
+        comparison = context.client().post("/api/ledger/rebuild", check=True)
+        lines = [f"differs: {name}" for name in comparison["differences"]]
+        context.console.result(comparison, *(lines or ["the index is what the chain says"]))
+        return 0 if comparison["same"] else 1
+    answer = context.client().post("/api/ledger/rebuild")
+    context.console.result(answer, f"rebuilt from {answer['records']} records")
     return 0
 
 

@@ -24,8 +24,10 @@ def configure(parser: argparse.ArgumentParser, command: str) -> None:
 
 
 def show_config(context: Context) -> None:
-    found = context.client().get("/api/config")
-    context.console.result(found, printable(found["text"]), f"# {found['file']}: {found['state']}")
+    document = context.client().get("/api/config")
+    context.console.result(
+        document, printable(document["text"]), f"# {document['file']}: {document['state']}"
+    )
 
 
 def sign_config(context: Context) -> None:
@@ -45,16 +47,16 @@ def sign_config(context: Context) -> None:
         context.console.note(f"  {printable(line)}")
     authority = signed(context, contract.CONFIG_SIGNED, contract.content(text))
     body = {"text": text, "authority": authority, "seen": before["sha256"]}
-    done = context.client().post("/api/config", body)
-    context.console.result(done, f"signed, as record {done['sequence']}")
+    answer = context.client().post("/api/config", body)
+    context.console.result(answer, f"signed, as record {answer['sequence']}")
 
 
 def show_operator(context: Context) -> None:
     from astra.trusted.files import operator_key
 
-    found = context.client().get("/api/operator")
-    path = operator_key.key_path(found["root_id"])
-    document = {**found, "operator_key": str(path), "present": path.exists()}
+    answer = context.client().get("/api/operator")
+    path = operator_key.key_path(answer["root_id"])
+    document = {**answer, "operator_key": str(path), "present": path.exists()}
     context.console.result(document, *(f"{name:13} {value}" for name, value in document.items()))
 
 
@@ -78,7 +80,7 @@ def rotate_operator(context: Context) -> None:
     content = {"new_key": pair.public}
     authority = signing.sign_with(context, signer, authorities.KEY_ROTATED, content)
     spare = operator_key.write_spare(root["root_id"], pair, passphrase)
-    done = context.client().post("/api/operator", {**content, "authority": authority})
+    answer = context.client().post("/api/operator", {**content, "authority": authority})
     path = operator_key.promote_spare(spare)
-    document = {**done, "operator_key": str(path)}
-    context.console.result(document, f"new key in force, as record {done['sequence']}: {path}")
+    document = {**answer, "operator_key": str(path)}
+    context.console.result(document, f"new key in force, as record {answer['sequence']}: {path}")

@@ -30,38 +30,39 @@ def enroll(context: Context) -> None:
 
     link = context.client().post("/api/passkeys/enrolments")
     context.console.note(f"Open this once, within ten minutes:\n  {link['url']}")
-    made = _wait_for(context, link["code"])
+    candidate = _wait_for(context, link["code"])
     context.console.confirm(
-        f"Does the page show {made['check'][:3]} {made['check'][3:]}?", yes=context.arguments.yes
+        f"Does the page show {candidate['check'][:3]} {candidate['check'][3:]}?",
+        yes=context.arguments.yes,
     )
-    authority = signed(context, passkeys.ENROLLED, made["content"])
-    body = {"content": made["content"], "authority": authority}
-    done = context.client().post("/api/passkeys", body)
-    context.console.result(done, f"{done['id']} may decide in your name, at {done['origin']}")
+    authority = signed(context, passkeys.ENROLLED, candidate["content"])
+    body = {"content": candidate["content"], "authority": authority}
+    answer = context.client().post("/api/passkeys", body)
+    context.console.result(answer, f"{answer['id']} may decide in your name, at {answer['origin']}")
 
 
 def list_passkeys(context: Context) -> None:
-    listed = context.client().get("/api/passkeys")
+    page = context.client().get("/api/passkeys")
     lines = [
         f"{item['id']}  {'revoked ' if item['revoked_at'] else ''}{printable(item['name'])}"
         f"  at {item['origin']}"
-        for item in listed["items"]
+        for item in page["items"]
     ]
-    context.console.result(listed, *(lines or ["there are no passkeys"]))
+    context.console.result(page, *(lines or ["there are no passkeys"]))
 
 
 def revoke_passkey(context: Context) -> None:
-    done = context.client().post(f"/api/passkeys/{context.arguments.id}/revoke")
-    context.console.result(done, f"revoked {done['id']}")
+    answer = context.client().post(f"/api/passkeys/{context.arguments.id}/revoke")
+    context.console.result(answer, f"revoked {answer['id']}")
 
 
 def _wait_for(context: Context, code: str) -> dict[str, Any]:
     deadline = time.monotonic() + _PATIENCE
-    asked = {"code": code, "name": context.arguments.name}
+    body = {"code": code, "name": context.arguments.name}
     while time.monotonic() < deadline:
-        found = context.client().post("/api/passkeys/enrolments/candidate", asked)
-        if found["content"]:
-            return found
+        candidate = context.client().post("/api/passkeys/enrolments/candidate", body)
+        if candidate["content"]:
+            return candidate
         time.sleep(_PAUSE)
     raise Refused(
         "nobody made a passkey in time", code="too_late", next_step="astra passkeys enroll"

@@ -17,9 +17,9 @@ _WHO = {
 
 
 def line(item: dict[str, Any]) -> str:
-    done = f"{item['checkpoints_done']}/{item['checkpoints']}"
-    words = one_line(" · ".join(item["goals"]) or item["description"], 40)
-    return f"{item['id']}  {item['state']:22} {done:>5}  {words}"
+    progress = f"{item['checkpoints_done']}/{item['checkpoints']}"
+    title = one_line(" · ".join(item["goals"]) or item["description"], 40)
+    return f"{item['id']}  {item['state']:22} {progress:>5}  {title}"
 
 
 def outcome(made: dict[str, Any]) -> list[str]:
@@ -114,11 +114,11 @@ def _manifest(review: dict[str, Any]) -> Iterator[str]:
             yield from labelled("GONE", f"{item['in_words']} (taken back)", most=4_200)
         else:
             yield from labelled(label, item["in_words"], most=4_200)
-    said = {item["in_words"] for item in review["items"]}
+    stated = {item["in_words"] for item in review["items"]}
     yield "  sandbox"
-    for words in review["sandbox"]:
-        if words not in said:
-            yield from folded("    ", words, most=20_000)
+    for sentence in review["sandbox"]:
+        if sentence not in stated:
+            yield from folded("    ", sentence, most=20_000)
 
 
 def _waits_for(found: dict[str, Any]) -> Iterator[str]:
@@ -129,12 +129,12 @@ def _waits_for(found: dict[str, Any]) -> Iterator[str]:
 
 
 def _steps(found: dict[str, Any]) -> Iterator[str]:
-    taken = found["steps_taken"]
-    if len(taken) > _SHOWN_STEPS:
+    steps = found["steps_taken"]
+    if len(steps) > _SHOWN_STEPS:
         yield f"  steps      the last {_SHOWN_STEPS}; astra ledger story {found['id']} tells all"
-    for step in taken[-_SHOWN_STEPS:]:
-        what = action_words(step["action"])
-        yield from folded(f"  step {step['step']:4}  ", f"{what} → {_went(step, taken[-1])}")
+    for step in steps[-_SHOWN_STEPS:]:
+        action_text = action_words(step["action"])
+        yield from folded(f"  step {step['step']:4}  ", f"{action_text} → {_went(step, steps[-1])}")
 
 
 def _went(step: dict[str, Any], last: dict[str, Any]) -> str:
@@ -147,7 +147,7 @@ def _went(step: dict[str, Any], last: dict[str, Any]) -> str:
 
 def _talk(found: dict[str, Any]) -> Iterator[str]:
     """Show what was said; blocks and endings stand above already."""
-    talk = [each for each in found["messages"] if each["kind"] in _WHO]
+    talk = [entry for entry in found["messages"] if entry["kind"] in _WHO]
     if len(talk) > _SHOWN_MESSAGES:
         yield f"  said       the last {_SHOWN_MESSAGES} of {len(talk)} messages"
     for message in talk[-_SHOWN_MESSAGES:]:

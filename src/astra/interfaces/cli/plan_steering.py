@@ -65,14 +65,14 @@ def _signed(context: Context, action: str, **how: Any) -> dict[str, Any]:
     """Show exactly what is signed, then have the operator sign it."""
     from astra.interfaces.cli.signing import signed
 
-    wanted = context.client().get(f"{_path(context)}/decision", action=action, **how)
+    decision = context.client().get(f"{_path(context)}/decision", action=action, **how)
     if action == "retry":
-        _show_step(context, wanted["content"]["step"])
-    elif "digest" in wanted["content"]:
-        _show_action(context, wanted["content"])
-    for line in json.dumps(wanted["content"], indent=2, ensure_ascii=False).splitlines():
+        _show_step(context, decision["content"]["step"])
+    elif "digest" in decision["content"]:
+        _show_action(context, decision["content"])
+    for line in json.dumps(decision["content"], indent=2, ensure_ascii=False).splitlines():
         context.console.note(f"  {printable(line)}")
-    return signed(context, wanted["type"], wanted["content"])
+    return signed(context, decision["type"], decision["content"])
 
 
 def _show_step(context: Context, number: int) -> None:

@@ -35,10 +35,10 @@ def labelled(label: str, text: str, *, most: int = 600) -> Iterator[str]:
 
 def folded(start: str, text: str, *, most: int = 600) -> Iterator[str]:
     """Fold a text behind a start of ours; the lines that follow are indented as far."""
-    shown = printable(text).replace("\t", " ").replace("\n", " ⏎ ")
-    if len(shown) > most:
-        shown = f"{shown[:most]}… ({len(shown) - most} more characters, see --json)"
-    lines = textwrap.wrap(shown, width() - len(start), break_on_hyphens=False) or [""]
+    short_text = printable(text).replace("\t", " ").replace("\n", " ⏎ ")
+    if len(short_text) > most:
+        short_text = f"{short_text[:most]}… ({len(short_text) - most} more characters, see --json)"
+    lines = textwrap.wrap(short_text, width() - len(start), break_on_hyphens=False) or [""]
     yield f"{start}{lines[0]}".rstrip()
     yield from (f"{' ' * len(start)}{line}" for line in lines[1:])
 
@@ -48,28 +48,34 @@ def action_words(action: Mapping[str, Any] | None, most: int = 160) -> str:
     if not action:
         return "asked the model"
     kind = str(action.get("kind", ""))
-    said: dict[str, Callable[[], str]] = {
+    phrases: dict[str, Callable[[], str]] = {
         "tool": lambda: f"{action.get('tool', '')} {_arguments(action)}",
         "code": lambda: f"handed to the coder: {action.get('text', '')}",
         "message": lambda: f"said: {action.get('text', '')}",
         "done": lambda: f"called the checkpoint done: {action.get('output', '')}",
     }
-    return one_line(said[kind]() if kind in said else kind, most)
+    return one_line(phrases[kind]() if kind in phrases else kind, most)
 
 
 def result_words(outcome: str | None, result: str | None, most: int = 160) -> str:
     """Say how a step went, with the part of its result that tells most."""
-    found = _document(result or "")
-    words = _ran(found) if "verdict" in found else _found(found) if found else (result or "")
+    document = _document(result or "")
+    summary = (
+        _ran(document)
+        if "verdict" in document
+        else _found(document)
+        if document
+        else (result or "")
+    )
     state = _OUTCOMES.get(outcome or "", outcome or "")
-    return one_line(f"{state}: {words}" if state and words else state or words, most)
+    return one_line(f"{state}: {summary}" if state and summary else state or summary, most)
 
 
 def _arguments(action: Mapping[str, Any]) -> str:
-    given = action.get("arguments")
-    if not isinstance(given, dict):
+    values = action.get("arguments")
+    if not isinstance(values, dict):
         return ""
-    arguments = cast("dict[str, Any]", given)
+    arguments = cast("dict[str, Any]", values)
     command = arguments.get("command")
     if isinstance(command, list):
         return shlex.join(str(word) for word in cast("list[Any]", command))
@@ -84,17 +90,17 @@ def _short(value: Any) -> str:
 
 def _document(result: str) -> dict[str, Any]:
     try:
-        found = json.loads(result)
+        document = json.loads(result)
     except (ValueError, RecursionError):
         return {}
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+    return cast("dict[str, Any]", document) if isinstance(document, dict) else {}
 
 
 def _ran(found: Mapping[str, Any]) -> str:
     """Tell a command's end by its verdict and the first thing it printed."""
     printed = str(found.get("stdout") or found.get("stderr") or "").strip()
-    said = f"; it printed: {printed}" if printed else "; it printed nothing"
-    return f"{found.get('verdict')}, {found.get('reason', '')}{said}"
+    printed_text = f"; it printed: {printed}" if printed else "; it printed nothing"
+    return f"{found.get('verdict')}, {found.get('reason', '')}{printed_text}"
 
 
 def _found(found: Mapping[str, Any]) -> str:

@@ -84,23 +84,26 @@ def _more_options(actions: dict[str, argparse.ArgumentParser]) -> None:
 
 def _configure_grants(actions: Any) -> None:
     actions.add_parser("list", help="what is granted to every plan").set_defaults(run=list_grants)
-    for name, about, run in (
+    for name, about, command in (
         ("add", "grant it to every plan that asks; asks for the passphrase", add_grant),
         ("remove", "take it back; bites at the next step of a running plan", remove_grant),
     ):
         child = actions.add_parser(name, help=about)
         child.add_argument("kind", metavar="KIND", choices=KINDS, help=", ".join(KINDS))
         child.add_argument("value", metavar="VALUE")
-        child.set_defaults(run=run)
+        child.set_defaults(run=command)
 
 
 def draft(context: Context) -> None:
-    given = context.arguments
-    body: dict[str, Any] = {"description": given.text, "notification_channels": given.channel}
-    if given.file:
-        body["plan"] = _document(given.file)
-    made = context.client().post("/api/agents", body)
-    _outcome(context, made)
+    arguments = context.arguments
+    body: dict[str, Any] = {
+        "description": arguments.text,
+        "notification_channels": arguments.channel,
+    }
+    if arguments.file:
+        body["plan"] = _document(arguments.file)
+    plan = context.client().post("/api/agents", body)
+    _outcome(context, plan)
 
 
 def answer(context: Context) -> None:
@@ -109,73 +112,78 @@ def answer(context: Context) -> None:
 
 
 def list_plans(context: Context) -> None:
-    given = context.arguments
-    listed = context.client().get(
-        "/api/agents", state=given.state, limit=given.limit, cursor=given.cursor
+    arguments = context.arguments
+    page = context.client().get(
+        "/api/agents", state=arguments.state, limit=arguments.limit, cursor=arguments.cursor
     )
-    lines = [plan_pages.line(item) for item in listed["items"]]
-    if listed["next"] is not None:
-        lines.append(f"there are more: --cursor {listed['next']}")
-    context.console.result(listed, *(lines or ["there are no plans"]))
+    lines = [plan_pages.line(item) for item in page["items"]]
+    if page["next"] is not None:
+        lines.append(f"there are more: --cursor {page['next']}")
+    context.console.result(page, *(lines or ["there are no plans"]))
 
 
 def show(context: Context) -> None:
-    found = context.client().get(_path(context))
-    context.console.result(found, *plan_pages.page(found))
+    plan = context.client().get(_path(context))
+    context.console.result(plan, *plan_pages.page(plan))
 
 
 def approve(context: Context) -> None:
     """Show the contract, then have the operator sign this plan with these grants."""
     from astra.interfaces.cli.signing import signed
 
-    asked = context.client().post(f"{_path(context)}/approval")
-    for line in plan_pages.contract(asked["details"]):
+    approval = context.client().post(f"{_path(context)}/approval")
+    for line in plan_pages.contract(approval["details"]):
         context.console.note(line)
-    content = {"approval": asked["id"], "digest": asked["digest"]}
-    body = {"approval": asked["id"], "authority": signed(context, "approval_granted", content)}
-    done = context.client().post(f"{_path(context)}/approve", body)
-    context.console.result(done, f"approved {done['id']}; plan {done['plan_hash'][:16]}…")
+    content = {"approval": approval["id"], "digest": approval["digest"]}
+    body = {"approval": approval["id"], "authority": signed(context, "approval_granted", content)}
+    answer = context.client().post(f"{_path(context)}/approve", body)
+    context.console.result(answer, f"approved {answer['id']}; plan {answer['plan_hash'][:16]}…")
 
 
 def reject(context: Context) -> None:
     body = {"reason": context.arguments.reason}
-    done = context.client().post(f"{_path(context)}/reject", body)
-    context.console.result(done, f"rejected {done['id']}")
+    answer = context.client().post(f"{_path(context)}/reject", body)
+    context.console.result(answer, f"rejected {answer['id']}")
 
 
 def revise(context: Context) -> None:
-    given = context.arguments
+    arguments = context.arguments
     edits = [
-        *({"op": "set", "path": path, "value": _value(text)} for path, text in _pairs(given.set)),
-        *({"op": "add", "path": path, "value": text} for path, text in _pairs(given.add)),
-        *_removals(given.remove),
+        *(
+            {"op": "set", "path": path, "value": _value(text)}
+            for path, text in _pairs(arguments.set)
+        ),
+        *({"op": "add", "path": path, "value": text} for path, text in _pairs(arguments.add)),
+        *_removals(arguments.remove),
     ]
     if not edits:
         raise BadInput("there is nothing to edit", next_step="give --set, --add or --remove")
-    done = context.client().post(f"{_path(context)}/revise", {"edits": edits})
-    context.console.result(done, f"revised {done['id']}; it waits for your approval")
+    answer = context.client().post(f"{_path(context)}/revise", {"edits": edits})
+    context.console.result(answer, f"revised {answer['id']}; it waits for your approval")
 
 
 def list_grants(context: Context) -> None:
-    listed = context.client().get("/api/agent_global_grants")
-    lines = [f"{item['kind']:16} {printable(item['value'])}" for item in listed["items"]]
-    context.console.result(listed, *(lines or ["nothing is granted to every plan"]))
+    page = context.client().get("/api/agent_global_grants")
+    lines = [f"{item['kind']:16} {printable(item['value'])}" for item in page["items"]]
+    context.console.result(page, *(lines or ["nothing is granted to every plan"]))
 
 
 def add_grant(context: Context) -> None:
     from astra.interfaces.cli.signing import signed
 
-    asked = {"kind": context.arguments.kind, "value": context.arguments.value}
-    content = context.client().get("/api/agent_global_grants/content", **asked)
+    body = {"kind": context.arguments.kind, "value": context.arguments.value}
+    content = context.client().get("/api/agent_global_grants/content", **body)
     authority = signed(context, "agent_global_grant_added", content)
-    done = context.client().post("/api/agent_global_grants", {**asked, "authority": authority})
-    context.console.result(done, f"granted {done['kind']} {printable(done['value'])} to every plan")
+    answer = context.client().post("/api/agent_global_grants", {**body, "authority": authority})
+    context.console.result(
+        answer, f"granted {answer['kind']} {printable(answer['value'])} to every plan"
+    )
 
 
 def remove_grant(context: Context) -> None:
-    asked = {"kind": context.arguments.kind, "value": context.arguments.value}
-    done = context.client().delete("/api/agent_global_grants", **asked)
-    context.console.result(done, f"removed {done['kind']} {printable(done['value'])}")
+    body = {"kind": context.arguments.kind, "value": context.arguments.value}
+    answer = context.client().delete("/api/agent_global_grants", **body)
+    context.console.result(answer, f"removed {answer['kind']} {printable(answer['value'])}")
 
 
 def _outcome(context: Context, made: dict[str, Any]) -> None:
@@ -189,11 +197,13 @@ def _next_look(context: Context, identifier: str) -> dict[str, Any]:
     """Look at a plan when something was recorded about it: each look is a record itself."""
     client = context.client()
     head = client.get("/api/ledger/head")["sequence"]
-    made = client.get(f"/api/agents/{identifier}")
-    if _is_pending(made):
+    plan = client.get(f"/api/agents/{identifier}")
+    if _is_pending(plan):
         with contextlib.suppress(OSError, http.client.HTTPException):  # the daemon left
-            next((each for each in client.events(head) if each["subject"] == identifier), None)
-    return made
+            next(
+                (record for record in client.events(head) if record["subject"] == identifier), None
+            )
+    return plan
 
 
 def _is_pending(made: dict[str, Any]) -> bool:
@@ -211,17 +221,17 @@ def _document(name: str) -> Any:
 
 
 def _pairs(edits: list[str]) -> list[tuple[str, str]]:
-    found = [edit.partition("=") for edit in edits]
-    if bad := next((path for path, equals, _ in found if not equals), None):
+    pairs = [edit.partition("=") for edit in edits]
+    if bad := next((path for path, equals, _ in pairs if not equals), None):
         raise BadInput(f"{bad!r} is not PATH=VALUE", next_step="manifest.read_paths=docs")
-    return [(path, text) for path, _, text in found]
+    return [(path, text) for path, _, text in pairs]
 
 
 def _removals(edits: list[str]) -> list[dict[str, Any]]:
-    found = [edit.partition("=") for edit in edits]
+    pairs = [edit.partition("=") for edit in edits]
     return [
         {"op": "remove", "path": path, **({"value": text} if equals else {})}
-        for path, equals, text in found
+        for path, equals, text in pairs
     ]
 
 

@@ -30,18 +30,18 @@ def init(context: Context) -> None:
     from astra.bootstrap.initialise import existing, initialise
 
     target = _target(context.arguments.target)
-    made = existing(context.settings, target)
-    if made is None:
+    data_root = existing(context.settings, target)
+    if data_root is None:
         passphrase, generated = _new_passphrase(context)
-        made = initialise(
+        data_root = initialise(
             context.settings,
             target,
             passphrase=passphrase,
             throwaway=context.arguments.throwaway,
         )
-        _report(context, made, passphrase if generated else "")
+        _report(context, data_root, passphrase if generated else "")
         return
-    _report(context, made, "")
+    _report(context, data_root, "")
 
 
 def show_status(context: Context) -> None:
@@ -53,8 +53,8 @@ def _target(given: str | None) -> Path | None:
     """Take the folder that was named, or else the repository this command runs in."""
     if given is not None:
         return Path(given).absolute().resolve()
-    here = Path.cwd()
-    return next((path for path in (here, *here.parents) if (path / ".git").exists()), None)
+    folder = Path.cwd()
+    return next((path for path in (folder, *folder.parents) if (path / ".git").exists()), None)
 
 
 def _new_passphrase(context: Context) -> tuple[str, bool]:
@@ -100,8 +100,8 @@ def _status_lines(context: Context, status: dict[str, Any]) -> list[str]:
     if status["stopped"]:
         lines.append(paint("STOPPED: no work starts until `astra start`", "red"))
     if status["disk"]["low"]:
-        words = "DISK LOW: no new work of the agent begins; make room"
-        lines.append(paint(f"{words} ({status['disk']['free'] >> 20:,} MiB free)", "red"))
+        warning = "DISK LOW: no new work of the agent begins; make room"
+        lines.append(paint(f"{warning} ({status['disk']['free'] >> 20:,} MiB free)", "red"))
     if status["sandbox"]["kind"] == OFF_UNSAFE:
         lines.append(paint(f"SANDBOX OFF, {status['sandbox']['state']}", "red"))
     daemon, ledger = status["daemon"], status["ledger"]
@@ -138,35 +138,35 @@ def _sandbox_line(context: Context, sandbox: dict[str, Any]) -> str:
 
 def _plans(plans: dict[str, Any]) -> str:
     over = {"completed", "aborted", "rejected", "plan_failed"}
-    words = [f"{count} {state}" for state, count in plans["states"].items() if state not in over]
-    words = words or ["none under way"]
+    parts = [f"{count} {state}" for state, count in plans["states"].items() if state not in over]
+    parts = parts or ["none under way"]
     if plans["closed"]:
-        words.append(f"none runs now ({plans['closed']})")
+        parts.append(f"none runs now ({plans['closed']})")
     if plans["trouble"]:
-        words.append(f"trouble: {one_line(plans['trouble'])}")
-    return ", ".join(words)
+        parts.append(f"trouble: {one_line(plans['trouble'])}")
+    return ", ".join(parts)
 
 
 def _app_lines(context: Context, app: dict[str, Any] | None) -> list[str]:
     if app is None:
         return []
-    where = f" on http://127.0.0.1:{app['port']}" if app["port"] else ""
+    address = f" on http://127.0.0.1:{app['port']}" if app["port"] else ""
     under_way = f", {app['deployment']['id']} is {app['deployment']['state']}"
-    lines = [f"  app          {app['state']}{where}, {app['release'] or 'no release'}{under_way}"]
+    lines = [f"  app          {app['state']}{address}, {app['release'] or 'no release'}{under_way}"]
     if app["trouble"]:
         lines.append(context.console.paint(f"  trouble      {one_line(app['trouble'])}", "red"))
     return lines
 
 
 def _schedules(executor: dict[str, Any]) -> str:
-    words = [f"{executor['active']} active, {executor['paused']} paused, {executor['open']} open"]
+    parts = [f"{executor['active']} active, {executor['paused']} paused, {executor['open']} open"]
     if executor["next_due"]:
-        words.append(f"next {executor['next_due'][:19]}Z")
+        parts.append(f"next {executor['next_due'][:19]}Z")
     if executor["closed"]:
-        words.append(f"none runs now ({executor['closed']})")
+        parts.append(f"none runs now ({executor['closed']})")
     if executor["trouble"]:
-        words.append(f"trouble: {one_line(executor['trouble'])}")
-    return ", ".join(words)
+        parts.append(f"trouble: {one_line(executor['trouble'])}")
+    return ", ".join(parts)
 
 
 def _budget_line(row: dict[str, Any]) -> str:

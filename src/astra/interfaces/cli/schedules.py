@@ -50,14 +50,14 @@ def configure(parser: argparse.ArgumentParser, _command: str) -> None:
             "--after", action="append", metavar="ID", help="a schedule that must succeed first"
         )
     creating.set_defaults(run=create)
-    for action, about, run in (
+    for action, about, command in (
         ("pause", "stop it until it is resumed", pause),
         ("resume", "let it run again, from now on", resume),
         ("show", "one schedule and its next five firings", show),
         ("history", "what ran, when, how long, or why it did not", history),
         ("run", "fire it now, or once more for a stretch of the past", run_now),
     ):
-        actions.add_parser(action, help=about).set_defaults(run=run)
+        actions.add_parser(action, help=about).set_defaults(run=command)
     for name in ("modify", "pause", "resume", "show", "history", "run"):
         actions.choices[name].add_argument("id", metavar="ID")
     modifying.set_defaults(run=modify)
@@ -83,89 +83,95 @@ def _more_options(
 
 
 def create(context: Context) -> None:
-    made = context.client().post("/api/schedules", _fields(context))
-    word = "created" if made["created"] else "there already:"
-    context.console.result(made, f"{word} {made['id']}", *_next_runs(made))
+    answer = context.client().post("/api/schedules", _fields(context))
+    word = "created" if answer["created"] else "there already:"
+    context.console.result(answer, f"{word} {answer['id']}", *_next_runs(answer))
 
 
 def modify(context: Context) -> None:
     fields = _fields(context)
     if not fields:
         raise BadInput("there is nothing to change", next_step="name a field, such as --cron")
-    done = context.client().post(_path(context), fields)
-    context.console.result(done, f"modified {done['id']}", *_next_runs(done))
+    answer = context.client().post(_path(context), fields)
+    context.console.result(answer, f"modified {answer['id']}", *_next_runs(answer))
 
 
 def pause(context: Context) -> None:
-    done = context.client().post(f"{_path(context)}/pause")
-    context.console.result(done, f"paused {done['id']}")
+    answer = context.client().post(f"{_path(context)}/pause")
+    context.console.result(answer, f"paused {answer['id']}")
 
 
 def resume(context: Context) -> None:
-    done = context.client().post(f"{_path(context)}/resume")
-    context.console.result(done, f"resumed {done['id']}", *_next_runs(done))
+    answer = context.client().post(f"{_path(context)}/resume")
+    context.console.result(answer, f"resumed {answer['id']}", *_next_runs(answer))
 
 
 def list_schedules(context: Context) -> None:
-    given = context.arguments
-    listed = context.client().get(
+    arguments = context.arguments
+    page = context.client().get(
         "/api/schedules",
-        state=given.state,
-        tier=given.tier,
-        tool=given.tool,
-        text=given.text,
-        cursor=given.cursor,
-        limit=given.limit,
+        state=arguments.state,
+        tier=arguments.tier,
+        tool=arguments.tool,
+        text=arguments.text,
+        cursor=arguments.cursor,
+        limit=arguments.limit,
     )
     lines = [
         f"{item['id']}  tier {item['safety_tier']}  {item['state']:7} "
         f"{_next_run(item):23} {printable(item['cron_expression']):15} "
         f"{printable(item['target_tool'])}  {one_line(item['name'], 60)}"
-        for item in listed["items"]
+        for item in page["items"]
     ]
-    context.console.result(listed, *(lines or ["there are no schedules"]))
+    context.console.result(page, *(lines or ["there are no schedules"]))
 
 
 def show(context: Context) -> None:
-    found = context.client().get(_path(context), start=context.arguments.start)
-    lines = [f"{name:17} {_shown(value)}" for name, value in found.items() if name != "next_runs"]
-    context.console.result(found, *lines, *_next_runs(found))
+    document = context.client().get(_path(context), start=context.arguments.start)
+    lines = [
+        f"{name:17} {_shown(value)}" for name, value in document.items() if name != "next_runs"
+    ]
+    context.console.result(document, *lines, *_next_runs(document))
 
 
 def history(context: Context) -> None:
-    given = context.arguments
+    arguments = context.arguments
     path = f"{_path(context)}/history"
-    listed = context.client().get(path, limit=given.limit, cursor=given.cursor)
-    context.console.result(listed, *([_line(item) for item in listed["items"]] or ["nothing yet"]))
+    page = context.client().get(path, limit=arguments.limit, cursor=arguments.cursor)
+    context.console.result(page, *([_line(item) for item in page["items"]] or ["nothing yet"]))
 
 
 def run_now(context: Context) -> int:
-    given = context.arguments
-    body = {"start": given.start, "end": given.end}
-    done = context.client().post(f"{_path(context)}/run", body)
-    if "items" in done:
-        lines = [_line(item) for item in done["items"]]
-        context.console.result(done, *(lines or ["nothing to run: all of them succeeded before"]))
+    arguments = context.arguments
+    body = {"start": arguments.start, "end": arguments.end}
+    answer = context.client().post(f"{_path(context)}/run", body)
+    if "items" in answer:
+        lines = [_line(item) for item in answer["items"]]
+        context.console.result(answer, *(lines or ["nothing to run: all of them succeeded before"]))
         return 0
-    if done["reason"] == "needs_approval":
+    if answer["reason"] == "needs_approval":
         raise NeedsApproval(
-            done["detail"], next_step=f"astra approve {given.id}", approval_id=_waiting(context)
+            answer["detail"],
+            next_step=f"astra approve {arguments.id}",
+            approval_id=_waiting(context),
         )
-    if done["outcome"] != "succeeded":
+    if answer["outcome"] != "succeeded":
         raise Refused(
-            done["detail"] or done["outcome"],
-            code=done["reason"],
-            next_step=_NEXT_STEPS.get(done["reason"], "astra ledger story {trace}").format(**done),
-            outcome=done["outcome"],
-            firing=done["id"],
+            answer["detail"] or answer["outcome"],
+            code=answer["reason"],
+            next_step=_NEXT_STEPS.get(answer["reason"], "astra ledger story {trace}").format(
+                **answer
+            ),
+            outcome=answer["outcome"],
+            firing=answer["id"],
         )
-    context.console.result(done, _line(done))
+    context.console.result(answer, _line(answer))
     return 0
 
 
 def _waiting(context: Context) -> str | None:
-    found = [item for item in every(context) if item["subject_id"] == context.arguments.id]
-    return found[-1]["id"] if found else None
+    approvals = [item for item in every(context) if item["subject_id"] == context.arguments.id]
+    return approvals[-1]["id"] if approvals else None
 
 
 def _path(context: Context) -> str:
@@ -174,8 +180,8 @@ def _path(context: Context) -> str:
 
 def _fields(context: Context) -> dict[str, Any]:
     names = [name for _, name, _, _ in _OPTIONS] + ["after"]
-    given = {name: getattr(context.arguments, name) for name in names}
-    fields = {name: value for name, value in given.items() if value is not None}
+    values = {name: getattr(context.arguments, name) for name in names}
+    fields = {name: value for name, value in values.items() if value is not None}
     if "payload" in fields:
         fields["payload"] = _json(fields["payload"])
     return fields
@@ -209,12 +215,12 @@ def _shown(value: Any) -> str:
 
 def _line(item: dict[str, Any]) -> str:
     """Say of a firing when it was meant to be, where it came from, how it went and why."""
-    told = [one_line(item["detail"], 100)] if item["detail"] else []
+    notes = [one_line(item["detail"], 100)] if item["detail"] else []
     if item["attempt"] > 1:
-        told.append(f"(attempt {item['attempt']})")
+        notes.append(f"(attempt {item['attempt']})")
     if item["next_attempt"]:
-        told.append(f"(again at {item['next_attempt'][:19]}Z)")
+        notes.append(f"(again at {item['next_attempt'][:19]}Z)")
     return (
         f"{item['fire_time'][:19]}Z  {item['kind'].replace('_', '-'):8}  {item['outcome']:11} "
-        f"{item['reason']:15} {item['milliseconds']:9.1f} ms  {' '.join(told)}"
+        f"{item['reason']:15} {item['milliseconds']:9.1f} ms  {' '.join(notes)}"
     ).rstrip()

@@ -45,9 +45,9 @@ def operator_pair(context: Context) -> KeyPair:
 
 def new_passphrase(context: Context, *, throwaway: bool) -> str:
     """Have the operator choose a passphrase, typed twice."""
-    given = os.environ.get("ASTRA_OPERATOR_PASSPHRASE")
-    if throwaway and given:
-        return given
+    from_environment = os.environ.get("ASTRA_OPERATOR_PASSPHRASE")
+    if throwaway and from_environment:
+        return from_environment
     console = context.console
     console.note("The operator's passphrase protects the key that signs approvals.")
     first = console.passphrase("new passphrase: ")
@@ -63,7 +63,7 @@ def new_passphrase(context: Context, *, throwaway: bool) -> str:
 
 def passphrase(context: Context, *, throwaway: bool) -> str:
     """Ask on the terminal; only throwaway roots may take the answer from the environment."""
-    given = os.environ.get("ASTRA_OPERATOR_PASSPHRASE")
-    if throwaway and given:
-        return given
+    from_environment = os.environ.get("ASTRA_OPERATOR_PASSPHRASE")
+    if throwaway and from_environment:
+        return from_environment
     return context.console.passphrase("operator's passphrase: ")

@@ -42,19 +42,19 @@ _ENDS_A_STEP = frozenset(
 def told(records: list[Data], *, every: bool) -> Iterator[str]:
     """Tell records in order, a day at a time."""
     cut_off = _cut_off(records)
-    kept = [
+    shown_records = [
         record
         for record in records
         if every or record["sequence"] in cut_off or not _goes_without_saying(record)
     ]
-    kept = kept or records
+    shown_records = shown_records or records
     day = ""
-    for record in kept:
+    for record in shown_records:
         if record["time"][:10] != day:
             day = record["time"][:10]
             yield f"{day}, times in UTC"
         yield from line(record)
-    if left_out := len(records) - len(kept):
+    if left_out := len(records) - len(shown_records):
         yield f"{left_out} records that only count, look or repeat are left out: --all tells them"
 
 
@@ -67,11 +67,13 @@ def line(record: Data) -> Iterator[str]:
 
 def _cut_off(records: list[Data]) -> frozenset[int]:
     """Find the model calls of which nothing was heard, though the plan went on: a crash."""
-    asked = [record for record in records if record["type"] == "agent_step_started"]
-    heard = {_step(record) for record in records if record["type"] in _ENDS_A_STEP}
-    lost = (record for record in asked if _step(record) not in heard)
-    last = {record["data"]["agent_id"]: record["sequence"] for record in asked}
-    return frozenset(r["sequence"] for r in lost if r["sequence"] != last[r["data"]["agent_id"]])
+    started_steps = [record for record in records if record["type"] == "agent_step_started"]
+    ended_steps = {_step(record) for record in records if record["type"] in _ENDS_A_STEP}
+    unended_steps = (record for record in started_steps if _step(record) not in ended_steps)
+    last = {record["data"]["agent_id"]: record["sequence"] for record in started_steps}
+    return frozenset(
+        r["sequence"] for r in unended_steps if r["sequence"] != last[r["data"]["agent_id"]]
+    )
 
 
 def _step(record: Data) -> tuple[str, int]:
@@ -121,8 +123,8 @@ def _quoted(value: Any) -> str:
 
 
 def _because(data: Data) -> str:
-    words = ": ".join(str(data[name]) for name in ("reason", "detail") if data.get(name))
-    return f": {words}" if words else ""
+    reasons = ": ".join(str(data[name]) for name in ("reason", "detail") if data.get(name))
+    return f": {reasons}" if reasons else ""
 
 
 def _drafted(data: Data) -> str:
@@ -160,10 +162,10 @@ def _completed(data: Data) -> str:
 
 
 def _egress(data: Data) -> str:
-    where = f"{data['host']}:{data['port']}"
+    address = f"{data['host']}:{data['port']}"
     if data["allowed"]:
-        return f"reached {where}; sent {data['sent']} bytes, received {data['received']}"
-    return f"was kept from reaching {where} ({data['reason']})"
+        return f"reached {address}; sent {data['sent']} bytes, received {data['received']}"
+    return f"was kept from reaching {address} ({data['reason']})"
 
 
 SAYINGS: Mapping[str, Callable[[Data], str]] = {

@@ -15,29 +15,29 @@ def configure(parser: argparse.ArgumentParser, _command: str) -> None:
     listing.add_argument("--limit", type=int, default=50)
     listing.add_argument("--cursor", help="`next` of the page before")
     listing.set_defaults(run=list_tasks)
-    for name, about, run in (
+    for name, about, command in (
         ("show", "one task", show),
         ("enable", "approve what it is about, which runs it; asks for the passphrase", enable),
         ("run", "run it; one that waits for approval says so", run_task),
     ):
         action = actions.add_parser(name, help=about)
         action.add_argument("id", metavar="ID", help="a task (tsk_…)")
-        action.set_defaults(run=run)
+        action.set_defaults(run=command)
     approvals.add_terms(actions.choices["enable"])
 
 
 def list_tasks(context: Context) -> None:
-    given = context.arguments
-    listed = context.client().get(
-        "/api/tasks", state=given.state, limit=given.limit, cursor=given.cursor
+    arguments = context.arguments
+    page = context.client().get(
+        "/api/tasks", state=arguments.state, limit=arguments.limit, cursor=arguments.cursor
     )
-    context.console.result(listed, *([_line(item) for item in listed["items"]] or ["no tasks"]))
+    context.console.result(page, *([_line(item) for item in page["items"]] or ["no tasks"]))
 
 
 def show(context: Context) -> None:
-    found = _task(context)
-    lines = [f"{name:12} {value}" for name, value in found.items()]
-    context.console.result(found, *lines)
+    task = _task(context)
+    lines = [f"{name:12} {value}" for name, value in task.items()]
+    context.console.result(task, *lines)
 
 
 def enable(context: Context) -> None:
@@ -49,15 +49,15 @@ def enable(context: Context) -> None:
 def run_task(context: Context) -> None:
     from astra.interfaces.cli.changes import wait_for_merge
 
-    found = _task(context)
-    change = context.client().get(f"/api/changes/{found['subject_id']}")
+    task = _task(context)
+    change = context.client().get(f"/api/changes/{task['subject_id']}")
     if change["state"] in {"gathering_evidence", "awaiting_approval"}:
         raise NeedsApproval(
-            f"{found['id']} is not enabled: its change waits for an operator",
-            next_step=f"astra tasks enable {found['id']}",
+            f"{task['id']} is not enabled: its change waits for an operator",
+            next_step=f"astra tasks enable {task['id']}",
             approval_id=change["approval_id"],
         )
-    wait_for_merge(context, found["subject_id"])
+    wait_for_merge(context, task["subject_id"])
 
 
 def _task(context: Context) -> dict[str, Any]:

@@ -42,12 +42,12 @@ def configure(parser: argparse.ArgumentParser, command: str) -> None:
 
 
 def list_tools(context: Context) -> None:
-    listed = context.client().get("/api/tools")
+    page = context.client().get("/api/tools")
     lines = [
         f"{tool['tier']}  {tool['name']:32} {one_line(tool['description'], 90)}"
-        for tool in listed["items"]
+        for tool in page["items"]
     ]
-    context.console.result(listed, *lines)
+    context.console.result(page, *lines)
 
 
 def call_tool(context: Context) -> None:
@@ -72,14 +72,14 @@ def list_source(context: Context) -> None:
 
 
 def read_source(context: Context) -> None:
-    asked = _asked(context, "path", "start", "end", "line_numbers", "at")
-    answer = _call(context, "read_source_code", asked)
+    query = _asked(context, "path", "start", "end", "line_numbers", "at")
+    answer = _call(context, "read_source_code", query)
     context.console.result(answer, printable(answer["text"].rstrip("\n")))
 
 
 def search_source(context: Context) -> None:
-    words = ("pattern", "regex", "ignore_case", "folder", "glob", "context", "at")
-    answer = _call(context, "search_source", _asked(context, *words))
+    names = ("pattern", "regex", "ignore_case", "folder", "glob", "context", "at")
+    answer = _call(context, "search_source", _asked(context, *names))
     lines = [
         f"{printable(match['path'])}:{match['line']}: {one_line(match['text'])}"
         for match in answer["items"]
@@ -88,8 +88,8 @@ def search_source(context: Context) -> None:
 
 
 def _asked(context: Context, *words: str) -> dict[str, Any]:
-    given = {word: getattr(context.arguments, word) for word in words}
-    return {word: value for word, value in given.items() if value is not None}
+    values = {word: getattr(context.arguments, word) for word in words}
+    return {word: value for word, value in values.items() if value is not None}
 
 
 def _call(context: Context, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
