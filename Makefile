@@ -82,9 +82,11 @@ demo: setup  ## the guided story on a throwaway data root
 up: setup  ## run Astra in the foreground on ./agent-data
 	$(BIN)/astra up
 
-docs: setup  ## regenerate docs/reference and web/openapi.json from the code
+docs: setup  ## regenerate docs/reference, web/openapi.json, the picture of imports and the numbers
 	$(BIN)/python scripts/reference.py
 	$(BIN)/python scripts/openapi.py
+	$(BIN)/python scripts/import_graph.py
+	$(BIN)/python scripts/measure_code.py --write
 
 lock: setup  ## refresh the hashed requirements files
 	$(BIN)/uv pip compile -q --upgrade --universal --generate-hashes --no-header requirements/uv.in -o requirements/uv.txt
