@@ -94,7 +94,7 @@ class FakeHolder:
 
     def retire(self, instance: str) -> Mapping[str, Any]:
         if instance == self.live:
-            raise HolderRefused("that one serves", next_step="switch first", code="conflict")
+            raise HolderRefused("this release is live", next_step="switch first", code="conflict")
         self.retired.append(self.instances.pop(instance).spec.release)
         return {"drained": True, "killed": False, "lost": 0, "seconds": 0.0}
 

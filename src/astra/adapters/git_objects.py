@@ -262,7 +262,7 @@ def _data(oid: str, found: GitObject | None) -> bytes:
 
 def _within(asked: int | None, most: int) -> int:
     if asked is not None and asked < 1:
-        raise BadLimit("a limit below 1 asks for nothing", next_step=f"ask for 1 to {most}")
+        raise BadLimit("limit must be at least 1", next_step=f"ask for 1 to {most}")
     return min(asked or most, most)
 
 

@@ -265,5 +265,6 @@ def _encoded(text: str) -> bytes:
         return text.encode()
     except UnicodeEncodeError:
         raise BadText(
-            "the text holds a lone surrogate, which is no character", next_step="send valid Unicode"
+            "the text contains a lone surrogate, which is not valid Unicode",
+            next_step="send valid Unicode",
         ) from None

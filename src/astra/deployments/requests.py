@@ -83,7 +83,7 @@ class Requests:
         if chosen_release is None or chosen_release.state == "removed":
             raise NotFound(f"there is no kept release {release[:100]}", next_step="astra releases")
         if chosen_release.live:
-            raise Conflict(f"{chosen_release.id} serves already", next_step="astra releases")
+            raise Conflict(f"{chosen_release.id} is live already", next_step="astra releases")
         return chosen_release
 
     def _order(self, verdict: Verdict, signed: Signed) -> Event:

@@ -119,7 +119,7 @@ class Devices:
         device = self.get(identifier)
         if who.role is not Role.OPERATOR and device.holder != holder_of(who):
             raise Refused(
-                "this device belongs to somebody else",
+                "this device belongs to another session or token",
                 code="wrong_holder",
                 next_step="turn it off on that device, or ask an operator",
             )

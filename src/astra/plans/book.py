@@ -83,7 +83,9 @@ class Plans:
             assert plan.plan is not None  # noqa: S101 - only drafted plans may be revised
             revised, _ = self.checked(edits.apply(plan.plan.as_dict(), changes))
             if revised == plan.plan:
-                raise Refused("that changes nothing", code="unchanged", next_step="edit something")
+                raise Refused(
+                    "the edit changes nothing", code="unchanged", next_step="edit something"
+                )
             return {**_plan_facts(revised), "before": plan.plan_hash}
 
         self.register.move(identifier, events.REVISED, decide, actor=actor)

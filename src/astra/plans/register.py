@@ -133,7 +133,9 @@ class Register:
                 return self.ledger.append([event, *more_events], expect={identifier: version})[0]
             except StaleVersion:
                 continue
-        raise Conflict(f"{identifier} moves too fast", next_step="try again")
+        raise Conflict(
+            f"{identifier} changed too often while this was applied", next_step="try again"
+        )
 
     def now(self) -> str:
         """Give the time, never before the last record's."""

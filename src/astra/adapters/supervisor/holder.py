@@ -57,7 +57,7 @@ class Holder:
             "close": lambda _question: self.close(),
         }
         if question.get("do") not in doing:
-            raise BadInput("the holder does not know that", next_step="restart the daemon")
+            raise BadInput("unknown holder command", next_step="restart the daemon")
         return doing[question["do"]](question)
 
     def state(self) -> dict[str, Any]:
@@ -113,7 +113,7 @@ class Holder:
 
     def retire(self, instance: Instance) -> dict[str, Any]:
         if instance is self._live:
-            raise Conflict("that one serves", next_step="switch to another release first")
+            raise Conflict("this release is live", next_step="switch to another release first")
         report = instance.retire()
         self._forget(instance)
         return report

@@ -65,5 +65,5 @@ def _wait_for(context: Context, code: str) -> dict[str, Any]:
             return candidate
         time.sleep(_PAUSE)
     raise Refused(
-        "nobody made a passkey in time", code="too_late", next_step="astra passkeys enroll"
+        "no passkey was created in time", code="too_late", next_step="astra passkeys enroll"
     )

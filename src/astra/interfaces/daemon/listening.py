@@ -62,7 +62,7 @@ def _options(family: int) -> Iterator[tuple[int, int]]:
 def _unavailable(port: int, error: OSError) -> PortUnavailable:
     if error.errno == errno.EADDRINUSE:
         return PortUnavailable(
-            f"somebody listens on port {port} of 127.0.0.1 or ::1 already",
+            f"port {port} of 127.0.0.1 or ::1 is already in use",
             code="port_taken",
             next_step="end that program, or choose another port: astra up --port 8701",
             port=port,

@@ -152,7 +152,7 @@ def _logging_in(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
         if assertion is None or not _opens(runtime, reception, identifier, assertion, challenge):
             reception.attempts.failed(now)
             raise NotRecognised(
-                "this passkey opens nothing here", next_step="astra passkeys list; or: astra login"
+                "passkey not recognised", next_step="astra passkeys list; or: astra login"
             )
         secret = access.new_secret()
         used = {"passkey": identifier, "counter": assertion.counter}
@@ -217,7 +217,7 @@ def _open(runtime: Runtime, reception: Reception, code: str) -> Enrolment:
 
 def _too_late() -> NotRecognised:
     return NotRecognised(
-        "this link is not good: it was used, or it is too old",
+        "login link already used or expired",
         next_step="get a new one in a terminal: astra passkeys enroll",
     )
 

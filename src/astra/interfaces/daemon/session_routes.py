@@ -80,7 +80,7 @@ def _session_routes(app: FastAPI, runtime: Runtime, reception: Reception) -> Non
         if not reception.links.spend(code, now):
             reception.attempts.failed(now)
             raise NotRecognised(
-                "this link is not good: it was used, or it is too old",
+                "login link already used or expired",
                 next_step="get a new one in a terminal: astra login",
             )
         secret = access.new_secret()

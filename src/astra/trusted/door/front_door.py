@@ -97,7 +97,7 @@ class FrontDoor:
         """Answer to our own names only, so that no page reaches us by a name of its making."""
         if headers.getlist("host") not in [[host] for host in self._site.hosts]:
             raise WrongName(
-                "this is not where Astra answers",
+                "Host header not allowed",
                 next_step=f"use {self._site.origin}; a proxy in front has to pass the Host on",
             )
 
@@ -105,13 +105,13 @@ class FrontDoor:
         origins = headers.getlist("origin")
         if origins and origins != [self._site.origin]:
             raise Refused(
-                "that page may not speak to Astra",
+                "Origin not allowed",
                 code="wrong_origin",
                 next_step=f"open {self._site.origin}",
             )
         if headers.get("sec-fetch-site", "") in _FOREIGN:
             raise Refused(
-                "another site sent this request",
+                "cross-site request refused",
                 code="wrong_origin",
                 next_step=f"open {self._site.origin}",
             )
@@ -126,14 +126,14 @@ class FrontDoor:
                 return RULES.get(f"{scope['method']} {route.path}", SOCKET_ONLY)
         if partial or is_machine_path(scope["path"]):
             raise NotFound(
-                "there is nothing here", next_step="see docs/reference/http.md, or /openapi.json"
+                "no such route", next_step="see docs/reference/http.md, or /openapi.json"
             )
         return None
 
     async def _recognised(self, scope: Scope, headers: Headers, rule: Rule) -> Principal:
         if not rule.roles:
             raise Refused(
-                "this is not served here",
+                "this route is served on the unix socket only",
                 code="socket_only",
                 next_step="use the astra command on this machine",
             )
@@ -141,7 +141,8 @@ class FrontDoor:
         who = await asyncio.to_thread(self._recognise, secret) if secret else None
         if who is None:
             raise NotRecognised(
-                "nobody is logged in here", next_step="get a link in a terminal: astra login"
+                "not logged in: the session or token is missing, expired or revoked",
+                next_step="get a link in a terminal: astra login",
             )
         if who.role not in rule.roles:
             raise Refused(
@@ -174,7 +175,7 @@ class FrontDoor:
             token.encode(), csrf_token(secret).encode()
         ):
             raise Refused(
-                "the page did not prove that it meant this",
+                "CSRF token missing or invalid",
                 code="csrf",
                 next_step=f"send {CSRF_HEADER} as GET /api/session gives it",
             )
@@ -222,7 +223,9 @@ async def _whole_body(headers: Headers, receive: Receive, limit: int) -> bytes:
         async with asyncio.timeout(BODY_SECONDS):
             return await _collected(receive, limit)
     except TimeoutError:
-        raise TooSlow("the body did not arrive in time", next_step="send it at once") from None
+        raise TooSlow(
+            "timed out while reading the request body", next_step="send it at once"
+        ) from None
 
 
 async def _collected(receive: Receive, limit: int) -> bytes:

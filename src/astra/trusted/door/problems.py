@@ -85,7 +85,7 @@ async def _malformed(_request: Request, error: Exception) -> JSONResponse:
     ]
     what = "; ".join(f"{each['where']}: {each['what']}" for each in told)
     problem = BadInput(
-        f"the request is not as it should be: {what}",
+        f"request not valid: {what}",
         next_step="see docs/reference/http.md, or /openapi.json",
         errors=told,
     )

@@ -134,7 +134,7 @@ def refuse_borrowed_objects(repository: Path) -> None:
     for name in _BORROWING:
         if os.path.lexists(repository / name):
             raise BorrowedObjects(
-                f"the trusted repository borrows objects from elsewhere ({name})",
+                f"the trusted repository has alternates ({name})",
                 next_step="find out who planted that file and remove it; Astra never makes one",
             )
 

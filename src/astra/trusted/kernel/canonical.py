@@ -30,7 +30,9 @@ def encode(value: Any) -> bytes:
     try:
         return encode_text(value).encode()
     except UnicodeEncodeError:
-        _refuse("the text holds a lone surrogate, which is no character", "send valid Unicode")
+        _refuse(
+            "the text contains a lone surrogate, which is not valid Unicode", "send valid Unicode"
+        )
 
 
 def encode_text(value: Any) -> str:

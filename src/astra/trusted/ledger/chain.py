@@ -121,7 +121,7 @@ def _digest(body: str) -> str:
         raw = body.encode()
     except UnicodeEncodeError:
         raise canonical.NotCanonical(
-            "the event holds a lone surrogate, which is no character",
+            "the event contains a lone surrogate, which is not valid Unicode",
             next_step="send valid Unicode",
         ) from None
     if len(raw) > LARGEST_RECORD:

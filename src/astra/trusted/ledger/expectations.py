@@ -27,7 +27,7 @@ class Expectations:
         for subject, wanted in expect.items():
             if (found := self.version(subject)) != wanted:
                 raise StaleVersion(
-                    f"{subject} is at version {found}, not {wanted}: somebody was first",
+                    f"{subject} is at version {found}, not {wanted}: it was changed meanwhile",
                     next_step="read it again, then decide",
                     subject=subject,
                     version=found,

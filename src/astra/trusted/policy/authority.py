@@ -271,6 +271,6 @@ def _knows_head(ledger: Ledger, head: Any, before: int) -> bool:
 
 def _rejected(why: str) -> SignatureRejected:
     return SignatureRejected(
-        f"the signature does not count: {why}",
+        f"signature not valid: {why}",
         next_step="ask the operator to run the command again in a terminal",
     )

@@ -219,7 +219,10 @@ def _check_name(name: str, text: str) -> None:
 _RELATIVE = "give the path relative to the folder, such as docs/guide.md"
 _EXPLAINED: dict[PathProblem, tuple[str, str]] = {
     PathProblem.EMPTY: ("names no file", _RELATIVE),
-    PathProblem.NOT_UNICODE: ("holds a lone surrogate, which is no character", "send valid UTF-8"),
+    PathProblem.NOT_UNICODE: (
+        "contains a lone surrogate, which is not valid Unicode",
+        "send valid UTF-8",
+    ),
     PathProblem.NUL: ("holds a NUL byte", "remove it"),
     PathProblem.CONTROL: (
         "holds a control, invisible or unassigned character",

@@ -38,4 +38,4 @@ def mint(*, call_id: str, tool: str, digest: str) -> Permit:
 
 
 def _invalid(why: str) -> Refused:
-    return Refused(f"this permit does not hold: {why}", code="no_permit", next_step="ask the gate")
+    return Refused(f"permit not valid: {why}", code="no_permit", next_step="ask the gate")

@@ -86,7 +86,7 @@ def _hops(program: Path) -> list[Path]:
     while hops[-1].is_symlink():
         if len(hops) > _MOST_LINKS:
             raise UnusableToolchain(
-                f"{program} is a ring of links", next_step="name the interpreter itself"
+                f"{program} is a symbolic link loop", next_step="name the interpreter itself"
             )
         hops.append(_with_real_parent(hops[-1].parent / hops[-1].readlink()))
     if not hops[-1].is_file():
