@@ -142,12 +142,12 @@ def _flag_routes(app: FastAPI, runtime: Runtime) -> None:
         request: Request,
         name: Annotated[str, Body()],
         on: Annotated[bool, Body()],
-        authority: Annotated[dict[str, Any] | None, Body()] = None,
+        signature: Annotated[dict[str, Any] | None, Body(alias="authority")] = None,
         seen: Annotated[int | None, Body(description="`sequence` of the flag, to turn on")] = None,
     ) -> dict[str, Any]:
         """Set a flag. Off is free and never refused; on is refused to who saw it as it was."""
         if on:
-            record = _turn_on(runtime, name, Signed.read(authority), seen)
+            record = _turn_on(runtime, name, Signed.read(signature), seen)
         else:
             record = runtime.switches.turn_off(name, actor=caller(request))
         return {**runtime.switches.flags()[name].as_dict(), "sequence": record.sequence}
@@ -175,13 +175,13 @@ def _configuration_routes(app: FastAPI, runtime: Runtime) -> None:
     @app.post("/api/config")
     def sign_configuration(
         text: Annotated[str, Body()],
-        authority: Annotated[dict[str, Any], Body()],
+        signature: Annotated[dict[str, Any], Body(alias="authority")],
         seen: Annotated[str | None, Body(description="`sha256` of the one it replaces")] = None,
     ) -> ConfigurationSigned:
         version = contract.version(runtime.ledger)
         if seen is not None:
             contract.refuse_if_changed(runtime.ledger, seen)
-        signed = Signed.read(authority)
+        signed = Signed.read(signature)
         event = contract.sign(runtime.ledger, text, signed, now=runtime.clock.now())
         (record,) = runtime.ledger.append([event], expect={contract.SUBJECT: version})
         runtime.reconfigure()

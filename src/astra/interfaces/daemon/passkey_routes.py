@@ -78,9 +78,10 @@ def _enrolling(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
 
     @app.post("/api/passkeys", response_model=PasskeyEnrolled)
     def enroll_passkey(
-        content: Annotated[dict[str, Any], Body()], authority: Annotated[dict[str, Any], Body()]
+        content: Annotated[dict[str, Any], Body()],
+        signature: Annotated[dict[str, Any], Body(alias="authority")],
     ) -> dict[str, Any]:
-        signed, now = Signed.read(authority), runtime.clock.now()
+        signed, now = Signed.read(signature), runtime.clock.now()
         record = enrolment.enroll(runtime.ledger, content, signed, now=now)
         made = enrolment.get(runtime.ledger, str(content["passkey"]))
         return {**made.as_dict(), "sequence": record.sequence}
