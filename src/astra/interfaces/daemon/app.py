@@ -10,7 +10,6 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from astra import __version__
-from astra.bootstrap import status as standing
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon import (
     change_routes,
@@ -31,6 +30,7 @@ from astra.interfaces.daemon import (
     tool_routes,
     verification_routes,
 )
+from astra.interfaces.daemon import status as standing
 from astra.interfaces.daemon.activity import Activity, CountRequests
 from astra.interfaces.daemon.events import Events, EventStream
 from astra.interfaces.daemon.models import (
@@ -184,12 +184,12 @@ def _configuration_routes(app: FastAPI, runtime: Runtime) -> None:
         signed = Signed.read(signature)
         event = contract.sign(runtime.ledger, text, signed, now=runtime.clock.now())
         (record,) = runtime.ledger.append([event], expect={contract.SUBJECT: version})
-        runtime.reconfigure()
+        runtime.views.renew()
         return ConfigurationSigned(sequence=record.sequence, sha256=record.data["sha256"])
 
     @app.get("/api/operator")
     def show_operator() -> OperatorShown:
-        keys = runtime.keys()
+        keys = authority.keys(runtime.ledger)
         return OperatorShown(
             root_id=keys.root_id, public_key=keys.operator, throwaway=keys.throwaway
         )

@@ -93,7 +93,7 @@ def _making(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
     @app.post("/api/passkeys/enrolments/options", response_model=CreationOptions)
     def creation_options(code: Code) -> dict[str, Any]:
         found, site = _open(runtime, reception, code), reception.open_site()
-        root_id = runtime.keys().root_id
+        root_id = authority.keys(runtime.ledger).root_id
         return {
             "challenge": assertions.encoded(found.challenge),
             "rp": {"id": site.name, "name": "Astra"},
@@ -194,7 +194,7 @@ def _deciding(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
         statement = authority.draft(
             action,
             content,
-            root_id=runtime.keys().root_id,
+            root_id=authority.keys(runtime.ledger).root_id,
             head=views.settled_head(ledger),
             now=runtime.clock.now(),
         )
