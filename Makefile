@@ -6,7 +6,7 @@ MINUTES ?= 10
 LOCKS := requirements/uv.txt requirements/dev.txt pyproject.toml
 export UV_LINK_MODE := copy
 
-.PHONY: help setup system web web-types check format test test-model matrix soak cgroups screenshots conformance bench demo up docs lock clean
+.PHONY: help setup system web web-types check check-versions format test test-model matrix soak cgroups screenshots conformance bench demo up docs lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -39,6 +39,9 @@ check: setup  ## format, lint, types, layers, unit and contract tests
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python scripts/web.py check
 	$(BIN)/pytest -q -n 2 --dist loadgroup src tests/unit tests/contract
+
+check-versions: setup  ## unit and contract tests on the lowest and the highest other Python found
+	$(BIN)/python scripts/check_versions.py
 
 format: setup  ## rewrite files in the project's format
 	$(BIN)/ruff format --quiet . && $(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .
@@ -96,5 +99,5 @@ lock: setup  ## refresh the hashed requirements files
 	$(BIN)/uv pip compile -q --upgrade --no-deps --universal --generate-hashes --no-header requirements/model.in -o requirements/model.txt
 
 clean:  ## remove what the other targets made
-	rm -rf .venv .venv-model .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist build
+	rm -rf .venv .venv-model .venv-check-* .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist build
 	rm -rf web/node_modules src/astra/interfaces/web/dist

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import measuring
 from astra.bootstrap import initialise
-from astra.bootstrap import runtime as running
+from astra.bootstrap.build import build_runtime
 from astra.bootstrap.runtime import Runtime
 from astra.schedules import events
 from astra.schedules.model import Definition
@@ -47,7 +47,7 @@ def data_root(folder: Path) -> Iterator[Runtime]:
         {"AGENT_DATA_ROOT": str(folder / "data"), "HOME": str(folder), "PATH": "/usr/bin:/bin"}
     )
     initialise.initialise(settings, None, passphrase="only for numbers", throwaway=True)
-    runtime = running.start(settings)
+    runtime = build_runtime(settings)
     try:
         yield runtime
     finally:

@@ -9,9 +9,9 @@ import tempfile
 from pathlib import Path
 
 import measuring
+from astra.adapters.boxes.sandbox import Sandbox
 from astra.adapters.bubblewrap.preflight import Preflight
 from astra.adapters.change_scanner import ChangeScanner, ruff_program
-from astra.bootstrap.sandbox import Sandbox
 from astra.testing import MemoryLedger
 from astra.trusted.changes.files import ChangedFile
 from astra.trusted.files.data_root import DataRoot

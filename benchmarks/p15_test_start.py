@@ -12,10 +12,10 @@ import tempfile
 from pathlib import Path
 
 import measuring
+from astra.adapters.boxes.sandbox import Sandbox
 from astra.adapters.bubblewrap.preflight import Preflight
 from astra.adapters.test_runs import BoxedTests
 from astra.adapters.workspaces import Workspaces
-from astra.bootstrap.sandbox import Sandbox
 from astra.testing import MemoryLedger
 from astra.trusted.files.data_root import DataRoot
 

@@ -19,11 +19,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from astra.bootstrap import PROJECTIONS, services
+from astra.bootstrap import PROJECTIONS
 from astra.bootstrap.scheduling import RegistryCatalogue
 from astra.schedules import events, projection, views
 from astra.schedules.model import Definition
 from astra.schedules.service import Timetable
+from astra.tools import catalogue as services
 from astra.trusted.approvals.desk import Desk
 from astra.trusted.file_ledger import FileLedger
 from astra.trusted.file_ledger.sqlite_index import SqliteIndex

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from importlib.util import find_spec
 
 import measuring
-from astra.bootstrap.services import outside
 from astra.trusted.policy.call import Actor, Call, Footprint, Role, Tier
 from astra.trusted.policy.gate import Known, decide
 from astra.trusted.policy.grants import GrantKind, GrantPlaces, compile_grants
+from astra.trusted.policy.outside import outside
 from astra.trusted.policy.protected import protected_places
 
 TARGET = 100.0

@@ -291,7 +291,7 @@ def _finer_codes(kinds: set[str]) -> set[tuple[str, str]]:
 
 
 def _tools() -> Iterator[str]:
-    from astra.bootstrap.services import make_registry
+    from astra.tools.catalogue import make_registry
 
     yield (
         "Every door calls these. They are advertised with underscores and understood with dots too."

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from astra.bootstrap import runtime as running
+from astra.bootstrap.build import build_runtime
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces import socket_path
 from astra.testing import SetClock
@@ -115,7 +115,7 @@ def _kill(pid: int) -> None:
 def past(astra: Astra, **ago: float) -> Iterator[Runtime]:
     """Open a data root in this process, on a clock that is behind."""
     clock = SetClock(datetime.now(UTC) - timedelta(**ago))
-    runtime = running.start(environment.load(astra.environment), clock=clock)
+    runtime = build_runtime(environment.load(astra.environment), clock=clock)
     try:
         yield runtime
     finally:

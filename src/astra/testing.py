@@ -1,15 +1,16 @@
 """Fakes that keep the same contract suites as the adapters they stand for."""
 
 import threading
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
+from astra.adapters.tool_skills import RegistrySkills
 from astra.bootstrap import PROJECTIONS
-from astra.bootstrap.planning import Planning, RegistrySkills, make_planning
+from astra.bootstrap.planning import Planning, make_planning
 from astra.bootstrap.scheduling import RegistryCatalogue, ScheduleDoor
-from astra.bootstrap.services import make_registry
 from astra.bootstrap.step_runner import StepRunner, quick_steps
 from astra.desires.book import Desires
 from astra.desires.idle import IdlePolicy
@@ -24,6 +25,7 @@ from astra.schedules.model import Definition, Schedule
 from astra.schedules.service import Timetable
 from astra.schedules.tokens import TokenShelf
 from astra.testing_plans import MemoryPlanFiles, OneModel
+from astra.tools.catalogue import make_registry
 from astra.tools.services import Boxes, Deployments, PersonaFiles, Services, SourceView
 from astra.trusted.approvals import desk
 from astra.trusted.approvals.desk import Desk
@@ -62,7 +64,10 @@ class SetClock:
 
 
 class MemoryLedger:
-    """A ledger without a disk: the same chain, the same index, nothing durable."""
+    """A ledger without a disk: the same chain, the same index, nothing durable.
+
+    It closes its index when it is closed, or when nobody holds it any more.
+    """
 
     def __init__(
         self, *, projections: Sequence[Projection] = CORE, clock: Clock | None = None
@@ -70,6 +75,7 @@ class MemoryLedger:
         self.lines: list[str] = []
         self._clock = clock or SetClock()
         self._index = SqliteIndex(None, projections)
+        self._close_index = weakref.finalize(self, self._index.close)
         self._head = EMPTY
         self._changed = threading.Condition()
         self._wakes = 0
@@ -113,7 +119,7 @@ class MemoryLedger:
             self._changed.notify_all()
 
     def close(self) -> None:
-        self._index.close()
+        self._close_index()
 
 
 @dataclass

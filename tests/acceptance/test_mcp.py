@@ -13,7 +13,7 @@ import pytest
 from mcp import Client
 from mcp_types import ElicitResult
 
-from astra.bootstrap import runtime as running
+from astra.bootstrap.build import build_runtime
 from astra.trusted.settings import environment
 from driver import Astra
 from mcp_driver import ERAS, Heard, answer, connected, names, parameters, raw, refusal
@@ -187,7 +187,7 @@ async def test_operator_tools_are_there_in_operator_sessions_only(shared: Astra)
 
 def waiting_approval(astra: Astra) -> str:
     """Let something wait for a person, as a tool of tier 2 would."""
-    runtime = running.start(environment.load({"AGENT_DATA_ROOT": str(astra.root)}))
+    runtime = build_runtime(environment.load({"AGENT_DATA_ROOT": str(astra.root)}))
     try:
         return runtime.desk.ask(
             kind="tool_call",

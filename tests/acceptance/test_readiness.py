@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from astra.bootstrap import readiness
+from astra.changes import readiness
 from driver import Astra
 
 

@@ -80,12 +80,14 @@ class SourceView:
         branch: str,
         secrets: SecretRules | None = None,
         limits: SourceLimits | None = None,
+        objects: ObjectReader | None = None,
     ) -> None:
+        """Look at a branch; `objects` is a reader shared with others, who then close it."""
         self._repository = repository
         self._branch = branch
         self._secrets = secrets or SecretRules()
         self._limits = limits or SourceLimits()
-        self._objects = ObjectReader(repository)
+        self._objects = objects or ObjectReader(repository)
         self._snapshots: OrderedDict[str, Snapshot] = OrderedDict()
         self._texts = ShownTexts(self._limits.kept_characters)
         self._lock = threading.Lock()

@@ -86,9 +86,10 @@ class Written:
 
 class PersonaSpace:
     def __init__(
-        self, root: Path, *, source: SourceView, secrets: SecretRules | None = None
+        self, root: Path | GuardedFolder, *, source: SourceView, secrets: SecretRules | None = None
     ) -> None:
-        self._files = GuardedFolder(root)
+        """Look below a folder; one that is open already is closed by who opened it."""
+        self._files = GuardedFolder(root) if isinstance(root, Path) else root
         self._source = source
         self._secrets = secrets or SecretRules()
 

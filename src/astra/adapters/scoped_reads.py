@@ -24,9 +24,10 @@ from astra.trusted.policy.reads import ReadBoundary, ReadRefused
 
 
 class ScopedReads:
-    def __init__(self, boundary: ReadBoundary) -> None:
+    def __init__(self, boundary: ReadBoundary, machine: GuardedFolder | None = None) -> None:
+        """Look within a boundary; `machine` is the root, open already, for others to close."""
         self._boundary = boundary
-        self._machine = GuardedFolder(Path("/"))
+        self._machine = machine or GuardedFolder(Path("/"))
 
     def read(
         self, path: str, *, start: int | None = None, end: int | None = None, numbered: bool = False

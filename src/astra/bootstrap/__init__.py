@@ -1,11 +1,11 @@
 """Wiring: which projections there are, and how the parts of a running Astra come together."""
 
 from astra import flow
-from astra.bootstrap import daily
 from astra.deployments import views as deployments
 from astra.desires import views as desires
 from astra.goals import book as goals
 from astra.notifications import devices, outbox
+from astra.numbers import daily
 from astra.persona import awareness, conversations
 from astra.plans import allowlist
 from astra.plans import projection as plans

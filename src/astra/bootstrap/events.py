@@ -10,7 +10,8 @@ that nothing appends.
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from astra.bootstrap import dry_run, readiness, sandbox
+from astra.adapters.boxes import sandbox
+from astra.changes import dry_run, readiness
 from astra.deployments import events as deployments
 from astra.desires import idle
 from astra.desires import views as desires

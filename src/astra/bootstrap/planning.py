@@ -3,115 +3,31 @@
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
-from astra.adapters.language_models import Endpoint, LanguageModel, endpoint
+from astra.adapters.configured_model import ConfiguredModel
 from astra.adapters.plan_files import PlanFolder
-from astra.adapters.talking_models import TalkingModel
-from astra.bootstrap.views import grant_places
-from astra.persona.speech import Talker
+from astra.adapters.tool_skills import RegistrySkills
+from astra.bootstrap.base import Base
 from astra.plans.acting import Acting, Coder, ToolDoor
 from astra.plans.allowlist import Allowlist
 from astra.plans.book import Plans
 from astra.plans.control import Control
 from astra.plans.drafting import Drafting
 from astra.plans.exports import Exports
-from astra.plans.ports import Model, ModelSource, NoModel, Notifier, PlanFiles
+from astra.plans.ports import ModelSource, Notifier, PlanFiles
 from astra.plans.refusals import Refusals
 from astra.plans.register import Register
 from astra.plans.runner import Boxes, Runner
-from astra.plans.skills import SkillBook, SkillFacts
+from astra.plans.skills import SkillBook
 from astra.plans.talk import Announcements
 from astra.plans.terms import Contracts
 from astra.plans.validation import Rules
 from astra.plans.views import PlanViews
 from astra.trusted.approvals.desk import Desk
-from astra.trusted.calls.registry import Registry
-from astra.trusted.files.data_root import DataRoot
+from astra.trusted.files.own_places import grant_places
 from astra.trusted.kernel.clock import Clock
-from astra.trusted.kernel.errors import NotFound
-from astra.trusted.kernel.text import one_line
 from astra.trusted.ledger.ports import Ledger
-from astra.trusted.policy import authority, contract
-from astra.trusted.policy.call import Tier
 from astra.trusted.policy.secrets import SecretRules
-from astra.trusted.settings import environment
-from astra.trusted.settings.environment import Settings
-
-_NO_DRAFT = "nothing can be drafted from a description"
-_GIVE_THE_PLAN = "; or give the plan itself: astra plans draft --file plan.json"
-_NO_TALK = "there is nobody to talk with; everything else works"
-_USUAL_KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
-
-
-class RegistrySkills:
-    """The tools of this server, as skills that a plan may name."""
-
-    def __init__(self, registry: Registry) -> None:
-        self._registry = registry
-
-    def find(self, name: str) -> SkillFacts | None:
-        try:
-            tool = self._registry.find(name)
-        except NotFound:
-            return None
-        return SkillFacts(
-            name=tool.name,
-            tier=int(tool.tier),
-            operator_only=tool.operator_only,
-            repeatable=tool.tier is Tier.READ,
-        )
-
-    def names(self) -> list[str]:
-        return [tool.name for tool in self._registry.every() if not tool.operator_only]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ConfiguredModel:
-    """The model of the signed configuration; a throwaway root also takes the environment's."""
-
-    ledger: Ledger
-    settings: Settings
-    root: DataRoot
-
-    def configured(self) -> bool:
-        return bool(self._name_and_url()[0])
-
-    def current(self) -> Model:
-        return LanguageModel(endpoint=self._endpoint(_NO_DRAFT, _GIVE_THE_PLAN))
-
-    def talker(self) -> Talker:
-        return TalkingModel(endpoint=self._endpoint(_NO_TALK))
-
-    def _endpoint(self, without: str, instead: str = "") -> Endpoint:
-        name, base_url, key_env = self._name_and_url()
-        if not name:
-            raise NoModel(
-                f"no model is configured, so {without}",
-                next_step="set name (and base_url, key_env) below [model] in astra.toml and run"
-                f" `astra config sign`{instead}",
-            )
-        variable = key_env or _USUAL_KEYS.get(name.partition(":")[0], "")
-        where = endpoint(name, base_url, self._key(variable))
-        if not where.key and not base_url:
-            raise NoModel(
-                f"the model {one_line(name, 80)} needs a key, and {variable} is not set",
-                code="no_model_key",
-                next_step=f"write {variable}=… into the data root's .env, or set it for the daemon",
-            )
-        return where
-
-    def _name_and_url(self) -> tuple[str, str, str]:
-        model = contract.in_force(self.ledger).model
-        given = self.settings.model
-        if given and authority.keys(self.ledger).throwaway:
-            return given, self.settings.model_base_url or model.base_url, model.key_env
-        return model.name, model.base_url, model.key_env
-
-    def _key(self, variable: str) -> str:
-        """Find the key in the daemon's own environment or the data root's `.env`."""
-        kept = environment.parse_dotenv(self.root.dotenv())
-        return os.environ.get(variable) or kept.get(variable, "")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,41 +133,25 @@ def make_running(
     )
 
 
-def planning_of(
-    root: DataRoot,
-    settings: Settings,
-    *,
-    ledger: Ledger,
-    clock: Clock,
-    desk: Desk,
-    registry: Registry,
-    flag: Callable[[str], bool],
-) -> Planning:
+def planning_of(base: Base) -> Planning:
     """Put plans together for a data root on disk."""
-    skills = RegistrySkills(registry)
+    skills = RegistrySkills(base.registry)
+    own_folders = tuple(str(folder) for folder in base.own_folders)
 
     def rules() -> Rules:
-        patterns = contract.in_force(ledger).agent.secret_patterns
-        return Rules(
-            skills=skills,
-            places=grant_places(root, SecretRules(patterns=patterns)),
-            own_folders=tuple(str(folder) for folder in own_folders(root, settings)),
-        )
+        patterns = base.configuration().agent.secret_patterns
+        places = grant_places(base.root, SecretRules(patterns=patterns))
+        return Rules(skills=skills, places=places, own_folders=own_folders)
 
     return make_planning(
-        ledger=ledger,
-        clock=clock,
-        desk=desk,
+        ledger=base.ledger,
+        clock=base.clock,
+        desk=base.desk,
         skills=skills,
         rules=rules,
-        files=PlanFolder(root.path),
-        models=ConfiguredModel(ledger=ledger, settings=settings, root=root),
-        code_repo=str(settings.code_repo),
-        most_rounds=settings.most_clarifying_rounds,
-        flag=flag,
+        files=PlanFolder(base.root.path),
+        models=ConfiguredModel(ledger=base.ledger, settings=base.settings, root=base.root),
+        code_repo=str(base.settings.code_repo),
+        most_rounds=base.settings.most_clarifying_rounds,
+        flag=lambda name: base.switches.flags()[name].on,
     )
-
-
-def own_folders(root: DataRoot, settings: Settings) -> tuple[Path, ...]:
-    """Name the folders that are the agent's own."""
-    return root.path / "persona_space", settings.code_repo, settings.sandbox_folder

@@ -15,7 +15,7 @@ from astra.schedules.ports import Catalogue, Door, ToolFacts
 from astra.schedules.tokens import TokenShelf
 from astra.trusted.approvals.desk import LIFETIME, Desk
 from astra.trusted.kernel.clock import Clock, parse_time
-from astra.trusted.kernel.errors import AstraError, BadInput, Conflict
+from astra.trusted.kernel.errors import AstraError, BadInput, Conflict, NeedsApproval
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.policy.call import Call, Tier
 from astra.trusted.policy.telemetry import shown
@@ -74,9 +74,8 @@ class Admission:
         if problem != tokens.NOTHING_THERE:
             report = self.shelf.report(schedule.id, problem, correlation=call.correlation)
             self.ledger.append([report])
-        raise BadInput(
+        raise NeedsApproval(
             f"it needs an operator's approval: {problem}",
-            code="needs_approval",
             next_step=f"astra approve {schedule.id}",
         )
 

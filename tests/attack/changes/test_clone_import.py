@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from astra.adapters.quarantine import ImportRefused, Quarantine, parse_bundle
-from astra.bootstrap import runtime as running
+from astra.bootstrap.build import build_runtime
 from astra.bootstrap.runtime import Runtime
 from astra.changes.proposing import Proposal, Proposals
 from astra.trusted.changes.admission import NotAdmitted
@@ -30,7 +30,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runtime]:
     astra.json("init", make_repository(folder / "target"), "--throwaway")
     astra.json("flags", "set", FLAG, "on")
     astra.run("down")
-    runtime = running.start(environment.load(astra.environment))
+    runtime = build_runtime(environment.load(astra.environment))
     yield runtime
     runtime.close()
 

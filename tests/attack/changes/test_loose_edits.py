@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from astra.bootstrap import runtime as running
+from astra.bootstrap.build import build_runtime
 from astra.bootstrap.runtime import Runtime
 from astra.changes.proposing import Proposal
 from astra.trusted.changes.admission import NotAdmitted
@@ -26,7 +26,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runtime]:
     astra.json("init", make_repository(folder / "target"), "--throwaway")
     astra.json("flags", "set", FLAG, "on")
     astra.run("down")
-    runtime = running.start(environment.load(astra.environment))
+    runtime = build_runtime(environment.load(astra.environment))
     yield runtime
     runtime.close()
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from astra.bootstrap.services import make_registry
 from astra.desires.model import LONGEST_TEXT
 from astra.goals.book import Goals
 from astra.interfaces.cli import desires as cli
 from astra.testing import CounterInMemory
+from astra.tools.catalogue import make_registry
 from astra.trusted.approvals.desk import content
 from astra.trusted.kernel.errors import (
     AstraError,

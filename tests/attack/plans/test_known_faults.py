@@ -11,7 +11,7 @@ import pytest
 
 import astra.plans
 from astra.adapters.plan_files import PlanFolder
-from astra.bootstrap import runtime as running
+from astra.bootstrap.build import build_runtime
 from astra.plans import events, schema, states
 from astra.plans.states import BLOCKED, State
 from astra.trusted.kernel.errors import AstraError, LedgerLocked, NotFound, SignatureRejected
@@ -40,7 +40,7 @@ def test_02_consent_is_asked_by_code_that_exists_and_fails_closed(
     astra: Astra, work: PlansAtWork
 ) -> None:
     """The real wiring has every part a decision needs, and a bad signature moves nothing."""
-    runtime = running.start(environment.load(astra.environment))
+    runtime = build_runtime(environment.load(astra.environment))
     try:
         control = runtime.running.control
         assert control.runner.acting.contracts is runtime.planning.contracts
@@ -279,10 +279,10 @@ def test_15_no_stored_path_is_opened_unchecked(tmp_path: Path) -> None:
 
 
 def test_16_two_runtimes_never_share_a_namespace(astra: Astra) -> None:
-    runtime = running.start(environment.load(astra.environment))
+    runtime = build_runtime(environment.load(astra.environment))
     try:
         with pytest.raises(LedgerLocked):
-            running.start(environment.load(astra.environment))
+            build_runtime(environment.load(astra.environment))
         one, two = (
             runtime.planning.plans.draft(
                 document(write_paths=[]), actor="a", correlation="cor_00000000000000aa"

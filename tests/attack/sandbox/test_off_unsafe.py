@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from astra.bootstrap.services import make_registry
 from astra.interfaces import socket_path
+from astra.tools.catalogue import make_registry
 from astra.trusted.kernel.clock import SystemClock
 from astra.trusted.kernel.signatures import KeyPair
 from astra.trusted.ledger.record import Event, Head

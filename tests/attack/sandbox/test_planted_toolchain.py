@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from astra.adapters.boxes.agent_boxes import AgentBoxes
+from astra.adapters.boxes.sandbox import Sandbox
 from astra.adapters.bubblewrap.preflight import Preflight
-from astra.bootstrap.agent_boxes import AgentBoxes
-from astra.bootstrap.sandbox import Sandbox
 from astra.testing import MemoryLedger
 from astra.trusted.files.data_root import DataRoot
 from astra.trusted.sandbox import toolchain

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from astra.adapters.boxes.agent_boxes import AgentBoxes, FetchFailed
+from astra.adapters.boxes.sandbox import Sandbox
 from astra.adapters.bubblewrap.preflight import Preflight
-from astra.bootstrap.agent_boxes import AgentBoxes, FetchFailed
-from astra.bootstrap.sandbox import Sandbox
 from astra.testing import MemoryLedger
 from astra.trusted.egress.egress_proxy import Internet
 from astra.trusted.files.data_root import DataRoot

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from astra.adapters.boxes.sandbox import Sandbox
 from astra.adapters.bubblewrap.preflight import Preflight
 from astra.adapters.change_scanner import ChangeScanner
-from astra.bootstrap.sandbox import Sandbox
 from astra.testing import MemoryLedger
 from astra.trusted.files.data_root import DataRoot
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from astra.bootstrap.queues import queues
+from astra.numbers.queues import queues
 from changing import ChangesHere
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from astra.bootstrap import runtime as running
-from astra.bootstrap.evidence import BoxesOnly
+from astra.adapters.boxes.boxes_only import BoxesOnly
+from astra.bootstrap.build import build_runtime
 from astra.bootstrap.runtime import Runtime
 from astra.changes.edits import WholeFile
 from astra.changes.proposing import Proposal
@@ -22,7 +22,7 @@ from driver import Astra, make_repository
 def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Runtime]:
     astra = Astra(tmp_path)
     astra.json("init", make_repository(tmp_path / "target"), "--throwaway")
-    opened = running.start(environment.load(astra.environment))
+    opened = build_runtime(environment.load(astra.environment))
     yield opened
     opened.close()
 

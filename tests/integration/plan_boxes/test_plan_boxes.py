@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from astra.bootstrap.plan_boxes import BoxesOfPlans, PlanBoxes
+from astra.adapters.boxes.plan_boxes import BoxesOfPlans, PlanBoxes
 from astra.trusted.kernel.errors import Refused
 from astra.trusted.policy.manifest import Manifest
 from plans_at_work import PlansAtWork

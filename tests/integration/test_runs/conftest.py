@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from astra.adapters.boxes.sandbox import Sandbox
 from astra.adapters.bubblewrap.preflight import Preflight
 from astra.adapters.test_runs import BoxedTests
 from astra.adapters.workspaces import Workspaces
-from astra.bootstrap.sandbox import Sandbox
 from astra.testing import MemoryLedger
 from astra.trusted.changes.evidence import TestReport
 from astra.trusted.files.data_root import DataRoot

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from astra.bootstrap.chatting import CounterForChat
+from astra.adapters.chat_door import CounterForChat
 from astra.persona import conversations
 from astra.persona.chat import LONGEST_QUESTION, MOST_AT_ONCE, Chat
 from astra.persona.speech import (
@@ -81,7 +81,7 @@ class Talk:
             ledger=self.ledger,
             talkers=self,
             door=lambda correlation, off: CounterForChat(
-                counter=lambda: self.work.counter,
+                counter=self.work.counter,
                 flags=self.flags(off),
                 correlation=correlation,
                 off=off,

@@ -55,6 +55,8 @@ COMMANDS = {
     "demo": ("demo", "a guided story on a throwaway data root"),
 }
 
+_DATA_ROOT = "--data-root"
+
 
 @dataclass
 class Context:
@@ -97,7 +99,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def parse(words: list[str]) -> argparse.Namespace:
-    name = next((word for word in words if word in COMMANDS), None)
+    name = find_command(words)
     parser = Parser(
         prog="astra", description="An agent's code, under a contract a human signed.", top=True
     )
@@ -107,6 +109,31 @@ def parse(words: list[str]) -> argparse.Namespace:
         if command == name:
             configure(child, command, module)
     return parser.parse_args(words)
+
+
+def find_command(words: list[str]) -> str | None:
+    """Give the first word that is neither an option nor the value of one.
+
+    >>> find_command(["--data-root", "elsewhere", "status"])
+    'status'
+    """
+    rest = iter(words)
+    for word in rest:
+        if not word.startswith("-"):
+            return word
+        if len(word) > len("--") and _DATA_ROOT.startswith(word):
+            _refuse_command_as_folder(next(rest, ""))
+    return None
+
+
+def _refuse_command_as_folder(folder: str) -> None:
+    """Tell who left the folder out; one that is named like a command can be given as a path."""
+    if folder in COMMANDS and not Path(folder).is_dir():
+        raise BadInput(
+            f"{_DATA_ROOT} needs a folder; {folder!r} is a command, and no folder here",
+            code="bad_usage",
+            next_step=f"astra {_DATA_ROOT} FOLDER {folder}",
+        )
 
 
 def configure(parser: argparse.ArgumentParser, command: str, module: str) -> None:
@@ -129,7 +156,7 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, *, top: bool = False, **options: Any) -> None:
         super().__init__(**options)
         unset: dict[str, Any] = {} if top else {"default": argparse.SUPPRESS}
-        self.add_argument("--data-root", metavar="FOLDER", help="the data root", **unset)
+        self.add_argument(_DATA_ROOT, metavar="FOLDER", help="the data root", **unset)
         self.add_argument("--json", action="store_true", help="print one JSON document", **unset)
 
     def error(self, message: str) -> NoReturn:

@@ -10,7 +10,6 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from astra import __version__
-from astra.bootstrap import status as standing
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon import (
     change_routes,
@@ -31,6 +30,7 @@ from astra.interfaces.daemon import (
     tool_routes,
     verification_routes,
 )
+from astra.interfaces.daemon import status as standing
 from astra.interfaces.daemon.activity import Activity, CountRequests
 from astra.interfaces.daemon.events import Events, EventStream
 from astra.interfaces.daemon.models import (
@@ -142,12 +142,12 @@ def _flag_routes(app: FastAPI, runtime: Runtime) -> None:
         request: Request,
         name: Annotated[str, Body()],
         on: Annotated[bool, Body()],
-        authority: Annotated[dict[str, Any] | None, Body()] = None,
+        signature: Annotated[dict[str, Any] | None, Body(alias="authority")] = None,
         seen: Annotated[int | None, Body(description="`sequence` of the flag, to turn on")] = None,
     ) -> dict[str, Any]:
         """Set a flag. Off is free and never refused; on is refused to who saw it as it was."""
         if on:
-            record = _turn_on(runtime, name, Signed.read(authority), seen)
+            record = _turn_on(runtime, name, Signed.read(signature), seen)
         else:
             record = runtime.switches.turn_off(name, actor=caller(request))
         return {**runtime.switches.flags()[name].as_dict(), "sequence": record.sequence}
@@ -175,21 +175,21 @@ def _configuration_routes(app: FastAPI, runtime: Runtime) -> None:
     @app.post("/api/config")
     def sign_configuration(
         text: Annotated[str, Body()],
-        authority: Annotated[dict[str, Any], Body()],
+        signature: Annotated[dict[str, Any], Body(alias="authority")],
         seen: Annotated[str | None, Body(description="`sha256` of the one it replaces")] = None,
     ) -> ConfigurationSigned:
         version = contract.version(runtime.ledger)
         if seen is not None:
             contract.refuse_if_changed(runtime.ledger, seen)
-        signed = Signed.read(authority)
+        signed = Signed.read(signature)
         event = contract.sign(runtime.ledger, text, signed, now=runtime.clock.now())
         (record,) = runtime.ledger.append([event], expect={contract.SUBJECT: version})
-        runtime.reconfigure()
+        runtime.views.renew()
         return ConfigurationSigned(sequence=record.sequence, sha256=record.data["sha256"])
 
     @app.get("/api/operator")
     def show_operator() -> OperatorShown:
-        keys = runtime.keys()
+        keys = authority.keys(runtime.ledger)
         return OperatorShown(
             root_id=keys.root_id, public_key=keys.operator, throwaway=keys.throwaway
         )

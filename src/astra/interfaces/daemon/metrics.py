@@ -58,7 +58,7 @@ def collect(runtime: Runtime) -> Iterator[Metric]:
     yield _gauge("astra_budget_used", "starts spent today", _budgets(runtime, "used"))
     yield _gauge("astra_budget_limit", "starts allowed today", _budgets(runtime, "limit"))
     yield from _queues(runtime, now)
-    yield _gauge("astra_stopped", "1 while work is stopped", [({}, runtime.stopped())])
+    yield _gauge("astra_stopped", "1 while work is stopped", [({}, runtime.stops.stopped())])
     flags = [({"flag": name}, flag.on) for name, flag in runtime.switches.flags().items()]
     yield _gauge("astra_flag", "1 while a flag is on", flags)
 

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Query
 from pydantic import Field
 
-from astra.bootstrap import daily, queues
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon.models import Page, QueueShown, RecordShown, Shape
+from astra.numbers import daily, queues
 from astra.trusted.door.requests import Cursor, Limit
 from astra.trusted.policy import budgets
 

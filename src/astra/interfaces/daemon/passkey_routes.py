@@ -78,9 +78,10 @@ def _enrolling(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
 
     @app.post("/api/passkeys", response_model=PasskeyEnrolled)
     def enroll_passkey(
-        content: Annotated[dict[str, Any], Body()], authority: Annotated[dict[str, Any], Body()]
+        content: Annotated[dict[str, Any], Body()],
+        signature: Annotated[dict[str, Any], Body(alias="authority")],
     ) -> dict[str, Any]:
-        signed, now = Signed.read(authority), runtime.clock.now()
+        signed, now = Signed.read(signature), runtime.clock.now()
         record = enrolment.enroll(runtime.ledger, content, signed, now=now)
         made = enrolment.get(runtime.ledger, str(content["passkey"]))
         return {**made.as_dict(), "sequence": record.sequence}
@@ -92,7 +93,7 @@ def _making(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
     @app.post("/api/passkeys/enrolments/options", response_model=CreationOptions)
     def creation_options(code: Code) -> dict[str, Any]:
         found, site = _open(runtime, reception, code), reception.open_site()
-        root_id = runtime.keys().root_id
+        root_id = authority.keys(runtime.ledger).root_id
         return {
             "challenge": assertions.encoded(found.challenge),
             "rp": {"id": site.name, "name": "Astra"},
@@ -193,7 +194,7 @@ def _deciding(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
         statement = authority.draft(
             action,
             content,
-            root_id=runtime.keys().root_id,
+            root_id=authority.keys(runtime.ledger).root_id,
             head=views.settled_head(ledger),
             now=runtime.clock.now(),
         )

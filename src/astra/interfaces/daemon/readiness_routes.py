@@ -5,7 +5,6 @@ from typing import Annotated, Any
 from fastapi import Body, FastAPI
 from pydantic import Field
 
-from astra.bootstrap import readiness
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon.models import Accepted, Shape
 from astra.trusted.policy.authority import Signed
@@ -50,11 +49,13 @@ def add(app: FastAPI, runtime: Runtime) -> None:
     def report_readiness(
         matrix: Annotated[Matrix | None, Body(embed=True)] = None,
     ) -> Document:
-        return readiness.report(runtime, matrix.model_dump() if matrix else None)
+        return runtime.change_parts.readiness.report(matrix.model_dump() if matrix else None)
 
     @app.post("/api/readiness/sign-off")
     def sign_readiness_off(
         report: Annotated[ReadinessSigned, Body()], authority: Annotated[Document, Body()]
     ) -> Accepted:
-        record = readiness.sign_off(runtime, report.model_dump(), Signed.read(authority))
+        record = runtime.change_parts.readiness.sign_off(
+            report.model_dump(), Signed.read(authority)
+        )
         return Accepted(sequence=record.sequence)

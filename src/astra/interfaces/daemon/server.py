@@ -25,7 +25,7 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from astra.bootstrap import runtime as running
+from astra.bootstrap.build import build_runtime
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces import socket_path
 from astra.interfaces.daemon import app as api
@@ -89,7 +89,7 @@ def close(runtime: Runtime) -> None:
 
 
 def open_runtime(data_root: Path) -> Runtime:
-    return running.start(_settings(data_root), groups=take_delegation())
+    return build_runtime(_settings(data_root), groups=take_delegation())
 
 
 def _settings(data_root: Path) -> Settings:
@@ -144,7 +144,8 @@ async def serve(
         if loopback:
             door = front_door(asgi, runtime, loopback.site)
             servers.append(_Server(door, loopback.listeners, http=TcpProtocol))
-            runtime.url, runtime.port = loopback.site.origin, loopback.port
+            dashboard = runtime.dashboard
+            dashboard.url, dashboard.port = loopback.site.origin, loopback.port
         watching = asyncio.create_task(_watch(runtime, activity, leaving)) if idle else None
         runtime.shelf.settle()
         runtime.steps.start()
@@ -173,8 +174,10 @@ async def serve(
 
 def front_door(app: FastAPI, runtime: Runtime, site: Site) -> FrontDoor:
     """Put the loopback door in front of the API."""
-    leases = Leases(app.state.events, runtime.still_recognised)
-    return FrontDoor(app, site, recognise=runtime.recognise, leases=leases, pages=pages.Pages(site))
+    leases = Leases(app.state.events, runtime.recognition.still_recognised)
+    return FrontDoor(
+        app, site, recognise=runtime.recognition.recognise, leases=leases, pages=pages.Pages(site)
+    )
 
 
 def _invite(runtime: Runtime, reception: Reception) -> None:

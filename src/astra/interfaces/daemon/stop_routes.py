@@ -15,7 +15,7 @@ def add(app: FastAPI, runtime: Runtime) -> None:
     @app.get("/api/stop", response_model=StopShown)
     def show_stop() -> dict[str, Any]:
         stop_id, report = runtime.stops.in_force()
-        return {"stopped": runtime.stopped(), "stop": stop_id, "report": report}
+        return {"stopped": runtime.stops.stopped(), "stop": stop_id, "report": report}
 
     @app.post("/api/stop", response_model=Stopped)
     def stop_all(

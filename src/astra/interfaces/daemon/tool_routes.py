@@ -4,7 +4,6 @@ from typing import Annotated, Any, Literal
 
 from fastapi import Body, FastAPI, Query, Request
 
-from astra.bootstrap import services
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon.models import (
     ApprovalDecided,
@@ -51,7 +50,7 @@ def called(
 def _tool_routes(app: FastAPI, runtime: Runtime) -> None:
     @app.get("/api/tools", response_model=Page[ToolShown])
     def list_tools(astra_off: Off = "") -> dict[str, Any]:
-        flags = services.on(runtime.switches.flags(off=names(astra_off)))
+        flags = runtime.switches.on(off=names(astra_off))
         visible = runtime.counter.registry.visible(flags, operator=False)
         return {"items": [describe(tool) for tool in visible], "next": None}
 

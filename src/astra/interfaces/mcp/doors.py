@@ -4,7 +4,6 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from astra.bootstrap import services
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.mcp.door import Door
 from astra.interfaces.mcp.streamable import HttpSessions
@@ -23,7 +22,7 @@ async def opened(runtime: Runtime) -> AsyncGenerator[McpDoors]:
     dotted = runtime.settings.mcp_tool_names == "dotted"
 
     def flags(off: frozenset[str]) -> Mapping[str, bool]:
-        return services.on(runtime.switches.flags(off=off))
+        return runtime.switches.on(off=off)
 
     door = Door(counter=lambda: runtime.counter, ledger=runtime.ledger, flags=flags)
     public = runtime.settings.public_url

@@ -54,12 +54,14 @@ PROTECTED_NAMES = WATCHED_NAMES | _HOOK_NAMES
 ASTRA_ITSELF = "src/astra/trusted/policy/gate.py"
 PROTECTED_CORE = (
     "src/astra/trusted/",
+    "src/astra/adapters/boxes/",
     "src/astra/adapters/supervisor/",
     "src/astra/bootstrap/",
     "scripts/hooks/",
     "Makefile",
 )
-"""The trusted core, the supervisor and what puts them together, when Astra manages itself."""
+"""The trusted core, what compiles manifests, the supervisor and what puts them together, when
+Astra manages itself."""
 DEPENDENCIES = re.compile(
     r"(?:requirements[^/]*\.(?:txt|in)|constraints[^/]*\.txt|pyproject\.toml|setup\.(?:py|cfg)"
     r"|pipfile(?:\.lock)?|(?:poetry|uv|pdm|cargo|composer|gemfile|yarn)\.lock|pylock[^/]*\.toml"

@@ -128,6 +128,10 @@ class Sandbox:
                 self._found = self.check()
             return self._found
 
+    def problems(self) -> tuple[str, ...]:
+        """Say what the proof found wrong with the profile on this machine."""
+        return tuple(problem.what for problem in self.preflight().problems)
+
     def state(self) -> dict[str, Any]:
         """Say what is known without waiting for a check."""
         unsafe: dict[str, Any] = {"kind": OFF, "state": UNSAFE, "problems": []}

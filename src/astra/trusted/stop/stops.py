@@ -1,13 +1,12 @@
 """The stop of all work: a file that needs no daemon, and the record that outlives the file."""
 
 import contextlib
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from astra.trusted.file_ledger import FileLedger
 from astra.trusted.kernel.clock import Clock
 from astra.trusted.kernel.errors import Conflict, DuplicateKey
+from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Record
 from astra.trusted.policy import stopping
 from astra.trusted.policy.authority import Signed
@@ -17,8 +16,9 @@ from astra.trusted.stop import report as stop_report
 
 
 class Stops:
-    def __init__(self, root: Path, ledger: FileLedger, clock: Clock) -> None:
+    def __init__(self, root: Path, ledger: Ledger, clock: Clock) -> None:
         self._root, self._ledger, self._clock = root, ledger, clock
+        self._records = StopRecord(ledger)
 
     def stopped(self) -> bool:
         """Tell whether work is stopped: the file says so at once, the record also without it."""
@@ -63,7 +63,3 @@ class Stops:
     def _append(self, stop_id: str, report: dict[str, Any], actor: str) -> None:
         with contextlib.suppress(DuplicateKey):
             self._ledger.append([stopping.stopped(stop_id, report, actor=actor)])
-
-    @cached_property
-    def _records(self) -> StopRecord:
-        return StopRecord(self._ledger)

@@ -8,37 +8,19 @@ before it is turned on.
 """
 
 import json
-import shutil
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from astra.adapters.waiting_flag import WaitingFlagFile
-from astra.bootstrap import PROJECTIONS
-from astra.bootstrap.evidence import ConfiguredTests, make_test_runs, make_workspaces
-from astra.bootstrap.sandbox import Sandbox
-from astra.bootstrap.step_runner import StepRunner, change_steps
 from astra.changes.edits import Edit, WholeFile
-from astra.changes.gathering import Gathering
 from astra.changes.proposing import Proposal
 from astra.changes.service import Changes
-from astra.deployments.changes import AfterChanges
-from astra.flow import ChangeWork
 from astra.trusted.approvals import desk
-from astra.trusted.approvals.desk import Desk
 from astra.trusted.changes import model
-from astra.trusted.changes.evidence import Scanner
 from astra.trusted.changes.model import Change
 from astra.trusted.changes.ports import Imported
-from astra.trusted.changes.workbench import Workbench
-from astra.trusted.file_ledger import FileLedger
-from astra.trusted.file_ledger.check import check_files
-from astra.trusted.files.data_root import DataRoot, write_private
-from astra.trusted.git import trusted_repo
-from astra.trusted.git.change_repo import GitChangeRepo, Identity
 from astra.trusted.kernel.clock import Clock, format_time, parse_time
 from astra.trusted.kernel.errors import NotFound, Refused
 from astra.trusted.kernel.ids import random_id
@@ -47,16 +29,38 @@ from astra.trusted.kernel.text import printable
 from astra.trusted.ledger import views
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event, Record
+from astra.trusted.ledger.verification import Report
 from astra.trusted.policy import authority, contract, flags
 from astra.trusted.policy.authority import Signed
-from astra.trusted.settings.environment import Settings
 
 APPROVED, COMPLETED = "dry_run_approved", "dry_run_completed"
 FILE = "ASTRA_DRY_RUN.md"
 CODE_WRITE = "ASTRA_CODE_WRITE_ENABLED"
 
 
-class _NoImports:
+class DueSteps(Protocol):
+    """What runs the steps of changes."""
+
+    def run_due(self) -> int: ...
+
+    def stop(self) -> None: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """A data root made to be thrown away, and everything that a change needs over it."""
+
+    ledger: Ledger
+    changes: Changes
+    steps: DueSteps
+    verify: Callable[[], Report]
+    close: Callable[[], None]
+    discard: Callable[[], None]
+
+
+class NoImports:
+    """A dry run has no clone to read from."""
+
     def read(self, branch: str, **_more: Any) -> Imported:
         raise Refused(f"a dry run reads no branch ({branch})", next_step="give edits")
 
@@ -64,38 +68,48 @@ class _NoImports:
         return None
 
 
+class DryRunFiles(Protocol):
+    """Where dry runs take place, and where what is worth keeping of them goes."""
+
+    def clear(self) -> None:
+        """Remove what an earlier daemon left."""
+        ...
+
+    def keep(self, identifier: str, files: Mapping[str, bytes]) -> str:
+        """Write files of a dry run down; gives their folder, relative to the data root."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class DryRun:
-    """One dry run under way: a data root of its own, made to be thrown away."""
+    """One dry run under way."""
 
     id: str
-    root: DataRoot
-    ledger: FileLedger
+    stage: Stage
     operator: KeyPair
-    changes: Changes
-    steps: StepRunner
     change: Change
 
     @property
     def digest(self) -> str:
-        change = self.changes.book.get(self.change.id)
-        return self.changes.bench.desk.get(str(change.approval)).digest
+        change = self.stage.changes.book.get(self.change.id)
+        return self.stage.changes.bench.desk.get(str(change.approval)).digest
 
     def approve(self) -> None:
         """Let it go on, by the word of the throwaway root's own operator."""
-        the_desk = self.changes.bench.desk
-        change = self.changes.book.get(self.change.id)
+        ledger, changes = self.stage.ledger, self.stage.changes
+        the_desk = changes.bench.desk
+        change = changes.book.get(self.change.id)
         approval = the_desk.get(str(change.approval))
         terms = {"consent": change.facts["protected"]} if change.facts["protected"] else {}
-        signed = _signed(self.ledger, self.operator, desk.GRANTED, desk.content(approval, terms))
+        signed = _signed(ledger, self.operator, desk.GRANTED, desk.content(approval, terms))
         the_desk.grant(approval.id, signed)
-        self.steps.run_due()
+        self.stage.steps.run_due()
 
     def transcript(self) -> list[str]:
-        records = views.records(self.ledger, limit=1000)
+        records = views.records(self.stage.ledger, limit=1000)
         lines = [_line(record) for record in records]
-        change = self.changes.shown(self.change.id)
-        diff = self.changes.diff(self.change.id).decode(errors="replace")
+        change = self.stage.changes.shown(self.change.id)
+        diff = self.stage.changes.diff(self.change.id).decode(errors="replace")
         return [
             f"dry run {self.id} of {change['id']}: {change['state']}",
             *lines,
@@ -104,40 +118,28 @@ class DryRun:
         ]
 
     def close(self) -> None:
-        self.steps.stop()
-        repo = self.changes.bench.repo
-        if isinstance(repo, GitChangeRepo):
-            repo.close()
-        self.ledger.close()
-
-    def discard(self) -> None:
-        shutil.rmtree(self.root.path, ignore_errors=True)
+        self.stage.steps.stop()
+        self.stage.close()
 
 
 @dataclass(frozen=True, kw_only=True)
 class DryRuns:
-    root: DataRoot
     ledger: Ledger
     clock: Clock
-    settings: Settings
-    sandbox: Sandbox
-    scanner: Scanner
-    branch: str
+    files: DryRunFiles
+    open_stage: Callable[[str], Stage]
+    """Makes a stage for a dry run with this id."""
     _open: dict[str, DryRun] = field(default_factory=dict[str, DryRun])
     _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    @property
-    def folder(self) -> Path:
-        return self.root.var / "dry-runs"
 
     def begin(self, edits: Sequence[Edit] = ()) -> dict[str, Any]:
         """Walk up to the decision: propose, admit, commit, scan, test, ask."""
         with self._lock:
             self.close()
-            shutil.rmtree(self.folder, ignore_errors=True)  # what an earlier daemon left
+            self.files.clear()
             run = self._prepare(edits)
             self._open[run.id] = run
-        change = run.changes.shown(run.change.id)
+        change = run.stage.changes.shown(run.change.id)
         if change["state"] != model.State.AWAITING:
             return self._finish(run)
         return {
@@ -164,18 +166,18 @@ class DryRuns:
     def close(self) -> None:
         for run in self._open.values():
             run.close()
-            run.discard()
+            run.stage.discard()
         self._open.clear()
 
     def _finish(self, run: DryRun) -> dict[str, Any]:
-        change = run.changes.shown(run.change.id)
+        change = run.stage.changes.shown(run.change.id)
         transcript = run.transcript()
-        counters = run.changes.book.counters()
-        place = self._keep(run, transcript, change)
+        counters = run.stage.changes.book.counters()
+        folder = self._keep(run, transcript, change)
         self._open.pop(run.id, None)
         run.close()
-        report = check_files(run.root.var, public_key=run.root.ledger_key().public)
-        run.discard()
+        report = run.stage.verify()
+        run.stage.discard()
         ok = change["state"] == model.State.EXECUTED and report.ok
         summary = {
             "dry_run": run.id,
@@ -185,51 +187,40 @@ class DryRuns:
             "ledger_whole": report.ok,
             "records": report.records,
             "counters": counters,
-            "folder": str(place.relative_to(self.root.path)),
+            "folder": folder,
         }
         self.ledger.append([Event(type=COMPLETED, actor="daemon", data=summary, subject=run.id)])
         return {**summary, "id": run.id, "transcript": transcript, "diff": change["diff"]}
 
-    def _keep(self, run: DryRun, transcript: list[str], change: dict[str, Any]) -> Path:
-        place = self.root.path / "deployments" / "dry-runs" / run.id
-        place.mkdir(parents=True)
-        write_private(place / "transcript.txt", "".join(f"{t}\n" for t in transcript).encode())
-        records = [record.line for record in views.records(run.ledger, limit=1000)]
-        write_private(place / "ledger.ndjson", "".join(f"{line}\n" for line in records).encode())
-        write_private(place / "change.json", json.dumps(change, indent=2).encode())
-        return place
+    def _keep(self, run: DryRun, transcript: list[str], change: dict[str, Any]) -> str:
+        records = [record.line for record in views.records(run.stage.ledger, limit=1000)]
+        return self.files.keep(
+            run.id,
+            {
+                "transcript.txt": "".join(f"{line}\n" for line in transcript).encode(),
+                "ledger.ndjson": "".join(f"{line}\n" for line in records).encode(),
+                "change.json": json.dumps(change, indent=2).encode(),
+            },
+        )
 
     def _prepare(self, edits: Sequence[Edit]) -> DryRun:
         identifier, operator = random_id("dry"), KeyPair.generate()
-        inner = DataRoot(self.folder / identifier)
-        inner.path.parent.mkdir(mode=0o700, exist_ok=True)
-        inner.make_folders()
-        trusted_repo.make_trusted(inner.git, self.root.git, self.branch)
-        key = inner.make_ledger_key()
-        ledger = FileLedger(inner.var, projections=PROJECTIONS, key=key, clock=self.clock)
-        _create(ledger, operator)
-        bench = self._bench(inner, ledger)
-        changes = Changes(bench, Gathering(bench))
-        bench.desk.conditions[model.KIND] = changes.review.check_terms
-        after = AfterChanges(changes=changes, deploy=_never_deployed)
-        work = ChangeWork(changes.gathering, changes.merges, changes.remarks, after)
-        steps = change_steps(ledger, self.clock, work, closed=str)
-        proposal = Proposal(
-            reason=f"dry run {identifier}", edits=edits or [self._harmless(identifier)]
-        )
-        change = changes.proposals.propose(
-            proposal, actor="operator: dry run", correlation=random_id("cor")
-        )
-        steps.run_due()
-        return DryRun(
-            id=identifier,
-            root=inner,
-            ledger=ledger,
-            operator=operator,
-            changes=changes,
-            steps=steps,
-            change=change,
-        )
+        stage = self.open_stage(identifier)
+        try:
+            _create(stage.ledger, operator)
+            change = stage.changes.proposals.propose(
+                Proposal(
+                    reason=f"dry run {identifier}", edits=edits or [self._harmless(identifier)]
+                ),
+                actor="operator: dry run",
+                correlation=random_id("cor"),
+            )
+            stage.steps.run_due()
+        except BaseException:
+            stage.close()
+            stage.discard()
+            raise
+        return DryRun(id=identifier, stage=stage, operator=operator, change=change)
 
     def _harmless(self, identifier: str) -> Edit:
         """Give an edit that the operator's own rules admit: a note, where files may be made."""
@@ -238,28 +229,8 @@ class DryRuns:
         text = f"made by {identifier} at {format_time(self.clock.now())}\n"
         return WholeFile(path=f"{folders[0] if folders else ''}{FILE}", content=text.encode())
 
-    def _bench(self, inner: DataRoot, ledger: FileLedger) -> Workbench:
-        workspaces = make_workspaces(inner)
-        identity = Identity(name=self.settings.git_user_name, email=self.settings.git_user_email)
-        target = contract.in_force(self.ledger)
-        return Workbench(
-            ledger=ledger,
-            clock=self.clock,
-            desk=Desk(ledger, self.clock),
-            repo=GitChangeRepo(inner.git, self.branch, identity),
-            scanner=self.scanner,
-            tests=ConfiguredTests(
-                make=lambda: make_test_runs(self.sandbox, workspaces, target.target, self.settings)
-            ),
-            imports=_NoImports(),
-            waiting=WaitingFlagFile(inner.path / "deployments"),
-            configuration=lambda: target,
-            configuration_text=lambda: contract.signed_text(self.ledger),
-            closed=str,
-        )
 
-
-def _create(ledger: FileLedger, operator: KeyPair) -> None:
+def _create(ledger: Ledger, operator: KeyPair) -> None:
     """Begin a ledger as every one does, with an operator of its own, and code writing on."""
     created = {
         "root_id": random_id("root"),
@@ -294,7 +265,3 @@ def _line(record: Record) -> str:
     return printable(
         f"{record.sequence:4} {record.time[:19]}Z  {record.type}{about}  {words}"
     ).rstrip()
-
-
-def _never_deployed(_change: str, _story: str) -> None:
-    """Stand where a deployment would begin: a dry run ends with the merge."""

@@ -1,8 +1,8 @@
 """Which flags are on, and what follows for each kind of work."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from dataclasses import dataclass, field
+from functools import lru_cache
 
 from astra.trusted.ledger import chain
 from astra.trusted.ledger.ports import Ledger
@@ -18,6 +18,15 @@ class Switches:
     ledger: Ledger
     settings: Settings
     stopped: Callable[[], bool]
+    holds: Callable[[str], bool] = field(init=False)
+    """Checks a line's signature, once for each line."""
+
+    def __post_init__(self) -> None:
+        @lru_cache(128)
+        def holds(line: str) -> bool:
+            return authority.holds(self.ledger, chain.parse(line))
+
+        object.__setattr__(self, "holds", holds)
 
     def flags(
         self, *, off: frozenset[str] = frozenset(), asked_on: frozenset[str] = frozenset()
@@ -29,6 +38,10 @@ class Switches:
             asked_on=self.settings.flags_asked_on | asked_on,
             holds=lambda record: self.holds(record.line),
         )
+
+    def on(self, *, off: frozenset[str] = frozenset()) -> dict[str, bool]:
+        """Say of each flag whether it is on, for a caller with these turned off."""
+        return {name: flag.on for name, flag in self.flags(off=off).items()}
 
     def turn_off(self, name: str, *, actor: str) -> Record:
         (record,) = self.ledger.append([flags.turn_off(name, actor=actor)])
@@ -63,13 +76,3 @@ class Switches:
             return str(Reason.STOPPED)
         effective = self.flags()
         return "" if all(effective[name].on for name in names) else str(Reason.FLAG_OFF)
-
-    @cached_property
-    def holds(self) -> Callable[[str], bool]:
-        """Check a line's signature, once for each line."""
-
-        @lru_cache(128)
-        def holds(line: str) -> bool:
-            return authority.holds(self.ledger, chain.parse(line))
-
-        return holds

@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from astra.adapters.boxes.boxes_only import BoxesOnly
 from astra.adapters.quarantine import ImportRefused, Quarantine
-from astra.bootstrap.evidence import BoxesOnly
 from astra.trusted.changes.ports import Imported
 from astra.trusted.git.change_repo import GitChangeRepo
 from astra.trusted.kernel.errors import BadInput

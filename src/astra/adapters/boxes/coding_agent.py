@@ -1,14 +1,14 @@
-"""Wiring for the coder: the target's source, a coding agent in a box, and the way to a change."""
+"""The coder's hands: the target's source, a coding agent in a box, and the way to a change."""
 
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from astra.adapters.agent_views import Source
+from astra.adapters.boxes.boxes_only import BoxesOnly
+from astra.adapters.boxes.plan_boxes import PlanBoxes
 from astra.adapters.workspaces import PLACE, Workspaces
-from astra.bootstrap.evidence import BoxesOnly
-from astra.bootstrap.plan_boxes import PlanBoxes
-from astra.bootstrap.views import Source
 from astra.changes import patches
 from astra.plans.grants import absolute
 from astra.plans.model import AgentPlan
@@ -75,7 +75,7 @@ class BoxedCodingAgent:
 
     command: Callable[[], str]
     boxes: BoxesOnly
-    workspaces: Callable[[], Workspaces]
+    workspaces: Workspaces
     commit: Callable[[], str]
     plan_boxes: Callable[[str], PlanBoxes]
 
@@ -87,7 +87,7 @@ class BoxedCodingAgent:
     def diff(self, plan: AgentPlan, instructions: str) -> tuple[str, tuple[str, ...]]:
         manifest = self.plan_boxes(plan.id).manifest(AGENT_SECONDS)
         script = _WORK.format(place=PLACE)
-        with self.workspaces().open(self.commit()) as workspace:
+        with self.workspaces.open(self.commit()) as workspace:
             outcome = self.boxes.run(
                 ("sh", "-c", script, "coder", instructions, *self._words()),
                 manifest,
@@ -118,7 +118,7 @@ class BoxedCodingAgent:
 class ProposedByTool:
     """The change path, reached as every agent reaches it: through the counter and the gate."""
 
-    counter: Callable[[], Counter]
+    counter: Counter
 
     def propose(self, proposal: Proposal) -> str:
         wanted: dict[str, Any] = {"reason": f"{proposal.reason} (by {proposal.coder})"}
@@ -126,7 +126,7 @@ class ProposedByTool:
             wanted["patch"] = proposal.diff
         else:
             wanted["edits"] = [_edit(path, text) for path, text in proposal.files.items()]
-        done = self.counter().call(
+        answer = self.counter.call(
             Request(
                 name="schedule_code_modification",
                 arguments=wanted,
@@ -135,7 +135,7 @@ class ProposedByTool:
                 plan_id=proposal.agent_id,
             )
         )
-        return str(done["id"])
+        return str(answer["id"])
 
 
 def _edit(path: str, text: str | None) -> dict[str, Any]:

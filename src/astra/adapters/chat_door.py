@@ -1,19 +1,15 @@
-"""Putting the chat together: the counter as its door, a copy of each conversation on disk."""
+"""The chat's way to the rest: the counter as its door, a copy of each conversation on disk."""
 
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from astra.bootstrap import services
-from astra.bootstrap.switches import Switches
-from astra.persona.chat import Chat
 from astra.persona.conversations import Conversations
-from astra.persona.speech import Offered, Talkers
+from astra.persona.speech import Offered
 from astra.trusted.calls.counter import Counter, Request
 from astra.trusted.files.data_root import DataRoot, write_private
-from astra.trusted.ledger.ports import Ledger
 from astra.trusted.policy.call import Actor, Role
 
 _log = logging.getLogger("astra.chat")
@@ -24,7 +20,7 @@ _ACTOR = Actor(role=Role.AGENT, name="chat", door="chat")
 class CounterForChat:
     """The door `chat`: the persona calls as an agent, whoever talks with it."""
 
-    counter: Callable[[], Counter]
+    counter: Counter
     flags: Mapping[str, bool]
     correlation: str
     off: frozenset[str]
@@ -36,11 +32,11 @@ class CounterForChat:
                 description=tool.description,
                 schema=tool.input.model_json_schema(),
             )
-            for tool in self.counter().registry.visible(self.flags, operator=False)
+            for tool in self.counter.registry.visible(self.flags, operator=False)
         ]
 
     def run(self, tool: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        return self.counter().call(
+        return self.counter.call(
             Request(
                 name=tool,
                 arguments=arguments,
@@ -68,27 +64,3 @@ class Copies:
             write_private(place, json.dumps(document, indent=2, ensure_ascii=False).encode())
         except OSError as error:
             _log.warning("no copy of %s was written: %s", identifier, error.strerror)
-
-
-def make_chat(
-    *,
-    root: DataRoot,
-    ledger: Ledger,
-    talkers: Talkers,
-    counter: Callable[[], Counter],
-    switches: Switches,
-) -> Chat:
-    def flags(off: frozenset[str]) -> Mapping[str, bool]:
-        return services.on(switches.flags(off=off))
-
-    def door(correlation: str, off: frozenset[str]) -> CounterForChat:
-        return CounterForChat(counter=counter, flags=flags(off), correlation=correlation, off=off)
-
-    return Chat(
-        ledger=ledger,
-        talkers=talkers,
-        door=door,
-        flags=flags,
-        stopped=switches.stopped,
-        kept=Copies(root=root, conversations=Conversations(ledger)).write,
-    )

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from astra.bootstrap import daily
+from astra.numbers import daily
 from astra.testing import MemoryLedger, SetClock
 from astra.trusted.kernel.errors import BadInput, NotFound
 from astra.trusted.ledger.projection import CORE

@@ -4,12 +4,12 @@ import os
 from typing import Any
 
 from astra import __version__
-from astra.bootstrap.queues import queues
 from astra.bootstrap.runtime import Runtime
+from astra.numbers.queues import queues
 from astra.trusted.file_ledger.reserve import Reserve, free_space
 from astra.trusted.kernel.clock import format_time
 from astra.trusted.kernel.errors import AstraError
-from astra.trusted.policy import budgets, contract, flags
+from astra.trusted.policy import authority, budgets, contract, flags
 
 
 def status(
@@ -17,7 +17,7 @@ def status(
 ) -> dict[str, Any]:
     """Describe everything that a person asks first."""
     effective = runtime.switches.flags(off=off, asked_on=asked_on)
-    keys = runtime.keys()
+    keys = authority.keys(runtime.ledger)
     head = runtime.ledger.head()
     return {
         "version": __version__,
@@ -27,19 +27,19 @@ def status(
         "daemon": {
             "pid": os.getpid(),
             "socket": str(runtime.root.run / "astra.sock"),
-            "url": runtime.url,
-            "port": runtime.port,
+            "url": runtime.dashboard.url,
+            "port": runtime.dashboard.port,
             "started_at": format_time(runtime.started_at),
         },
         "flags": {name: flag.as_dict() for name, flag in effective.items()},
         "code_access": flags.code_access(effective),
         "configuration": configuration_state(runtime),
-        "stopped": runtime.stopped(),
+        "stopped": runtime.stops.stopped(),
         "notify": notify_state(runtime),
         "approvals": {"pending": len(runtime.desk.listed())},
         "queues": queues(runtime.ledger, runtime.desk),
         "budgets": budgets.week(runtime.ledger, now=runtime.clock.now()),
-        "read_scope": str(runtime.views.read_scope),
+        "read_scope": str(runtime.views.current.read_scope),
         "sandbox": runtime.sandbox.state(),
         "disk": disk_state(runtime.reserve),
         "ledger": {
@@ -83,7 +83,7 @@ def disk_state(reserve: Reserve) -> dict[str, Any]:
 
 def notify_state(runtime: Runtime) -> dict[str, Any]:
     """Name the channels people are told through, those without an address; count the devices."""
-    found = runtime.channels().names
+    found = runtime.channels.current().names
     signed = contract.in_force(runtime.ledger).notify.channels
     missing = [name for name in signed if name not in found]
     return {"channels": [*found], "missing": missing, "devices": len(runtime.devices.listed())}

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from astra.bootstrap import target_tools
-from astra.bootstrap.sandbox import Sandbox
+from astra.adapters.boxes import target_tools
+from astra.adapters.boxes.sandbox import Sandbox
 from astra.trusted.kernel.errors import AstraError
 from astra.trusted.policy.manifest import Limits, Manifest, in_words, unconfined_in_words
 from astra.trusted.sandbox.outcome import Outcome

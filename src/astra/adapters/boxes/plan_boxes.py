@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from astra.bootstrap import target_tools
-from astra.bootstrap.agent_boxes import Fetched, fetch
-from astra.bootstrap.evidence import BoxesOnly
-from astra.bootstrap.sandbox import BOX_ENDED
+from astra.adapters.boxes import target_tools
+from astra.adapters.boxes.agent_boxes import Fetched, fetch
+from astra.adapters.boxes.boxes_only import BoxesOnly
+from astra.adapters.boxes.sandbox import BOX_ENDED
 from astra.plans.grants import absolute
 from astra.plans.model import AgentPlan
 from astra.plans.terms import Contracts

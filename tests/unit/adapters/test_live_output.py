@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astra.bootstrap import live_output
-from astra.bootstrap.live_output import LiveOutput
+from astra.adapters import live_output
+from astra.adapters.live_output import LiveOutput
 
 
 @given(st.lists(st.binary(max_size=20)), st.integers(0, 50))

@@ -1,44 +1,12 @@
-"""Filling in what tools need, and what the gate looks at."""
+"""Which part of a call lies outside what its caller was granted: the gate looks at it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
-from astra.tools import (
-    awareness,
-    changes,
-    deploying,
-    desires,
-    desk,
-    later,
-    persona,
-    plans,
-    sandbox,
-    schedules,
-    source,
-)
-from astra.trusted.calls.registry import Registry
 from astra.trusted.kernel.errors import Refused
 from astra.trusted.policy.call import Call
 from astra.trusted.policy.grants import GrantKind, GrantPlaces, PathGrants, compile_grants
 from astra.trusted.policy.paths import parse_absolute
-
-
-def make_registry() -> Registry:
-    families = (
-        source,
-        persona,
-        desires,
-        awareness,
-        desk,
-        sandbox,
-        schedules,
-        changes,
-        plans,
-        deploying,
-        later,
-    )
-    return Registry(tool for family in families for tool in family.TOOLS)
 
 
 def own_grants(places: GrantPlaces, writable: Sequence[Path]) -> PathGrants:
@@ -62,7 +30,3 @@ def outside(grants: PathGrants, plans: Callable[[Call], str]) -> Callable[[Call]
         return ""
 
     return check
-
-
-def on(flags: Mapping[str, Any]) -> dict[str, bool]:
-    return {name: flag.on for name, flag in flags.items()}

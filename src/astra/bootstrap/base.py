@@ -1,0 +1,97 @@
+"""What every part of a running Astra stands on: one data root, its record, and who may decide."""
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from astra.bootstrap import PROJECTIONS
+from astra.bootstrap.events import URGENT
+from astra.tools.catalogue import make_registry
+from astra.trusted.approvals.desk import Desk
+from astra.trusted.calls.registry import Registry
+from astra.trusted.file_ledger import FileLedger
+from astra.trusted.file_ledger.reserve import Reserve
+from astra.trusted.files.data_root import DataRoot
+from astra.trusted.kernel.clock import Clock
+from astra.trusted.kernel.errors import BadSetting
+from astra.trusted.ledger.record import Record
+from astra.trusted.policy import contract, telemetry
+from astra.trusted.policy.switches import Switches
+from astra.trusted.settings.configuration import Configuration
+from astra.trusted.settings.environment import Settings
+from astra.trusted.stop.stops import Stops
+
+
+@dataclass(frozen=True, kw_only=True)
+class Base:
+    root: DataRoot
+    settings: Settings
+    branch: str
+    clock: Clock
+    reserve: Reserve
+    ledger: FileLedger
+    stops: Stops
+    switches: Switches
+    desk: Desk
+    registry: Registry
+
+    def configuration(self) -> Configuration:
+        """Give the configuration in force; asked anew at every use, as it may be signed anew."""
+        return contract.in_force(self.ledger)
+
+    @property
+    def persona_space(self) -> Path:
+        return self.root.path / "persona_space"
+
+    @property
+    def own_folders(self) -> tuple[Path, ...]:
+        """The folders that are the agent's own."""
+        return self.persona_space, self.settings.code_repo, self.settings.sandbox_folder
+
+
+def open_base(settings: Settings, clock: Clock, opened: ExitStack) -> Base:
+    """Take ownership of a data root, open its ledger, and close what a crash left open in it."""
+    root = DataRoot(settings.data_root)
+    created = root.require()
+    _refuse_moved_folders(settings, root, created)
+    reserve = Reserve(root.var)
+    reserve.make_room()
+    ledger = FileLedger(
+        root.var,
+        projections=PROJECTIONS,
+        key=root.ledger_key(),
+        clock=clock,
+        reserve=reserve,
+        urgent=URGENT,
+    )
+    opened.callback(ledger.close)
+    reserve.fill()
+    telemetry.close_interrupted(ledger)
+    stops = Stops(root.path, ledger, clock)
+    stops.settle()
+    return Base(
+        root=root,
+        settings=settings,
+        branch=created.data["branch"],
+        clock=clock,
+        reserve=reserve,
+        ledger=ledger,
+        stops=stops,
+        switches=Switches(ledger=ledger, settings=settings, stopped=stops.stopped),
+        desk=Desk(ledger, clock),
+        registry=make_registry(),
+    )
+
+
+def _refuse_moved_folders(settings: Settings, root: DataRoot, created: Record) -> None:
+    """Hold the environment to the folders chosen at init: it may not point the agent elsewhere."""
+    for name, given, chosen in (
+        ("AGENT_CODE_REPO_PATH", settings.code_repo, created.data["code_repo"]),
+        ("AGENT_SANDBOX_PATH", settings.sandbox_folder, created.data["sandbox"]),
+    ):
+        if given != root.path / chosen:
+            raise BadSetting(
+                f"{name} is {given}; this data root was made with {root.path / chosen}",
+                next_step=f"unset {name}",
+                key=name,
+            )

@@ -1,0 +1,105 @@
+"""Putting changes together for one data root: repository, evidence, verbs and dry runs."""
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from astra.adapters.boxes.boxes_only import BoxesOnly
+from astra.adapters.boxes.clone_imports import BoxedImports
+from astra.adapters.boxes.configured_tests import ConfiguredTests
+from astra.adapters.boxes.sandbox import Sandbox
+from astra.adapters.change_scanner import ChangeScanner
+from astra.adapters.dry_run_folders import DryRunFolders
+from astra.adapters.live_output import LiveOutput
+from astra.adapters.waiting_flag import WaitingFlagFile
+from astra.adapters.workspaces import Workspaces
+from astra.bootstrap.base import Base
+from astra.bootstrap.throwaway import open_stage
+from astra.changes.dry_run import DryRuns
+from astra.changes.gathering import Gathering
+from astra.changes.readiness import Readiness
+from astra.changes.service import Changes
+from astra.trusted.changes import model
+from astra.trusted.changes.workbench import Workbench
+from astra.trusted.file_ledger.check import check_files
+from astra.trusted.files.data_root import DataRoot
+from astra.trusted.git.change_repo import GitChangeRepo, Identity
+from astra.trusted.policy import contract
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangeParts:
+    """Everything about changes that others call."""
+
+    repo: GitChangeRepo
+    workspaces: Workspaces
+    changes: Changes
+    live_output: LiveOutput
+    dry_runs: DryRuns
+    readiness: Readiness
+
+
+def make_change_parts(base: Base, sandbox: Sandbox, opened: ExitStack) -> ChangeParts:
+    root, settings, ledger, switches = base.root, base.settings, base.ledger, base.switches
+    boxes = BoxesOnly(sandbox)
+    identity = Identity(name=settings.git_user_name, email=settings.git_user_email)
+    repo = GitChangeRepo(root.git, base.branch, identity)
+    opened.callback(repo.close)
+    workspaces = Workspaces(root.var / "git", root.var / "workspaces")
+    opened.callback(workspaces.close)
+    scanner = ChangeScanner(boxes=boxes)
+    live_output = LiveOutput()
+    bench = Workbench(
+        ledger=ledger,
+        clock=base.clock,
+        desk=base.desk,
+        repo=repo,
+        scanner=scanner,
+        tests=ConfiguredTests(
+            boxes=boxes,
+            workspaces=workspaces,
+            target=lambda: base.configuration().target,
+            seconds=settings.test_timeout,
+        ),
+        imports=BoxedImports(boxes=boxes, clone=settings.code_repo, repo=repo),
+        waiting=WaitingFlagFile(root.path / "deployments"),
+        configuration=base.configuration,
+        configuration_text=lambda: contract.signed_text(ledger),
+        closed=switches.why_no_changes,
+        person_for_tests=switches.person_for_tests,
+        ledger_is_whole=lambda: ledger_is_whole(root),
+    )
+    changes = Changes(bench, Gathering(bench, live_output.feed))
+    base.desk.conditions[model.KIND] = changes.review.check_terms
+    folders = DryRunFolders(root)
+    dry_runs = DryRuns(
+        ledger=ledger,
+        clock=base.clock,
+        files=folders,
+        open_stage=lambda identifier: open_stage(
+            base, folders.make(identifier), boxes=boxes, scanner=scanner
+        ),
+    )
+    opened.callback(dry_runs.close)
+    return ChangeParts(
+        repo=repo,
+        workspaces=workspaces,
+        changes=changes,
+        live_output=live_output,
+        dry_runs=dry_runs,
+        readiness=Readiness(
+            ledger=ledger,
+            clock=base.clock,
+            registry=base.registry,
+            flags=switches.flags,
+            ledger_is_whole=bench.ledger_is_whole,
+            alerts=changes.book.alerts,
+            sandbox_off=lambda: sandbox.off,
+            sandbox_problems=sandbox.problems,
+        ),
+    )
+
+
+def ledger_is_whole(root: DataRoot) -> bool:
+    """Verify the whole chain, from its files."""
+    key = root.require().data["ledger_key"]
+    return check_files(root.var, public_key=key).ok

@@ -1,0 +1,88 @@
+"""Putting a dry run's stage together: changes over a data root that is thrown away afterwards."""
+
+import shutil
+from contextlib import ExitStack
+
+from astra.adapters.boxes.boxes_only import BoxesOnly
+from astra.adapters.boxes.configured_tests import ConfiguredTests
+from astra.adapters.waiting_flag import WaitingFlagFile
+from astra.adapters.workspaces import Workspaces
+from astra.bootstrap import PROJECTIONS
+from astra.bootstrap.base import Base
+from astra.bootstrap.step_runner import change_steps
+from astra.changes.dry_run import NoImports, Stage
+from astra.changes.gathering import Gathering
+from astra.changes.service import Changes
+from astra.deployments.changes import AfterChanges
+from astra.flow import ChangeWork
+from astra.trusted.approvals.desk import Desk
+from astra.trusted.changes import model
+from astra.trusted.changes.evidence import Scanner
+from astra.trusted.changes.workbench import Workbench
+from astra.trusted.file_ledger import FileLedger
+from astra.trusted.file_ledger.check import check_files
+from astra.trusted.files.data_root import DataRoot
+from astra.trusted.git import trusted_repo
+from astra.trusted.git.change_repo import GitChangeRepo, Identity
+from astra.trusted.policy import contract
+
+
+def open_stage(base: Base, inner: DataRoot, *, boxes: BoxesOnly, scanner: Scanner) -> Stage:
+    """Open a ledger, a repository and workspaces of its own, below the folders of `inner`."""
+    trusted_repo.make_trusted(inner.git, base.root.git, base.branch)
+    key = inner.make_ledger_key()
+    with ExitStack() as opened:
+        ledger = FileLedger(inner.var, projections=PROJECTIONS, key=key, clock=base.clock)
+        opened.callback(ledger.close)
+        bench = _bench(base, inner, ledger, boxes=boxes, scanner=scanner, opened=opened)
+        changes = Changes(bench, Gathering(bench))
+        bench.desk.conditions[model.KIND] = changes.review.check_terms
+        after = AfterChanges(changes=changes, deploy=_never_deployed)
+        work = ChangeWork(changes.gathering, changes.merges, changes.remarks, after)
+        return Stage(
+            ledger=ledger,
+            changes=changes,
+            steps=change_steps(ledger, base.clock, work, closed=str),
+            verify=lambda: check_files(inner.var, public_key=key.public),
+            close=opened.pop_all().close,
+            discard=lambda: shutil.rmtree(inner.path, ignore_errors=True),
+        )
+
+
+def _bench(
+    base: Base,
+    inner: DataRoot,
+    ledger: FileLedger,
+    *,
+    boxes: BoxesOnly,
+    scanner: Scanner,
+    opened: ExitStack,
+) -> Workbench:
+    settings, configuration = base.settings, base.configuration()
+    identity = Identity(name=settings.git_user_name, email=settings.git_user_email)
+    repo = GitChangeRepo(inner.git, base.branch, identity)
+    opened.callback(repo.close)
+    workspaces = Workspaces(inner.var / "git", inner.var / "workspaces")
+    opened.callback(workspaces.close)
+    return Workbench(
+        ledger=ledger,
+        clock=base.clock,
+        desk=Desk(ledger, base.clock),
+        repo=repo,
+        scanner=scanner,
+        tests=ConfiguredTests(
+            boxes=boxes,
+            workspaces=workspaces,
+            target=lambda: configuration.target,
+            seconds=settings.test_timeout,
+        ),
+        imports=NoImports(),
+        waiting=WaitingFlagFile(inner.path / "deployments"),
+        configuration=lambda: configuration,
+        configuration_text=lambda: contract.signed_text(base.ledger),
+        closed=str,
+    )
+
+
+def _never_deployed(_change: str, _story: str) -> None:
+    """Stand where a deployment would begin: a dry run ends with the merge."""

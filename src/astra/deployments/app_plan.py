@@ -1,0 +1,43 @@
+"""How the app is built, run and watched, read from the signed configuration."""
+
+import shlex
+from pathlib import Path
+
+from astra.deployments.watching import Plan
+from astra.trusted.kernel.errors import Refused
+from astra.trusted.settings.configuration import Configuration
+
+
+def plan_of(configuration: Configuration, root: Path) -> Plan:
+    """Read from the signed configuration how the app is run."""
+    app = configuration.app
+    command = tuple(shlex.split(app.command))
+    if not command:
+        raise Refused(
+            "astra.toml names no app to run",
+            code="no_app",
+            next_step="set command and port in [app] of astra.toml, then astra config sign",
+        )
+    state = app.permissions.state_path or "app-state"
+    return Plan(
+        command=command,
+        port=app.port,
+        network=app.permissions.network,
+        state=str(root / state),
+        secrets=app.permissions.secrets,
+        health_path=app.health_path,
+        health_command=tuple(shlex.split(app.health_command)),
+        start_seconds=app.start_seconds,
+        watch_seconds=app.watch_seconds,
+        keep=configuration.deploy.keep,
+        reload=app.reload,
+        ignored=configuration.target.test_paths,
+        staging=configuration.deploy.staging,
+        push_remote=configuration.deploy.push_remote,
+        commit_checks=tuple(shlex.split(configuration.deploy.commit_checks)),
+    )
+
+
+def build_steps(configuration: Configuration) -> tuple[tuple[str, ...], ...]:
+    words = tuple(shlex.split(configuration.app.client_build))
+    return (words,) if words else ()

@@ -1,0 +1,1 @@
+"""Numbers that a person looks at: what waits now, and what happened on each day."""

@@ -1,0 +1,28 @@
+"""Telling who knows a secret of a session or a token, and whether that still counts."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from astra.trusted.kernel.clock import Clock
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.policy import access
+from astra.trusted.policy.access import Principal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recognition:
+    ledger: Ledger
+    clock: Clock
+    holds: Callable[[str], bool]
+    """Checks the signature in a record's line."""
+
+    def recognise(self, secret: str) -> Principal | None:
+        return access.principal(
+            self.ledger,
+            secret,
+            now=self.clock.now(),
+            holds=lambda record: self.holds(record.line),
+        )
+
+    def still_recognised(self, who: Principal) -> bool:
+        return access.still(self.ledger, who, now=self.clock.now())
