@@ -20,13 +20,12 @@ from astra.adapters.waiting_flag import WaitingFlagFile
 from astra.bootstrap import PROJECTIONS
 from astra.bootstrap.evidence import ConfiguredTests, make_test_runs, make_workspaces
 from astra.bootstrap.sandbox import Sandbox
-from astra.bootstrap.step_runner import StepRunner, change_steps
 from astra.changes.edits import Edit, WholeFile
 from astra.changes.gathering import Gathering
 from astra.changes.proposing import Proposal
 from astra.changes.service import Changes
 from astra.deployments.changes import AfterChanges
-from astra.flow import ChangeWork
+from astra.flow import Background, ChangeWork, lanes
 from astra.trusted.approvals import desk
 from astra.trusted.approvals.desk import Desk
 from astra.trusted.changes import model
@@ -73,7 +72,7 @@ class DryRun:
     ledger: FileLedger
     operator: KeyPair
     changes: Changes
-    steps: StepRunner
+    steps: Background
     change: Change
 
     @property
@@ -213,7 +212,8 @@ class DryRuns:
         bench.desk.conditions[model.KIND] = changes.review.check_terms
         after = AfterChanges(changes=changes, deploy=_never_deployed)
         work = ChangeWork(changes.gathering, changes.merges, changes.remarks, after)
-        steps = change_steps(ledger, self.clock, work, closed=str)
+        lane = lanes.changes_lane(ledger, self.clock, work, closed=str)
+        steps = Background(ledger, self.clock, [lane])
         proposal = Proposal(
             reason=f"dry run {identifier}", edits=edits or [self._harmless(identifier)]
         )

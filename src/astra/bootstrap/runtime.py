@@ -1,7 +1,6 @@
 """A running Astra: the ledger of one data root and everything that needs it."""
 
-from concurrent import futures
-from concurrent.futures import ThreadPoolExecutor
+import threading
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -19,12 +18,10 @@ from astra.bootstrap.agent_boxes import AgentBoxes
 from astra.bootstrap.change_parts import ChangeParts
 from astra.bootstrap.chatting import make_chat
 from astra.bootstrap.coding import BoxedCodingAgent, ProposedByTool, SourceForCoder
-from astra.bootstrap.deploying import Deployer
 from astra.bootstrap.events import URGENT
 from astra.bootstrap.evidence import BoxesOnly
-from astra.bootstrap.notifying import EveryChannel, Notifier, make_devices, make_key_file
+from astra.bootstrap.notifying import make_devices, make_key_file
 from astra.bootstrap.plan_boxes import BoxesOfPlans, PlanBoxes, RefusedHosts
-from astra.bootstrap.plan_running import PlanDoor, PlanNotices, PlanWorkers
 from astra.bootstrap.planning import (
     ConfiguredModel,
     Planning,
@@ -35,23 +32,26 @@ from astra.bootstrap.planning import (
 )
 from astra.bootstrap.releasing import make_deployer
 from astra.bootstrap.sandbox import Sandbox
-from astra.bootstrap.scheduling import RegistryCatalogue, ScheduleDoor, Scheduler
-from astra.bootstrap.step_runner import StepRunner, change_steps, quick_steps
 from astra.bootstrap.stops import Stops
 from astra.bootstrap.switches import Switches
 from astra.bootstrap.views import Views, grant_places, make_views
 from astra.changes.service import Changes
 from astra.deployments.changes import AfterChanges, ApprovedChanges
+from astra.deployments.service import Deployer
 from astra.desires.book import Desires
 from astra.desires.idle import IdlePolicy
-from astra.flow import ChangeWork, Domains
+from astra.flow import Background, ChangeWork, ClaimedFirings, Domains, lanes
 from astra.goals.promotion import Promotions
+from astra.notifications.channels import EveryChannel, PlanNotices
 from astra.notifications.devices import Devices
 from astra.notifications.outbox import Outbox
 from astra.persona.awareness import Awareness
 from astra.persona.chat import Chat
 from astra.plans.coding import PlanCoder
+from astra.plans.door import PlanDoor
+from astra.schedules import events as schedules
 from astra.schedules.admission import Admission
+from astra.schedules.door import RegistryCatalogue, ScheduleDoor
 from astra.schedules.executor import JOB, Executor
 from astra.schedules.service import Timetable
 from astra.schedules.tokens import TokenShelf
@@ -64,7 +64,7 @@ from astra.trusted.file_ledger.reserve import Reserve
 from astra.trusted.files.data_root import DataRoot
 from astra.trusted.kernel.clock import Clock, SystemClock
 from astra.trusted.kernel.errors import BadSetting
-from astra.trusted.ledger.record import Record
+from astra.trusted.ledger.record import Event, Record
 from astra.trusted.policy import access, authority, contract, flags, telemetry
 from astra.trusted.policy.access import Principal
 from astra.trusted.policy.authority import Keys
@@ -72,8 +72,6 @@ from astra.trusted.policy.gate import Gate, Surroundings
 from astra.trusted.sandbox.cgroups import NOT_DELEGATED, Delegation
 from astra.trusted.settings import environment
 from astra.trusted.settings.environment import Settings
-
-_LOOK_UP = 0.05
 
 
 @dataclass(kw_only=True)
@@ -91,6 +89,8 @@ class Runtime:
     """Where the dashboard is served, once it is."""
     port: int | None = None
     groups: Delegation = NOT_DELEGATED
+    woken: threading.Event = field(default_factory=threading.Event)
+    """Set by whoever claims work for the background."""
     _retired: list[Views] = field(default_factory=list[Views])
     """Views that calls under way may still look through."""
 
@@ -133,8 +133,8 @@ class Runtime:
         return shelf
 
     @cached_property
-    def scheduler(self) -> Scheduler:
-        executor = Executor(
+    def executor(self) -> Executor:
+        return Executor(
             ledger=self.ledger,
             clock=self.clock,
             timetable=self.timetable,
@@ -149,16 +149,43 @@ class Runtime:
             closed=self.switches.why_no_firings,
             jobs=self.engine,
         )
-        return Scheduler(executor, self.ledger, self.clock)
+
+    @cached_property
+    def firings(self) -> ClaimedFirings:
+        return ClaimedFirings(self.executor, self.woken)
+
+    @cached_property
+    def background(self) -> Background:
+        """Give the one loop for everything that happens without anybody's call."""
+        every = (
+            lanes.quick_lane(self.ledger, self.clock, self.domains),
+            *self.firings.lanes(),
+            lanes.changes_lane(
+                self.ledger, self.clock, self.change_work, self.switches.why_no_changes
+            ),
+            *lanes.plan_lanes(
+                self.running.runner, self.planning.drafting, self.running.announcements
+            ),
+            lanes.deployments_lane(self.deployer),
+            lanes.notifications_lane(Outbox(self.ledger, self.clock, self.every_channel)),
+        )
+        return Background(self.ledger, self.clock, every, woken=self.woken)
 
     @cached_property
     def engine(self) -> DbosEngine:
         """Give the engine for what takes long; it starts when it first gets something to do."""
         job = Job(
-            run=lambda argument: self.scheduler.executor.job_run(argument),  # noqa: PLW0108 - made of this
-            done=lambda argument, outcome: self.scheduler.executor.job_done(argument, outcome),  # noqa: PLW0108 - made of this
+            run=lambda argument: self.executor.job_run(argument),  # noqa: PLW0108 - made of this
+            done=lambda argument, outcome: self.executor.job_done(argument, outcome),  # noqa: PLW0108 - made of this
         )
-        return DbosEngine(self.root.var / "jobs" / "jobs.sqlite3", {JOB: job})
+        return DbosEngine(
+            self.root.var / "jobs" / "jobs.sqlite3",
+            {JOB: job},
+            on_set_aside=lambda file, why: self._record(schedules.jobs_set_aside(file, why)),
+        )
+
+    def _record(self, event: Event) -> None:
+        self.ledger.append([event])
 
     @cached_property
     def change_parts(self) -> ChangeParts:
@@ -179,15 +206,14 @@ class Runtime:
         return self.change_parts.changes
 
     @cached_property
-    def change_steps(self) -> StepRunner:
+    def change_work(self) -> ChangeWork:
         after = AfterChanges(
             changes=self.changes,
             deploy=lambda change, story: self.deployer.deploy(
                 change, actor="operator", correlation=story
             ),
         )
-        work = ChangeWork(self.changes.gathering, self.changes.merges, self.changes.remarks, after)
-        return change_steps(self.ledger, self.clock, work, self.switches.why_no_changes)
+        return ChangeWork(self.changes.gathering, self.changes.merges, self.changes.remarks, after)
 
     @cached_property
     def sandbox(self) -> Sandbox:
@@ -212,8 +238,8 @@ class Runtime:
         )
 
     @cached_property
-    def steps(self) -> StepRunner:
-        domains = Domains(
+    def domains(self) -> Domains:
+        return Domains(
             approvals=self.desk,
             tokens=self.shelf,
             promotions=self.promotions,
@@ -222,7 +248,6 @@ class Runtime:
             exports=self.planning.exports,
             allowlist=self.planning.allowlist,
         )
-        return quick_steps(self.ledger, self.clock, domains)
 
     @cached_property
     def planning(self) -> Planning:
@@ -235,10 +260,6 @@ class Runtime:
             registry=self.registry,
             flag=lambda name: self.switches.flags()[name].on,
         )
-
-    @cached_property
-    def notifier(self) -> Notifier:
-        return Notifier(Outbox(self.ledger, self.clock, self.every_channel), self.ledger)
 
     @cached_property
     def devices(self) -> Devices:
@@ -346,15 +367,6 @@ class Runtime:
         """Name the target's own interpreters, as the configuration in force has them."""
         return target_tools.programs(contract.in_force(self.ledger).target)
 
-    @cached_property
-    def workers(self) -> PlanWorkers:
-        return PlanWorkers(
-            self.ledger,
-            self.running.runner,
-            self.planning.drafting,
-            self.running.announcements,
-        )
-
     def keys(self) -> Keys:
         return authority.keys(self.ledger)
 
@@ -389,14 +401,9 @@ class Runtime:
         }
 
     def close(self) -> None:
-        """Leave: every thread finishes what it does, all at the same time."""
-        working = (self.scheduler, self.workers, self.steps, self.deployer, self.notifier)
-        with ThreadPoolExecutor() as pool:
-            leaving = [pool.submit(each.stop) for each in (*working, self.change_steps)]
-            while futures.wait(leaving, timeout=_LOOK_UP).not_done:
-                self.ledger.wake()
-        for each in leaving:
-            each.result()
+        """Leave: every lane finishes what it does, all at the same time."""
+        self.background.stop()
+        self.deployer.close()
         self.engine.close()
         self.change_parts.close()
         for views in (self.views, *self._retired):
