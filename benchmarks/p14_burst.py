@@ -30,10 +30,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, data_root(Path(folder)) as runtime:
         fill(runtime, count)
         began = time.perf_counter()
-        runtime.scheduler.start()
+        runtime.background.start()
         while due(runtime):
             runtime.ledger.wait(runtime.ledger.head().sequence + 500, 0.25)
-        runtime.scheduler.stop()
+        runtime.background.stop()
         seconds = time.perf_counter() - began
         assert complete(runtime, count), "a firing is missing, or happened twice"
     name = f"P14 firings/s, {count:,} due at once, none twice, none lost"

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from astra.bootstrap import PROJECTIONS
-from astra.bootstrap.scheduling import RegistryCatalogue
 from astra.schedules import events, projection, views
+from astra.schedules.door import RegistryCatalogue
 from astra.schedules.model import Definition
 from astra.schedules.service import Timetable
 from astra.tools import catalogue as services

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from astra.adapters.waiting_flag import WaitingFlagFile
-from astra.bootstrap.step_runner import StepRunner, change_steps
 from astra.changes.edits import Edit, WholeFile
 from astra.changes.gathering import Gathering
 from astra.changes.proposing import Proposal
 from astra.changes.service import Changes
 from astra.deployments.changes import AfterChanges, ApprovedChanges
 from astra.deployments.requests import Requests
-from astra.flow import ChangeWork
+from astra.flow import Background, ChangeWork, lanes
 from astra.testing import RootInMemory
 from astra.trusted.approvals import desk
 from astra.trusted.approvals.desk import Desk
@@ -140,10 +139,11 @@ class ChangesHere:
         self.repo.close()
         self.root.ledger.close()
 
-    def new_steps(self) -> StepRunner:
+    def new_steps(self, **options: Any) -> Background:
         after = AfterChanges(changes=self.changes, deploy=self._deploy)
         work = ChangeWork(self.changes.gathering, self.changes.merges, self.changes.remarks, after)
-        return change_steps(self.root.ledger, self.root.clock, work, self.bench.closed)
+        lane = lanes.changes_lane(self.root.ledger, self.root.clock, work, self.bench.closed)
+        return Background(self.root.ledger, self.root.clock, [lane], **options)
 
     @property
     def deployments(self) -> Requests:

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from astra.bootstrap.plan_running import PlanDoor
 from astra.bootstrap.planning import Running, make_running
+from astra.plans.door import PlanDoor
 from astra.plans.model import AgentPlan, Step
 from astra.plans.ports import ModelUnavailable, Prompt, Reply, Usage
 from astra.plans.states import State

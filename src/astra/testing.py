@@ -10,16 +10,15 @@ from typing import Any, cast
 from astra.adapters.tool_skills import RegistrySkills
 from astra.bootstrap import PROJECTIONS
 from astra.bootstrap.planning import Planning, make_planning
-from astra.bootstrap.scheduling import RegistryCatalogue, ScheduleDoor
-from astra.bootstrap.step_runner import StepRunner, quick_steps
 from astra.desires.book import Desires
 from astra.desires.idle import IdlePolicy
-from astra.flow import Domains
+from astra.flow import Background, Domains, lanes
 from astra.goals.promotion import Promotions
 from astra.notifications.outbox import Message
 from astra.persona.awareness import Awareness
 from astra.plans.validation import Rules
 from astra.schedules.admission import Admission
+from astra.schedules.door import RegistryCatalogue, ScheduleDoor
 from astra.schedules.executor import Executor
 from astra.schedules.model import Definition, Schedule
 from astra.schedules.service import Timetable
@@ -220,7 +219,7 @@ class GateInMemory:
         self.models, self.plan_files = OneModel(), MemoryPlanFiles()
         self.planning = self._planning()
 
-    def steps(self) -> StepRunner:
+    def steps(self) -> Background:
         """Make what runs due steps here."""
         domains = Domains(
             approvals=self.desk,
@@ -231,7 +230,8 @@ class GateInMemory:
             exports=self.planning.exports,
             allowlist=self.planning.allowlist,
         )
-        return quick_steps(self.root.ledger, self.root.clock, domains)
+        lane = lanes.quick_lane(self.root.ledger, self.root.clock, domains)
+        return Background(self.root.ledger, self.root.clock, [lane])
 
     def approve(self, approval_id: str, key: KeyPair | None = None) -> None:
         approval = self.desk.get(approval_id)

@@ -13,24 +13,27 @@ What DBOS does by itself and must not do here:
 - it names its version after a hash of source, and strands jobs of other versions: patching is on;
 - it takes its executor id from the environment: the daemon's own is fixed;
 - its SQLite file locks readers out while somebody writes: write-ahead logging is on;
-- it creates its tables while it starts, and trips over another process that does the same: they
-  are made before, by one process at a time;
+- it creates its tables while it starts, one by one, and trips over another process that does the
+  same, and for ever over what a killed one left: they are made before, by one process at a time,
+  whole or not at all (`job_database`), and a file that cannot be used is set aside;
 - it keeps what is done for ever: `forget` throws it away.
 """
 
-import fcntl
 import importlib
 import json
-import sqlite3
+import logging
 import threading
 from collections.abc import Callable, Generator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from astra.adapters import job_database
 from astra.trusted.kernel.clock import format_time
+from astra.trusted.kernel.errors import AstraError
+from astra.trusted.kernel.text import one_line
 
 EXECUTOR_ID = "daemon"
 WORKERS = 4
@@ -38,6 +41,9 @@ KEPT = timedelta(days=7)
 _OVER = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 _PAGE = 500
 _FAILURE = "astra_job_failure"
+_log = logging.getLogger("astra.jobs")
+
+Workflow = Callable[[str, str], None]
 
 
 class JobFailed(Exception):
@@ -62,12 +68,15 @@ class DbosEngine:
         *,
         executor_id: str = EXECUTOR_ID,
         workers: int = WORKERS,
+        on_set_aside: Callable[[str, str], None] = lambda _file, _why: None,
     ) -> None:
+        """Prepare an engine; `on_set_aside` hears which file could not be used, and why."""
         self.path = path
         self._jobs = jobs
         self._executor_id = executor_id
         self._workers = workers
-        self._workflow: Callable[[str, str], None] | None = None
+        self._on_set_aside = on_set_aside
+        self._workflow: Workflow | None = None
         self._lock = threading.Lock()
         self._busy = 0
 
@@ -80,11 +89,14 @@ class DbosEngine:
         return self._busy > 0
 
     def start(self) -> None:
-        """Open the database, and go on with the jobs that a dead process left."""
+        """Open the database, and go on with the jobs that a dead process left.
+
+        A database that cannot be used is set aside and made anew. Raises AstraError where that does
+        not help: the folder cannot be written, the disk is full.
+        """
         with self._lock:
             if self._workflow is None:
-                self._workflow = self._launch()
-                self.forget(datetime.now(UTC) - KEPT)
+                self._workflow = self._open()
 
     def submit(self, key: str, kind: str, argument: str) -> None:
         """Run a job in the background. While one with this key is under way, that one is meant."""
@@ -142,15 +154,48 @@ class DbosEngine:
             DBOS.destroy(destroy_registry=True)
             self._workflow = None
 
-    def _launch(self) -> Callable[[str, str], None]:
+    def _open(self) -> Workflow:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with job_database.alone_beside(self.path):
+                return self._launch_or_replace()
+        except Exception as error:
+            raise _unavailable(self.path, error) from error
+
+    def _launch_or_replace(self) -> Workflow:
+        try:
+            return self._launch()
+        except Exception as error:
+            if not job_database.is_to_blame(self.path, error):
+                raise
+            self._set_aside(error)
+        return self._launch()
+
+    def _set_aside(self, error: Exception) -> None:
+        aside = job_database.set_aside(self.path, datetime.now(UTC))
+        why = one_line(f"{type(error).__name__}: {error}", 300)
+        _log.error("the job database could not be used and is now %s: %s", aside.name, why)
+        with suppress(
+            AstraError
+        ):  # a record that cannot be kept now does not keep jobs from running
+            self._on_set_aside(aside.name, why)
+
+    def _launch(self) -> Workflow:
         from dbos import DBOS
 
         _refuse_pickles()
-        url = f"sqlite:///{self.path}"
-        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with _alone_beside(self.path):
-            _write_ahead(self.path)
-            DBOS.migrate(url)
+        job_database.prepare(self.path, DBOS.migrate)
+        try:
+            workflow = self._launch_on(job_database.url(self.path))
+            self.forget(datetime.now(UTC) - KEPT)
+        except BaseException:
+            DBOS.destroy(destroy_registry=True)
+            raise
+        return workflow
+
+    def _launch_on(self, url: str) -> Workflow:
+        from dbos import DBOS
+
         DBOS(
             config={
                 "name": "astra",
@@ -184,18 +229,13 @@ class DbosEngine:
                 self._busy -= 1
 
 
-@contextmanager
-def _alone_beside(path: Path) -> Generator[None, None, None]:
-    """Keep other processes out; the lock goes with whoever holds it, also if that is killed."""
-    with path.with_name(f"{path.name}.lock").open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
-def _write_ahead(path: Path) -> None:
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA journal_mode = WAL")
-    path.chmod(0o600)
+def _unavailable(path: Path, error: Exception) -> AstraError:
+    why = one_line(f"{type(error).__name__}: {error}", 300)
+    return AstraError(
+        f"the engine for slow tools does not start: {why}",
+        code="no_job_engine",
+        next_step=f"see that {path.parent} can be written and has space; it is tried again",
+    )
 
 
 def _refuse_pickles() -> None:

@@ -14,7 +14,7 @@ from astra.trusted.file_ledger.reserve import Reserve
 from astra.trusted.files.data_root import DataRoot
 from astra.trusted.kernel.clock import Clock
 from astra.trusted.kernel.errors import BadSetting
-from astra.trusted.ledger.record import Record
+from astra.trusted.ledger.record import Event, Record
 from astra.trusted.policy import contract, telemetry
 from astra.trusted.policy.switches import Switches
 from astra.trusted.settings.configuration import Configuration
@@ -38,6 +38,9 @@ class Base:
     def configuration(self) -> Configuration:
         """Give the configuration in force; asked anew at every use, as it may be signed anew."""
         return contract.in_force(self.ledger)
+
+    def record(self, event: Event) -> None:
+        self.ledger.append([event])
 
     @property
     def persona_space(self) -> Path:

@@ -4,6 +4,7 @@ Each part is made once, after those it needs, before any thread runs. Only the e
 the executor of schedules need each other (`make_executor`).
 """
 
+import threading
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 
@@ -23,28 +24,29 @@ from astra.adapters.signed_channels import SignedChannels
 from astra.adapters.web_push import DeviceChannels, WebPush
 from astra.bootstrap.base import Base, open_base
 from astra.bootstrap.changing import ChangeParts, make_change_parts
-from astra.bootstrap.deploying import Deployer
-from astra.bootstrap.notifying import EveryChannel, Notifier, make_devices, make_key_file
-from astra.bootstrap.plan_running import PlanDoor, PlanNotices, PlanWorkers
+from astra.bootstrap.notifying import make_devices, make_key_file
 from astra.bootstrap.planning import Planning, make_running, planning_of
 from astra.bootstrap.releasing import make_deployer
 from astra.bootstrap.runtime import Dashboard, Runtime
-from astra.bootstrap.scheduling import RegistryCatalogue, ScheduleDoor, Scheduler
-from astra.bootstrap.step_runner import StepRunner, change_steps, quick_steps
 from astra.bootstrap.views import make_views
 from astra.changes.service import Changes
 from astra.deployments.changes import AfterChanges
+from astra.deployments.service import Deployer
 from astra.desires.book import Desires
 from astra.desires.idle import IdlePolicy
-from astra.flow import ChangeWork, Domains
+from astra.flow import Background, ChangeWork, ClaimedFirings, Domains, Lane, lanes
 from astra.goals.promotion import Promotions
+from astra.notifications.channels import EveryChannel, PlanNotices
 from astra.notifications.devices import Devices
 from astra.notifications.outbox import Outbox
 from astra.persona.awareness import Awareness
 from astra.persona.chat import Chat
 from astra.persona.conversations import Conversations
 from astra.plans.coding import PlanCoder
+from astra.plans.door import PlanDoor
+from astra.schedules import events as schedule_events
 from astra.schedules.admission import Admission
+from astra.schedules.door import RegistryCatalogue, ScheduleDoor
 from astra.schedules.executor import JOB, Executor
 from astra.schedules.service import Timetable
 from astra.schedules.tokens import TokenShelf
@@ -150,7 +152,17 @@ def build_runtime(
             exports=planning.exports,
             allowlist=planning.allowlist,
         )
-        every_channel = make_every_channel(base, channels, devices, push_key)
+        outbox = Outbox(ledger, base.clock, make_every_channel(base, channels, devices, push_key))
+        woken = threading.Event()
+        firings = ClaimedFirings(executor, woken)
+        every_lane = (
+            lanes.quick_lane(ledger, base.clock, domains),
+            *firings.lanes(),
+            make_changes_lane(base, parts.changes, deployer),
+            *lanes.plan_lanes(running.runner, planning.drafting, running.announcements),
+            lanes.deployments_lane(deployer),
+            lanes.notifications_lane(outbox),
+        )
 
         return Runtime(
             started_at=base.clock.now(),
@@ -179,12 +191,10 @@ def build_runtime(
             push_key=push_key,
             dashboard=dashboard,
             engine=engine,
-            scheduler=Scheduler(executor, ledger, base.clock),
-            workers=PlanWorkers(ledger, running.runner, planning.drafting, running.announcements),
-            steps=quick_steps(ledger, base.clock, domains),
-            change_steps=make_change_steps(base, parts.changes, deployer),
+            executor=executor,
+            firings=firings,
             deployer=deployer,
-            notifier=Notifier(Outbox(ledger, base.clock, every_channel), ledger),
+            background=Background(ledger, base.clock, every_lane, woken=woken),
             opened=opened.pop_all(),
         )
 
@@ -265,7 +275,11 @@ def make_executor(
 ) -> tuple[Executor, DbosEngine]:
     """Make the executor and its engine of jobs, which learns last what a job is."""
     jobs: dict[str, Job] = {}
-    engine = DbosEngine(base.root.var / "jobs" / "jobs.sqlite3", jobs)
+    engine = DbosEngine(
+        base.root.var / "jobs" / "jobs.sqlite3",
+        jobs,
+        on_set_aside=lambda file, why: base.record(schedule_events.jobs_set_aside(file, why)),
+    )
     executor = Executor(
         ledger=base.ledger,
         clock=base.clock,
@@ -285,13 +299,13 @@ def make_executor(
     return executor, engine
 
 
-def make_change_steps(base: Base, changes: Changes, deployer: Deployer) -> StepRunner:
+def make_changes_lane(base: Base, changes: Changes, deployer: Deployer) -> Lane:
     after = AfterChanges(
         changes=changes,
         deploy=lambda change, story: deployer.deploy(change, actor="operator", correlation=story),
     )
     work = ChangeWork(changes.gathering, changes.merges, changes.remarks, after)
-    return change_steps(base.ledger, base.clock, work, base.switches.why_no_changes)
+    return lanes.changes_lane(base.ledger, base.clock, work, base.switches.why_no_changes)
 
 
 def make_every_channel(

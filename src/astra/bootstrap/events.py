@@ -80,6 +80,8 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         schedules.GAVE_UP: "the last attempt at a firing failed too",
         schedules.ADJUSTED: "a schedule slowed down after failures, or is back to normal",
         schedules.NOTICED: "something about a schedule that a person should hear of",
+        schedules.JOBS_SET_ASIDE: "the job database could not be opened; it was renamed and made"
+        " anew, and open firings are submitted again",
         outbox.SENT: "a notification was taken by a channel; the channel's name, never its address",
         outbox.FAILED: "a channel did not take a notification; which attempt that was",
         devices.SUBSCRIBED: "a browser is told by push from now on: whose it is, and until when",

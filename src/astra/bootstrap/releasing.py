@@ -6,13 +6,13 @@ from astra.adapters.release_folders import ReleaseFolders
 from astra.adapters.supervisor.channel import STAGING
 from astra.adapters.supervisor.client import HolderClient
 from astra.bootstrap.base import Base
-from astra.bootstrap.deploying import Deployer, Leaving
 from astra.changes.service import Changes
 from astra.deployments.app_plan import build_steps, plan_of
 from astra.deployments.asking import AgentRequests
 from astra.deployments.changes import ApprovedChanges
 from astra.deployments.pushing import Pushing
 from astra.deployments.requests import Requests
+from astra.deployments.service import Deployer, Leaving
 from astra.deployments.stage import Stage
 from astra.deployments.upkeep import Upkeep
 from astra.deployments.watching import Plan

@@ -5,8 +5,6 @@ first moment on. What follows the signed configuration asks for it at every use,
 (`views`).
 """
 
-from concurrent import futures
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,16 +15,14 @@ from astra.adapters.dbos_engine import DbosEngine
 from astra.adapters.device_files import KeyFile
 from astra.adapters.signed_channels import SignedChannels
 from astra.bootstrap.changing import ChangeParts
-from astra.bootstrap.deploying import Deployer
-from astra.bootstrap.notifying import Notifier
-from astra.bootstrap.plan_running import PlanWorkers
 from astra.bootstrap.planning import Planning, Running
-from astra.bootstrap.scheduling import Scheduler
-from astra.bootstrap.step_runner import StepRunner
 from astra.changes.service import Changes
+from astra.deployments.service import Deployer
 from astra.desires.book import Desires
+from astra.flow import Background, ClaimedFirings
 from astra.notifications.devices import Devices
 from astra.persona.chat import Chat
+from astra.schedules.executor import Executor
 from astra.schedules.service import Timetable
 from astra.schedules.tokens import TokenShelf
 from astra.trusted.approvals.desk import Desk
@@ -40,8 +36,6 @@ from astra.trusted.kernel.clock import Clock
 from astra.trusted.policy.switches import Switches
 from astra.trusted.settings.environment import Settings
 from astra.trusted.stop.stops import Stops
-
-_LOOK_UP = 0.05
 
 
 @dataclass(kw_only=True)
@@ -88,12 +82,11 @@ class Runtime:
     dashboard: Dashboard
     engine: DbosEngine
     """The engine for what takes long; it starts when it first gets something to do."""
-    scheduler: Scheduler
-    workers: PlanWorkers
-    steps: StepRunner
-    change_steps: StepRunner
+    executor: Executor
+    firings: ClaimedFirings
     deployer: Deployer
-    notifier: Notifier
+    background: Background
+    """The one loop for everything that happens without anybody's call."""
     opened: ExitStack = field(repr=False)
     """Closes what was opened, the ledger last."""
 
@@ -102,12 +95,7 @@ class Runtime:
         return self.change_parts.changes
 
     def close(self) -> None:
-        """Leave: every thread finishes what it does, all at the same time."""
-        loops = (self.scheduler, self.workers, self.steps, self.deployer, self.notifier)
-        with ThreadPoolExecutor() as pool:
-            leaving = [pool.submit(loop.stop) for loop in (*loops, self.change_steps)]
-            while futures.wait(leaving, timeout=_LOOK_UP).not_done:
-                self.ledger.wake()
+        """Leave: every lane finishes what it does, all at the same time."""
         with self.opened:
-            for future in leaving:
-                future.result()
+            self.background.stop()
+            self.deployer.close()

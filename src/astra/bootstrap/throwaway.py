@@ -9,12 +9,11 @@ from astra.adapters.waiting_flag import WaitingFlagFile
 from astra.adapters.workspaces import Workspaces
 from astra.bootstrap import PROJECTIONS
 from astra.bootstrap.base import Base
-from astra.bootstrap.step_runner import change_steps
 from astra.changes.dry_run import NoImports, Stage
 from astra.changes.gathering import Gathering
 from astra.changes.service import Changes
 from astra.deployments.changes import AfterChanges
-from astra.flow import ChangeWork
+from astra.flow import Background, ChangeWork, lanes
 from astra.trusted.approvals.desk import Desk
 from astra.trusted.changes import model
 from astra.trusted.changes.evidence import Scanner
@@ -39,10 +38,11 @@ def open_stage(base: Base, inner: DataRoot, *, boxes: BoxesOnly, scanner: Scanne
         bench.desk.conditions[model.KIND] = changes.review.check_terms
         after = AfterChanges(changes=changes, deploy=_never_deployed)
         work = ChangeWork(changes.gathering, changes.merges, changes.remarks, after)
+        lane = lanes.changes_lane(ledger, base.clock, work, closed=str)
         return Stage(
             ledger=ledger,
             changes=changes,
-            steps=change_steps(ledger, base.clock, work, closed=str),
+            steps=Background(ledger, base.clock, [lane]),
             verify=lambda: check_files(inner.var, public_key=key.public),
             close=opened.pop_all().close,
             discard=lambda: shutil.rmtree(inner.path, ignore_errors=True),

@@ -20,11 +20,16 @@ class Pushing:
     stage: Stage
     remote: Remote
 
+    def due(self) -> Deployment | None:
+        """Give the deployment whose commit is to be pushed now."""
+        settled = views.unpushed(self.stage.ledger)
+        if settled is None or self.stage.stopped() or not self.stage.plan().push_remote:
+            return None
+        return settled
+
     def advance(self) -> bool:
         """Push what is due; tells whether there was something."""
-        if not self.stage.plan().push_remote or self.stage.stopped():
-            return False
-        due = views.unpushed(self.stage.ledger)
+        due = self.due()
         if due is None:
             return False
         outcome = self._checked(due)

@@ -1,9 +1,41 @@
-"""What happens next is derived, not remembered: this table, and a projection of it.
+"""What happens next is derived, not remembered: two tables, and one loop that runs what is due.
 
-Each row says: while an entity is in this state, this step falls due at this time. The projection
-keeps the due steps of every entity as of the ledger's head; the daemon runs what is due. Rebuild
-the index and the list is the same; there is no queue to lose and no cursor to corrupt. Steps check
-before they act, so running one twice does nothing.
+There is no queue to lose and no cursor to corrupt: what is due follows from the ledger, and steps
+check before they act, so running one twice does nothing. The loop (`background`) does the same for
+every lane: due → claimed → run → recorded, with a pause that grows after each failure, one worker
+at a time for each entity, and trouble that the status shows. It wakes when the ledger moved, when
+something ended, or when the next thing falls due.
+
+| lane          | what is due in it                       | at once | closed while            |
+|---------------|-----------------------------------------|---------|-------------------------|
+| quick         | the steps below but those of changes    | 1       | never                   |
+| changes       | the steps of changes below              | 4       | code writing is off, or |
+|               |                                         |         | all work is stopped     |
+| firings       | schedules whose next run has come;      | 8       | never: firings that may |
+|               | retries and firings that waited enough; |         | not run are recorded as |
+|               | what a dead daemon left                 |         | skipped, with the reason|
+| jobs          | claimed firings of slow tools, until    | 1       | never                   |
+|               | the engine for jobs has them            |         |                         |
+| plans         | plans that can take a step              | setting | plans are off, or all   |
+|               |                                         |         | work is stopped         |
+| drafts        | plans that a model is to draft          | 2       | plans are off           |
+| plan-files    | a look at files that plans exported     | 1       | never                   |
+| announcements | messages of plans, a minute old         | 1       | never                   |
+| deployments   | the step that the state of the open     | 1       | all work is stopped     |
+|               | deployment asks for (`deployments.work` |         |                         |
+|               | has that table); then a push; then a    |         |                         |
+|               | look at the app, every second           |         |                         |
+| notifications | notices of the last hour that a channel | 1       | never                   |
+|               | has not taken                           |         |                         |
+
+A firing is claimed by an append that one process wins (`schedules.claims`); everything else is
+claimed by being in a worker's hand, because one process owns a data root. Lanes are described in
+`lanes` and `firings`; whatever they run may take as long as it takes, and no lane waits for
+another.
+
+The steps of the lanes quick and changes are rows of the index, kept by a projection of this table.
+Each row says: while an entity is in this state, this step falls due at this time. Rebuild the index
+and the list is the same.
 
 | entity    | while                | step               | due                                 |
 |-----------|----------------------|--------------------|-------------------------------------|
@@ -32,31 +64,52 @@ before they act, so running one twice does nothing.
 A promotion and a schedule are approvals of their kind, and so is a plan's. Their own step is there
 from the request on, without a time, and gets one when the operator approves.
 
-A step of a change may take minutes, so those have a lane of their own, with several workers
-(`bootstrap.step_runner`); nothing else waits for them. `execute` belongs to the change's approval.
+`execute` belongs to the change's approval, and works on the change: no other step of that change
+runs beside it. A `test` that runs while somebody decides on its change is cut short.
+
 What falls due is said by one module for each domain (`of_approvals`, `of_desires`, `of_changes`,
-`of_plans`); what a step does, by `steps`.
-
-A deployment's state is its next step as well: `deployments.work` has the table, and the deployer's
-thread runs it, because building and watching take longer than other steps may wait.
-
-Schedules are due by rows of their own (`schedules.projection`): what is due among a million is an
-index range, and claiming one is an append. The executor, not the step runner, looks at those. Plans
-that work are due by their own rows, too (`plans.projection`); the plans' runner looks at those.
+`of_plans`); what a step does, by `steps`. Schedules, plans at work, deployments and notifications
+are due by rows of their own domains, which the lanes ask for: what is due among a million schedules
+is an index range.
 """
 
+from astra.flow.background import Background
 from astra.flow.due import CHANGES, QUICK, TEST, DueStep, due_steps, next_due
+from astra.flow.firings import FIRINGS, JOBS, ClaimedFirings
+from astra.flow.lane import Lane, WorkItem
+from astra.flow.lanes import (
+    ANNOUNCEMENTS,
+    DEPLOYMENTS,
+    DRAFTS,
+    NOTIFICATIONS,
+    OF_PLANS,
+    PLAN_FILES,
+    PLANS,
+)
 from astra.flow.projection import PROJECTION
 from astra.flow.steps import ChangeWork, Domains, for_changes, for_domains
 
 __all__ = [
+    "ANNOUNCEMENTS",
     "CHANGES",
+    "DEPLOYMENTS",
+    "DRAFTS",
+    "FIRINGS",
+    "JOBS",
+    "NOTIFICATIONS",
+    "OF_PLANS",
+    "PLANS",
+    "PLAN_FILES",
     "PROJECTION",
     "QUICK",
     "TEST",
+    "Background",
     "ChangeWork",
+    "ClaimedFirings",
     "Domains",
     "DueStep",
+    "Lane",
+    "WorkItem",
     "due_steps",
     "for_changes",
     "for_domains",

@@ -15,6 +15,8 @@ class DueStep:
     subject: str
     step: str
     due: str
+    entity: str = ""
+    """What it works on, where that is not the subject: an approval's `execute` moves its change."""
 
     @property
     def key(self) -> str:
@@ -34,7 +36,8 @@ def next_due(ledger: Ledger, lane: str = QUICK, *, after: str = "") -> DueStep |
 def due_steps(ledger: Ledger, lane: str, until: str) -> list[DueStep]:
     """Give the steps of a lane that are due by a time, oldest first."""
     rows = ledger.query(
-        "SELECT subject, step, due FROM due_step WHERE lane = ? AND due <= ? ORDER BY due, subject",
+        "SELECT subject, step, due, coalesce(entity, subject) FROM due_step"
+        " WHERE lane = ? AND due <= ? ORDER BY due, subject",
         [lane, until],
     )
     return [DueStep(*row) for row in rows]

@@ -76,6 +76,10 @@ class Notification:
     channel: str
     attempt: int
 
+    @property
+    def key(self) -> str:
+        return f"notification:{self.notice.sequence}:{self.channel}:{self.attempt}"
+
     def message(self, *, include_content: bool, waiting: int) -> Message:
         is_approval = self.notice.kind == APPROVAL
         return Message(
@@ -88,10 +92,9 @@ class Notification:
     def outcome(self, *, sent: bool) -> Event:
         notice = self.notice.sequence
         data = {"notice": notice, "channel": self.channel, "attempt": self.attempt}
-        key = f"notification:{notice}:{self.channel}:{self.attempt}"
         if sent:
-            return Event(type=SENT, actor="daemon", data=data, key=key)
-        return Event(type=FAILED, actor="daemon", data=data, key=key)
+            return Event(type=SENT, actor="daemon", data=data, key=self.key)
+        return Event(type=FAILED, actor="daemon", data=data, key=self.key)
 
 
 @dataclass(frozen=True)
@@ -100,19 +103,25 @@ class Outbox:
     clock: Clock
     channels: Callable[[], Channels]
 
+    def due(self) -> list[Notification]:
+        """Give what is to be sent now."""
+        recent = self._recent()
+        return [*self._due(recent, self.channels().names)] if recent else []
+
+    def send(self, notification: Notification) -> None:
+        """Send one notification, and record how that went."""
+        channels = self.channels()
+        message = notification.message(
+            include_content=channels.include_content, waiting=self._waiting()
+        )
+        sent = channels.send(notification.channel, message)
+        self.ledger.append([notification.outcome(sent=sent)])
+
     def send_due(self) -> int:
         """Send what is due now, one after the other; says how many that were."""
-        if not (recent := self._recent()):
-            return 0
-        channels = self.channels()
-        due = [*self._due(recent, channels.names)]
+        due = self.due()
         for notification in due:
-            message = notification.message(
-                include_content=channels.include_content, waiting=self._waiting()
-            )
-            self.ledger.append(
-                [notification.outcome(sent=channels.send(notification.channel, message))]
-            )
+            self.send(notification)
         return len(due)
 
     def _recent(self) -> list[Notice]:

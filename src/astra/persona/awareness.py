@@ -117,6 +117,10 @@ def _torn(record: Record) -> str:
     return f"a crash tore the end of the ledger; {record.data['bytes']} bytes were set aside"
 
 
+def _jobs_set_aside(record: Record) -> str:
+    return f"the job database could not be opened and was made anew: {record.data['reason']}"
+
+
 def _deployed(record: Record) -> str:
     return f"release {record.data['release']} is deployed and stayed healthy"
 
@@ -201,6 +205,7 @@ NOTES: Mapping[str, tuple[str, Callable[[Record], str]]] = {
     changed.STEP_FAILED: (ALERT, _step_failed),
     telemetry.TOOL_INTERRUPTED: (ALERT, _interrupted),
     schedules.NOTICED: (ALERT, _noticed),
+    schedules.JOBS_SET_ASIDE: (ALERT, _jobs_set_aside),
     tokens.REFUSED: (ALERT, _token_refused),
     "ledger_tail_set_aside": (ALERT, _torn),
 }

@@ -78,13 +78,12 @@ class Drafting:
 
     def due(self) -> list[AgentPlan]:
         """Name the plans for which a model is to be called now."""
-        if not self.enabled():
+        pending = self.register.in_states([State.DRAFT_PENDING])
+        if not pending or not self.enabled():
             return []
         now = self.register.now()
         return [
-            plan
-            for plan in self.register.in_states([State.DRAFT_PENDING])
-            if not plan.questions and (plan.due is None or plan.due <= now)
+            plan for plan in pending if not plan.questions and (plan.due is None or plan.due <= now)
         ]
 
     def advance(self, identifier: str) -> None:

@@ -55,10 +55,10 @@ class Runner:
 
     def due(self) -> list[str]:
         """Name the plans that can take a step now, no more than may run at once."""
-        if self.closed():
+        plans = [plan for plan in self.register.in_states(_EVERY_STATE_DUE) if plan.plan]
+        if not plans or self.closed():
             return []
         now = self.register.now()
-        plans = [plan for plan in self.register.in_states(_EVERY_STATE_DUE) if plan.plan]
         working = [plan for plan in plans if plan.state in WORKING]
         ready = [plan for plan in working if plan.due is None or plan.due <= now]
         room = max(self.most_at_once - len(working), 0)

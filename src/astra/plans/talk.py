@@ -7,14 +7,14 @@ silenced talks on in the ledger and announces nothing.
 
 from collections import Counter
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from astra.plans import events
 from astra.plans.model import AgentPlan, Message
 from astra.plans.ports import Notifier
 from astra.plans.register import Register
-from astra.trusted.kernel.clock import parse_time
+from astra.trusted.kernel.clock import format_time, parse_time
 from astra.trusted.kernel.text import one_line
 from astra.trusted.ledger.record import Event
 
@@ -43,13 +43,32 @@ class Announcements:
     register: Register
     notifier: Notifier
 
+    def due(self) -> list[str]:
+        """Name the plans with messages that have waited for a minute."""
+        now = parse_time(self.register.now())
+        return [plan for plan, since in self._waiting() if now - since >= WINDOW]
+
+    def next_due(self) -> str | None:
+        """Say when the next messages will have waited for a minute."""
+        now = parse_time(self.register.now())
+        later = [since + WINDOW for _plan, since in self._waiting() if now - since < WINDOW]
+        return format_time(min(later)) if later else None
+
+    def announce(self, identifier: str) -> bool:
+        """Announce the messages of a plan, together; tells whether there were any."""
+        return self._announce(self.register.get(identifier))
+
     def flush(self) -> int:
         """Announce what has waited for a minute; says how many plans were announced."""
+        return sum(self.announce(identifier) for identifier in self.due())
+
+    def _waiting(self) -> list[tuple[str, datetime]]:
         rows = self.register.ledger.query(
-            "SELECT DISTINCT plan.id FROM plan_message JOIN plan ON plan.id = plan_message.plan"
-            " WHERE direction = 'sent' AND plan_message.sequence > plan.notified"
+            "SELECT plan.id, min(plan_message.time) FROM plan_message"
+            " JOIN plan ON plan.id = plan_message.plan"
+            " WHERE direction = 'sent' AND plan_message.sequence > plan.notified GROUP BY plan.id"
         )
-        return sum(self._announce(self.register.get(identifier)) for (identifier,) in rows)
+        return [(identifier, parse_time(since)) for identifier, since in rows]
 
     def _announce(self, plan: AgentPlan) -> bool:
         unannounced = [

@@ -14,7 +14,13 @@ SKIPPED, HELD = "schedule_firing_skipped", "schedule_firing_held"
 RETRIED, MISSED = "schedule_firing_retried", "schedule_firings_missed"
 GAVE_UP, ADJUSTED = "schedule_gave_up", "schedule_cadence_adjusted"
 NOTICED = "schedule_notice_raised"
+JOBS_SET_ASIDE = "job_database_set_aside"
 DAEMON = "daemon"
+
+
+def jobs_set_aside(file: str, why: str) -> Event:
+    """Say that the engine's database could not be used, and where it is now."""
+    return Event(type=JOBS_SET_ASIDE, actor=DAEMON, data={"file": file, "reason": why})
 
 
 def created(identifier: str, definition: Definition, next_run: str, *, actor: str) -> Event:

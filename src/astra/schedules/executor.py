@@ -5,9 +5,13 @@
   schedule says; everything that was claimed is closed, if need be as `interrupted` by the next
   daemon.
 - A firing that was interrupted is tried again only where doing it twice is the same as once.
+- Claiming and running are apart: what was claimed is handed out (`Handed`), and a lane of the
+  background runs it. What takes long is handed to the engine for jobs and needs nothing else here,
+  so that without the engine everything else goes on.
 """
 
 import json
+import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -32,10 +36,22 @@ from astra.trusted.policy.telemetry import TOOL_STARTED
 BATCH, CHUNK = 64, 32
 JOB = "firing"
 _LONGEST_WAIT = 0.02
+_log = logging.getLogger("astra.schedules")
 
 
-def _at_once(work: Callable[[], None], _firings: int) -> None:
-    work()
+@dataclass(frozen=True, kw_only=True)
+class Handed:
+    """Firings that were claimed together, and what is to be called for them."""
+
+    key: str
+    run: Callable[[], None]
+    firings: int
+    slow: bool = False
+    """Whether they go to the engine: handing them over may fail, and may be tried again."""
+
+
+def _at_once(handed: Handed) -> None:
+    handed.run()
 
 
 @dataclass(kw_only=True)
@@ -46,8 +62,10 @@ class Executor:
     admission: Admission
     closed: Callable[[], str]
     jobs: Jobs | None = None
-    hand_out: Callable[[Callable[[], None], int], None] = _at_once
+    hand_out: Callable[[Handed], None] = _at_once
     seconds: Callable[[], float] = time.perf_counter
+    unsettled: dict[str, State] = field(default_factory=dict[str, State], init=False)
+    """What a dead daemon left and could not be settled yet, with the state it is in."""
     _wishes: dict[str, threading.Event] = field(default_factory=dict[str, threading.Event])
 
     def __post_init__(self) -> None:
@@ -65,19 +83,44 @@ class Executor:
     # What the daemon calls
 
     def settle(self) -> int:
-        """Close what a dead daemon left running, and go on with what waits behind it."""
+        """Close what a dead daemon left running, and go on with what waits behind it.
+
+        One that cannot be settled now stays in `unsettled` and does not keep the others waiting.
+        """
         left = views.every_open_firing(self.ledger, State.RUNNING)
         for firing in left:
-            schedule = self.timetable.get(firing.schedule)
-            if self._slow(schedule):
-                self._submit(firing)
-            else:
-                self._endings.interrupted(schedule, firing, repeatable=self._repeatable(schedule))
-        for firing in views.every_open_firing(self.ledger, State.QUEUED):
-            self._go_on_behind(firing.schedule)
-        for firing in views.every_open_firing(self.ledger, State.WAITING):
-            self._look_again(firing)
+            self._try_to_settle(firing)
+        for state in (State.QUEUED, State.WAITING):
+            for firing in views.every_open_firing(self.ledger, state):
+                self._try_to_settle(firing)
         return len(left)
+
+    def settle_firing(self, identifier: str) -> None:
+        """Settle a firing that a dead daemon left, unless it moved on by itself."""
+        firing, state = views.firing(self.ledger, identifier), self.unsettled.get(identifier)
+        if firing is not None and firing.state == state:
+            self._settle(firing)
+        self.unsettled.pop(identifier, None)
+
+    def _try_to_settle(self, firing: Firing) -> None:
+        try:
+            self._settle(firing)
+        except Exception as error:  # noqa: BLE001 - the others are settled whatever it is
+            _log.error("firing %s is not settled yet: %s", firing.id, error)
+            self.unsettled[firing.id] = State(firing.state)
+
+    def _settle(self, firing: Firing) -> None:
+        if firing.state == State.QUEUED:
+            self._go_on_behind(firing.schedule)
+            return
+        if firing.state == State.WAITING:
+            self._look_again(firing)
+            return
+        schedule = self.timetable.get(firing.schedule)
+        if self._slow(schedule):
+            self._hand([(schedule, firing)])
+        else:
+            self._endings.interrupted(schedule, firing, repeatable=self._repeatable(schedule))
 
     def run_due(self, most: int = BATCH) -> int:
         """Deal with what is due now, at most so many; says how many that were."""
@@ -118,14 +161,19 @@ class Executor:
     def _hand(self, runs: Sequence[tuple[Schedule, Firing]]) -> None:
         for _, firing in runs:
             self._wishes[firing.id] = threading.Event()
+        first = runs[0][1]
+        key = f"{first.id}.{first.attempt}"
         if len(runs) == 1 and self._slow(runs[0][0]):
-            self._submit(runs[0][1])
+            self.hand_out(Handed(key=key, run=lambda: self._submit(first), firings=1, slow=True))
         else:
-            self.hand_out(lambda: self.perform(runs), len(runs))
+            self.hand_out(Handed(key=key, run=lambda: self.perform(runs), firings=len(runs)))
 
     def _submit(self, firing: Firing) -> None:
+        """Have the engine run a firing, unless that is over meanwhile."""
         assert self.jobs is not None  # noqa: S101 - nothing is slow without an engine
-        self.jobs.submit(f"{firing.id}.{firing.attempt}", JOB, f"{firing.id}.{firing.attempt}")
+        key = f"{firing.id}.{firing.attempt}"
+        if self._of_job(key) is not None:
+            self.jobs.submit(key, JOB, key)
 
     # Running
 

@@ -139,7 +139,6 @@ def test_a_run_that_kills_the_daemon_every_time_is_given_up(here: ChangesHere) -
 
 
 def test_a_step_that_fails_is_recorded_once_and_tried_again(here: ChangesHere) -> None:
-    moments = iter(range(0, 10_000, 400))
     change = here.propose()
     place: Any = here.repo.place
 
@@ -148,15 +147,17 @@ def test_a_step_that_fails_is_recorded_once_and_tried_again(here: ChangesHere) -
 
     repo: Any = here.repo
     repo.place = fails
-    here.steps.seconds = lambda: float(next(moments))
+    passed = 0.0
+    here.steps = here.new_steps(seconds=lambda: passed)
     for _ in range(3):
-        here.steps._run(here.steps._ready()[0])  # pyright: ignore[reportPrivateUsage]
+        assert here.steps.run_due() == 1
+        passed += 400.0
     assert here.types().count("change_step_failed") == 1
-    assert "no space left" in here.steps.trouble
+    assert "no space left" in here.steps.trouble()
     repo.place = place
     here.steps.run_due()
     assert here.get(change.id).state is State.AWAITING
-    assert here.steps.trouble == ""
+    assert here.steps.trouble() == ""
 
 
 def test_the_flag_turned_off_stops_every_queued_step_and_on_lets_it_go_on(

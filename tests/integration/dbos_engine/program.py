@@ -4,8 +4,8 @@
 
 Writes a line to LOG for every piece of work, and one to standard output when it may be killed.
 WHAT is `hang-in-run`, `hang-in-done` (submit a job that stops there), or `resume` (submit nothing,
-wait until the job that was left is over), `start` (only start and end), or `read` (look at what is
-kept).
+wait until the job that was left is over), `start` (only start and end), `refused` (say why it does
+not start), or `read` (look at what is kept).
 """
 
 import importlib.util
@@ -13,6 +13,8 @@ import sys
 import threading
 from pathlib import Path
 from typing import Any
+
+from astra.trusted.kernel.errors import AstraError
 
 KEY = "job-1"
 
@@ -40,9 +42,20 @@ def main(module: str, database: str, log: str, what: str, executor_id: str = "da
 
     job = engine_module.Job(run=run, done=done)
     engine = engine_module.DbosEngine(Path(database), {"work": job}, executor_id=executor_id)
+    if what == "refused":
+        print(refusal(engine), flush=True)
+        return
     engine.start()
     act(engine, what)
     engine.close()
+
+
+def refusal(engine: Any) -> str:
+    try:
+        engine.start()
+    except AstraError as error:
+        return f"{error.reason}: {error}"
+    return "it started"
 
 
 def act(engine: Any, what: str) -> None:

@@ -4,6 +4,7 @@ import contextlib
 import random
 import subprocess
 import sys
+import threading
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from astra.bootstrap.runtime import Runtime
-from astra.bootstrap.scheduling import Scheduler
+from astra.flow import Background, ClaimedFirings
 from astra.schedules import events
 from astra.schedules.model import Definition
 from astra.trusted.kernel.clock import SystemClock, format_time
@@ -105,7 +106,7 @@ def test_killed_again_and_again_no_firing_happens_twice_or_is_lost_without_a_rec
     while (done := closed(astra)) < READS + WRITES:
         lives(astra, min(READS + WRITES, done + chance.randint(1, 600)))
     with past(astra) as runtime:  # the last daemon's end is settled by the next one's start
-        runtime.scheduler.executor.settle()
+        runtime.executor.settle()
         states = examine(runtime.ledger, READS + WRITES)
     assert states["succeeded"] > 100
     assert astra.json("ledger", "verify")["ok"]
@@ -116,14 +117,16 @@ def test_ten_thousand_due_at_once_run_once_each(astra: Astra) -> None:
     with past(astra, minutes=20) as runtime:
         fill(runtime, 10_000, 0)
         runtime.clock = clock = SystemClock()
-        executor = runtime.scheduler.executor
+        executor = runtime.executor
         executor.clock = clock
-        scheduler = Scheduler(executor, runtime.ledger, clock)
-        scheduler.start()
+        woken = threading.Event()
+        lanes = ClaimedFirings(executor, woken).lanes()
+        background = Background(runtime.ledger, clock, lanes, woken=woken)
+        background.start()
         while runtime.ledger.query(
             "SELECT 1 FROM schedule WHERE next_run <= ? LIMIT 1",
             [clock.now().strftime("%Y-%m-%dT%H:%M:%S")],
         ):
             runtime.ledger.wait(runtime.ledger.head().sequence, 1.0)
-        scheduler.stop()
+        background.stop()
         assert examine(runtime.ledger, 10_000) == {"succeeded": 10_000}

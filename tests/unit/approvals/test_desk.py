@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from astra import flow
-from astra.bootstrap.step_runner import StepRunner
+from astra.flow import Background
 from astra.testing import GateInMemory
 from astra.trusted.approvals.desk import Desk, content
 from astra.trusted.kernel.errors import Conflict, NotFound, SignatureRejected
@@ -39,7 +39,7 @@ def asked(desk: Desk, digest: str = "d" * 64, **fields: Any) -> str:
     )
 
 
-def runner(gate: GateInMemory) -> StepRunner:
+def runner(gate: GateInMemory) -> Background:
     return gate.steps()
 
 

@@ -172,6 +172,7 @@ const SAYINGS: Record<string, Say> = {
   deployment_rolled_back: (data) => `${text(data.release)} serves again.`,
   rollback_failed: (data) => `No good release could be brought back${because(data)}. Look at it.`,
   commit_quarantined: (data) => `The commit is not deployed again by itself${because(data)}.`,
+  job_database_set_aside: (data) => `The job database was set aside and made anew${because(data)}.`,
   ledger_tail_set_aside: () => "A crash tore the end of a segment; it was set aside, whole.",
 };
 

@@ -104,7 +104,7 @@ def _running(app: FastAPI, runtime: Runtime) -> None:
         start: Annotated[str | None, Body(embed=True)] = None,
         end: Annotated[str | None, Body(embed=True)] = None,
     ) -> dict[str, Any]:
-        executor, actor = runtime.scheduler.executor, f"agent:{caller(request)}"
+        executor, actor = runtime.executor, f"agent:{caller(request)}"
         if not (start or end):
             return executor.by_hand.run_now(identifier, actor=actor)
         if not (start and end):
@@ -115,7 +115,7 @@ def _running(app: FastAPI, runtime: Runtime) -> None:
     @app.post("/api/schedules/{identifier}/approval", response_model=ApprovalDetails)
     def request_approval(request: Request, identifier: str) -> dict[str, Any]:
         actor = f"agent:{caller(request)}"
-        approval = runtime.scheduler.executor.by_hand.request_approval(identifier, actor=actor)
+        approval = runtime.executor.by_hand.request_approval(identifier, actor=actor)
         return runtime.desk.details(approval)
 
 

@@ -148,12 +148,8 @@ async def serve(
             dashboard.url, dashboard.port = loopback.site.origin, loopback.port
         watching = asyncio.create_task(_watch(runtime, activity, leaving)) if idle else None
         runtime.shelf.settle()
-        runtime.steps.start()
-        runtime.notifier.start()
-        runtime.scheduler.start()
-        runtime.change_steps.start()
-        runtime.workers.start()
-        runtime.deployer.start(app=app)
+        runtime.deployer.prepare(app=app)
+        runtime.background.start()
         threading.Thread(target=runtime.sandbox.preflight, name="preflight", daemon=True).start()
         _log.info("serving %s", runtime.root.path)
         _tell(ready, {"ready": os.getpid()})
@@ -200,15 +196,10 @@ def _interrupt(runtime: Runtime, leaving: asyncio.Event) -> None:
 
 async def _watch(runtime: Runtime, activity: Activity, leaving: asyncio.Event) -> None:
     limit = runtime.settings.idle_minutes * 60
-    while activity.idle_seconds() < limit or _needed(runtime):  # noqa: ASYNC110 - idleness is a lack of events
+    while activity.idle_seconds() < limit or runtime.background.needed():  # noqa: ASYNC110 - idleness is a lack of events
         await asyncio.sleep(min(_IDLE_CHECK_SECONDS, limit))
     _log.info("nobody came for %s minutes", runtime.settings.idle_minutes)
     leaving.set()
-
-
-def _needed(runtime: Runtime) -> bool:
-    parts = (runtime.scheduler.needed, runtime.change_steps.busy, runtime.workers.needed)
-    return any(needed() for needed in (*parts, runtime.deployer.busy))
 
 
 class _Server(uvicorn.Server):

@@ -3,9 +3,10 @@
 import os
 from typing import Any
 
-from astra import __version__
+from astra import __version__, flow
 from astra.bootstrap.runtime import Runtime
 from astra.numbers.queues import queues
+from astra.schedules import views as schedules
 from astra.trusted.file_ledger.reserve import Reserve, free_space
 from astra.trusted.kernel.clock import format_time
 from astra.trusted.kernel.errors import AstraError
@@ -46,18 +47,42 @@ def status(
             "records": head.sequence,
             "head": head.hash,
             "time": head.time,
-            "trouble": runtime.ledger.trouble or runtime.steps.trouble,
+            "trouble": runtime.ledger.trouble or runtime.background.trouble(flow.QUICK),
         },
         "changes": {
             **runtime.changes.book.counters(),
             "alerts": runtime.changes.book.alerts(),
-            "trouble": runtime.change_steps.trouble,
+            "trouble": runtime.background.trouble(flow.CHANGES),
         },
-        "plans": runtime.workers.state(),
-        "executor": {**runtime.scheduler.state(), "closed": runtime.switches.why_no_firings()},
-        "app": runtime.deployer.state(),
+        "plans": plans_state(runtime),
+        "executor": executor_state(runtime),
+        "app": app_state(runtime),
         "model": model_state(runtime),
     }
+
+
+def executor_state(runtime: Runtime) -> dict[str, Any]:
+    return {
+        **schedules.counts(runtime.ledger),
+        "running": runtime.firings.claimed,
+        "next_due": runtime.executor.next_due(),
+        "trouble": runtime.background.trouble(flow.FIRINGS, flow.JOBS),
+        "closed": runtime.switches.why_no_firings(),
+    }
+
+
+def plans_state(runtime: Runtime) -> dict[str, Any]:
+    return {
+        "running": runtime.background.running(flow.PLANS, flow.DRAFTS),
+        "states": runtime.planning.register.counts(),
+        "closed": runtime.switches.why_no_steps(),
+        "trouble": runtime.background.trouble(*flow.OF_PLANS),
+    }
+
+
+def app_state(runtime: Runtime) -> dict[str, Any] | None:
+    state = runtime.deployer.state()
+    return state and {**state, "trouble": runtime.background.trouble(flow.DEPLOYMENTS)}
 
 
 def model_state(runtime: Runtime) -> str | None:

@@ -1,4 +1,7 @@
-"""The thread that carries deployments out, and what doors ask of it."""
+"""What doors ask of deployments, and what is due of them now.
+
+Deployments are carried out by a lane of the background (`flow.lanes`), one step at a time.
+"""
 
 import threading
 import time
@@ -12,7 +15,6 @@ from astra.deployments.work import Work
 from astra.trusted.kernel.errors import AstraError, NotFound, Refused
 from astra.trusted.policy.authority import Signed
 
-_PAUSE = 1.0
 _UNDER_WAY = ("requested", "built")
 _SERVES = frozenset({"switched", "settled"})
 
@@ -34,7 +36,7 @@ class Leaving:
 
 
 class Deployer:
-    """One thread that does the next step of the deployment under way, and keeps the app up.
+    """Takes requests, tells what the app is doing, and knows what is to be done next.
 
     The app is kept up once it was asked for: by `astra up`, by a deployment, or because a holder
     was found running.
@@ -50,22 +52,22 @@ class Deployer:
         self.stage = work.stage
         self._ledger = work.stage.ledger
         self._leaving = leaving
-        self._thread = threading.Thread(target=self._loop, name="deployer", daemon=True)
-        self._wanted = self._first = False
+        self._first = False
+        self.keeps_app = False
         self.ends_app = False
-        self._settled = False
-        self.trouble = ""
+        self.settled = False
 
-    def start(self, *, app: bool = False) -> None:
-        self._first = app and self._has_app()
-        self._wanted = app or self.stage.holder.state() is not None
-        self._thread.start()
+    def prepare(self, *, app: bool = False) -> None:
+        """Say before work begins whether the app is to be started too."""
+        self._first = app and self.has_app()
+        self.keeps_app = app or self.stage.holder.state() is not None
 
-    def stop(self) -> None:
-        """Leave; the app goes on with its holder unless it is to end too."""
+    def leave(self) -> None:
+        """Break off what waits for the app: it is done again by the next daemon."""
         self._leaving.now()
-        if self._thread.is_alive():
-            self._thread.join()
+
+    def close(self) -> None:
+        """Leave for good; the app goes on with its holder unless it is to end too."""
         if self.ends_app:
             self.stage.holder.close()
             self.stage.rehearsal.close()
@@ -78,7 +80,7 @@ class Deployer:
     ) -> Deployment:
         self._ready()
         made = self.requests.deploy(change, actor=actor, correlation=correlation, signed=signed)
-        self._wanted = True
+        self.keeps_app = True
         return made
 
     def named(self) -> str:
@@ -109,7 +111,7 @@ class Deployer:
     def roll_back(self, release: str | None, signed: Signed) -> Deployment:
         self._ready()
         made = self.requests.roll_back(release, signed)
-        self._wanted = True
+        self.keeps_app = True
         return made
 
     def await_switch(self, identifier: str, *, seconds: float = 1200.0) -> Deployment:
@@ -139,7 +141,6 @@ class Deployer:
             "state": running.state if running else "down",
             "crashes": running.crashes if running else 0,
             "deployment": {"id": latest[0].id, "state": latest[0].state},
-            "trouble": self.trouble,
         }
 
     def _ready(self) -> None:
@@ -150,42 +151,31 @@ class Deployer:
                 "an operator has stopped all work", code="stopped", next_step="astra start"
             )
 
-    def _has_app(self) -> bool:
+    def has_app(self) -> bool:
         try:
             return bool(self.stage.plan())
         except AstraError:
             return False
 
-    def _loop(self) -> None:
-        while not self._leaving.wait(0):
-            head = self._ledger.head().sequence
-            if not self._turn():
-                self._ledger.wait(head, _PAUSE)
-
-    def _turn(self) -> bool:
-        try:
-            self._settle()
-            if self.work.advance() or (self._has_app() and self.pushing.advance()):
-                self.trouble = ""
-                return True
-            self.trouble = (
-                self.work.upkeep.keep_serving() if self._wanted and not self.busy() else ""
-            )
-        except (AstraError, OSError) as error:
-            self.trouble = str(error)
-        self._leaving.wait(_PAUSE if self.trouble else 0.2)
-        return False
-
-    def _settle(self) -> None:
+    def settle(self) -> None:
         """Once, at the start: finish removals, export, and bring the first release up."""
-        if self._settled:
-            return
-        self._settled = True
+        self.settled = True
         self.stage.rehearsal.close()
         self.work.upkeep.sweep()
         self.work.upkeep.export()
         if self._first and views.live(self._ledger) is None and not self.busy():
             self.requests.deploy(None, actor="daemon")
+
+    def due_push(self) -> Deployment | None:
+        """Give the deployment whose commit is to be pushed now."""
+        if views.unpushed(self._ledger) is None or not self.has_app():
+            return None
+        return self.pushing.due()
+
+    def keep_serving(self) -> None:
+        """See that the release which is to serve does; what keeps it from it is an error."""
+        if trouble := self.work.upkeep.keep_serving():
+            raise AstraError(trouble, next_step="astra releases")
 
 
 def _blocked(obstacle: Obstacle) -> dict[str, Any]:

@@ -1,0 +1,220 @@
+"""One lane at work: which of its items run, which rest after a failure, and what fails now.
+
+An item runs in a thread of its own, at most as many as the lane has workers, and only one for each
+entity. One that fails rests for a while that grows, and the others go on; its trouble is shown
+until it succeeds or is due no more.
+"""
+
+import contextlib
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+
+from astra.flow.lane import Lane, WorkItem
+from astra.flow.pauses import FIRST_PAUSE, FailureLog, Rest
+from astra.trusted.kernel.clock import Clock, parse_time
+from astra.trusted.kernel.errors import AstraError
+from astra.trusted.kernel.text import one_line
+from astra.trusted.ledger.ports import Ledger
+
+_SHORTEST_SLEEP = 0.05
+_LOOK_AT_NEEDLESS = 1.0
+_LONGEST_LANE_PAUSE = 10.0
+_log = logging.getLogger("astra.background")
+
+
+@dataclass(kw_only=True)
+class LaneAtWork:
+    lane: Lane
+    ledger: Ledger
+    clock: Clock
+    seconds: Callable[[], float]
+    stopping: threading.Event
+    woken: threading.Event
+    _running: dict[str, WorkItem] = field(default_factory=dict[str, WorkItem], init=False)
+    _threads: set[threading.Thread] = field(default_factory=set[threading.Thread], init=False)
+    _rests: dict[str, Rest] = field(default_factory=dict[str, Rest], init=False)
+    _own_rest: Rest = field(default_factory=Rest, init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _looked_at: float = field(default=float("-inf"), init=False)
+    _look_at: float = field(default=float("-inf"), init=False)
+
+    def __post_init__(self) -> None:
+        self._failures = FailureLog(_log)
+
+    # What others ask
+
+    @property
+    def running(self) -> int:
+        return len(self._running)
+
+    @property
+    def trouble(self) -> str:
+        """Say what fails now: the lane itself, or the item that rests longest."""
+        resting = [rest for rest in list(self._rests.values()) if rest.why]
+        return self._own_rest.why or max(resting, key=lambda rest: rest.seconds, default=Rest()).why
+
+    def needed(self) -> bool:
+        return self.running > 0 or self.lane.holds_daemon()
+
+    # What the loop calls
+
+    def look(self, *, woken: bool) -> float:
+        """Start what is due, if it is time to look; says in how many seconds to look again."""
+        now = self.seconds()
+        if woken:
+            self._look_at = min(self._look_at, self._looked_at + self.lane.breath)
+        if now >= max(self._look_at, self._own_rest.until):
+            self._look_at = now + self._looked(now)
+            self._looked_at = now
+        return max(self._look_at, self._own_rest.until) - now
+
+    def run_due(self) -> int:
+        """Run what is due now, in this thread, until nothing is; says how many items."""
+        count = 0
+        while not self.stopping.is_set():
+            item = next(iter(self._ready(self.lane.due(), frozenset())), None)
+            if item is None:
+                break
+            self._take(item)
+            self._finish(item)
+            count += 1
+        return count
+
+    def join(self) -> None:
+        """Wait for what runs, as long as the lane grants it; the rest ends with the process."""
+        grace = self.lane.grace
+        deadline = time.monotonic() + (grace or 0.0)
+        for thread in list(self._threads):
+            thread.join(None if grace is None else max(0.0, deadline - time.monotonic()))
+
+    # Looking
+
+    def _looked(self, now: float) -> float:
+        try:
+            pause = self._hand_out()
+            self._own_rest = Rest()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the other lanes go on
+            self._own_rest.for_longer(now, _describe(error), _LONGEST_LANE_PAUSE)
+            self._report(self.lane.name, error)
+            return self._own_rest.seconds
+        return pause
+
+    def _hand_out(self) -> float:
+        """Start what is ready; gives the seconds after which something may have changed.
+
+        What was in hand before asking is left out, even if it ended meanwhile: the answer may be
+        from before that end.
+        """
+        with self._lock:
+            running = list(self._running.values())
+        due = self.lane.due()
+        needless = self._end_needless(running, due)
+        for item in self._ready(due, {item.worked_on for item in running}):
+            if self._take(item):
+                self._start(item)
+        return min(self._until_next(), _LOOK_AT_NEEDLESS if needless else self.lane.look_again)
+
+    def _end_needless(self, running: Sequence[WorkItem], due: Sequence[WorkItem]) -> bool:
+        """End what is due no more; looked at again and again, as a box starts late."""
+        keys = {item.key for item in due}
+        endings = [item.end for item in running if item.end and item.key not in keys]
+        for end in endings:
+            end()
+        return bool(endings)
+
+    def _ready(self, due: Sequence[WorkItem], busy: AbstractSet[str]) -> Iterator[WorkItem]:
+        """Give what may start now. Items that are due no more stop resting."""
+        keys, now = {item.key for item in due}, self.seconds()
+        for key in [key for key in list(self._rests) if key not in keys]:
+            self._rests.pop(key, None)
+        ready = [
+            item
+            for item in due
+            if item.worked_on not in busy and self._rests.get(item.key, Rest()).until <= now
+        ]
+        if ready and not self.lane.closed():
+            yield from ready
+
+    def _until_next(self) -> float:
+        now = self.seconds()
+        pauses = [rest.until - now for rest in list(self._rests.values()) if rest.until > now]
+        coming = self.lane.next_due() if self.running < self.lane.workers else None
+        if coming is not None:
+            pauses.append((parse_time(coming) - self.clock.now()).total_seconds())
+        soonest = min(pauses, default=self.lane.look_again)
+        return min(max(soonest, _SHORTEST_SLEEP), self.lane.look_again)
+
+    # Running
+
+    def _take(self, item: WorkItem) -> bool:
+        """Put an item into a free hand, unless it or its entity is in one already."""
+        with self._lock:
+            entities = {running.worked_on for running in self._running.values()}
+            taken = item.key in self._running or item.worked_on in entities
+            if taken or len(self._running) >= self.lane.workers or self.stopping.is_set():
+                return False
+            self._running[item.key] = item
+            return True
+
+    def _start(self, item: WorkItem) -> None:
+        name = f"{self.lane.name}-{item.action}"
+        thread = threading.Thread(target=self._finish, args=[item], name=name, daemon=True)
+        self._threads.add(thread)
+        try:
+            thread.start()
+        except RuntimeError:  # there is no room for a thread: put it back, and rest
+            self._put_back(item, thread)
+            raise
+
+    def _finish(self, item: WorkItem) -> None:
+        try:
+            if not self.stopping.is_set():
+                self._run(item)
+        finally:
+            self._put_back(item, threading.current_thread())
+            self.woken.set()
+
+    def _put_back(self, item: WorkItem, thread: threading.Thread) -> None:
+        with self._lock:
+            self._running.pop(item.key, None)
+            self._threads.discard(thread)
+
+    def _run(self, item: WorkItem) -> None:
+        head = self.ledger.head().sequence
+        try:
+            item.run()
+        except Exception as error:  # noqa: BLE001 - whatever it was, it is recorded and shown
+            self._failed(item, error)
+        else:
+            self._went_well(item, moved=self.ledger.head().sequence != head)
+
+    def _went_well(self, item: WorkItem, *, moved: bool) -> None:
+        self._rests.pop(item.key, None)
+        pause = item.every or (0.0 if moved else FIRST_PAUSE)  # do not insist on what did nothing
+        if pause:
+            self._rests[item.key] = Rest(pause, self.seconds() + pause)
+
+    def _failed(self, item: WorkItem, error: Exception) -> None:
+        """Let an item rest for longer each time; its first failure is recorded."""
+        rest = self._rests.setdefault(item.key, Rest())
+        first, why = not rest.why, _describe(error)
+        rest.seconds = 0.0 if first else rest.seconds
+        text = f"{item.label}: {one_line(why, 300)}"
+        rest.for_longer(self.seconds(), text, self.lane.longest_pause)
+        self._report(f"{self.lane.name}: {item.action}", error)
+        if first and self.lane.failure:
+            with contextlib.suppress(AstraError):  # the status shows it all the same
+                self.ledger.append([self.lane.failure(item, why)], lazy=True)
+
+    def _report(self, what: str, error: Exception) -> None:
+        """Log what nobody foresaw, with its place; what was foreseen is in the status."""
+        if not isinstance(error, AstraError):
+            self._failures.tell(what, error, self.seconds())
+
+
+def _describe(error: Exception) -> str:
+    return error.detail if isinstance(error, AstraError) else f"{type(error).__name__}: {error}"

@@ -1,0 +1,43 @@
+"""The door of plans: steps call tools at the counter, inside what their plan was granted."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from astra.plans.model import AgentPlan
+from astra.trusted.calls.counter import Counter, Request
+from astra.trusted.calls.registry import Registry
+from astra.trusted.policy.call import Actor, Call, Role
+
+
+class PlanDoor:
+    """The door `plan`: the agent acts, under the plan's own name and grants."""
+
+    def __init__(self, counter: Callable[[], Counter], registry: Registry) -> None:
+        self._counter = counter
+        self._registry = registry
+
+    def understand(self, plan: AgentPlan, tool: str, arguments: Mapping[str, Any]) -> Call:
+        return self._counter().understand(_request(plan, tool, arguments))
+
+    def run(self, plan: AgentPlan, tool: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        return self._counter().call(_request(plan, tool, arguments))
+
+    def describe(self, names: Iterable[str]) -> str:
+        wanted = set(names)
+        return "\n".join(
+            f"{tool.name}: {tool.description}"
+            f" arguments: {json.dumps(tool.input.model_json_schema().get('properties', {}))}"
+            for tool in self._registry.every()
+            if tool.name in wanted
+        )
+
+
+def _request(plan: AgentPlan, tool: str, arguments: Mapping[str, Any]) -> Request:
+    return Request(
+        name=tool,
+        arguments=arguments,
+        actor=Actor(role=Role.AGENT, name=plan.id, door="plan"),
+        correlation=plan.correlation,
+        plan_id=plan.id,
+    )
