@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import astra
-from astra.adapters.git_objects import SourceView
 from astra.adapters.persona_space import PersonaFile, PersonaItem, PersonaPage, PersonaSpace
-from astra.adapters.scoped_reads import ScopedReads
-from astra.adapters.source_search import Pattern
+from astra.adapters.source_view.scoped_reads import ScopedReads
+from astra.adapters.source_view.search import Pattern
+from astra.adapters.source_view.view import SourceView
 from astra.trusted.files import operator_key
 from astra.trusted.files.data_root import DataRoot
 from astra.trusted.policy.grants import GrantKind, GrantPlaces, compile_grants
