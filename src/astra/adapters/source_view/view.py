@@ -19,16 +19,15 @@ from astra.adapters.source_view.listing import SourceListing
 from astra.adapters.source_view.reading import ShownText, ShownTexts, SourceFile
 from astra.adapters.source_view.search import Document, Match, Pattern
 from astra.trusted.git.git_batch import GitObject, ObjectReader, refuse_borrowed_objects
-from astra.trusted.git.git_command import run_git
 from astra.trusted.git.snapshot import (
     Entry,
     EntryKind,
     Snapshot,
     is_commit_id,
-    parse_tree,
+    make_snapshot,
     revision_name,
-    tree_command,
 )
+from astra.trusted.git.tree_reader import TreeReader
 from astra.trusted.kernel.errors import BadInput, NotFound, Refused
 from astra.trusted.policy.paths import parse_folder, parse_relative, quote
 from astra.trusted.policy.reads import refuse_secret
@@ -203,8 +202,8 @@ class SourceView:
     def _load(self, commit: str, data: bytes) -> Snapshot:
         refuse_borrowed_objects(self._repository)
         tree = data.split(b"\n", 1)[0].removeprefix(b"tree ").decode("ascii")
-        output = run_git(tree_command(self._repository, tree)).output
-        snapshot = parse_tree(commit, output, secrets=self._secrets)
+        files = TreeReader(repository=self._repository).list_files(tree, sizes=True)
+        snapshot = make_snapshot(commit, files, secrets=self._secrets)
         with self._lock:
             self._snapshots[commit] = snapshot
             while len(self._snapshots) > self._limits.kept_snapshots:
