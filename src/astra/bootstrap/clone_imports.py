@@ -1,5 +1,8 @@
 """Reading the agent's clone: git runs on it in a box only, and a bundle comes out.
 
+This git is not started by `git_command`: it runs in a box, as whoever owns the clone, and the box
+is what bounds it. Nothing of what it configures or prints is trusted.
+
 Edits in the work tree that are in no commit are committed in the box, in a repository that is gone
 with it, at a fixed time: the same edits on the same commit have the same name.
 """
