@@ -34,7 +34,8 @@ from astra.trusted.kernel.ids import random_id
 from astra.trusted.kernel.text import one_line
 from astra.trusted.policy.manifest import is_secret_name
 from astra.trusted.sandbox import boxes, machine, workspace
-from astra.trusted.sandbox.workspace import Edit, UnsafeTree, Workspace
+from astra.trusted.sandbox.ports import Edit, Workspace
+from astra.trusted.sandbox.workspace import UnsafeTree
 
 PLACE = "/workspace"
 KEPT = 4

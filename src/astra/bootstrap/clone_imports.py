@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from astra.adapters.quarantine import ImportRefused, Quarantine
-from astra.bootstrap.evidence import BoxesOnly
 from astra.trusted.changes.ports import Imported
 from astra.trusted.git.change_repo import GitChangeRepo
 from astra.trusted.kernel.errors import BadInput
 from astra.trusted.kernel.text import one_line
 from astra.trusted.policy.manifest import Limits, Manifest
+from astra.trusted.sandbox.ports import Boxes, BoxRequest
 
 _BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,200}")
 _SECONDS = 60.0
@@ -46,7 +46,7 @@ exec git bundle create --version=2 - --ignore-missing refs/heads/edits "$@"
 
 @dataclass(frozen=True, kw_only=True)
 class BoxedImports:
-    boxes: BoxesOnly
+    boxes: Boxes
     clone: Path
     repo: GitChangeRepo
 
@@ -74,9 +74,9 @@ class BoxedImports:
         return tuple(f"^{commit}" for commit in self.repo.history(_KNOWN))
 
     def _run(self, command: tuple[str, ...], actor: str, correlation: str) -> bytes:
-        outcome = self.boxes.run(
-            command,
-            Manifest(
+        request = BoxRequest(
+            command=command,
+            manifest=Manifest(
                 read_paths=(str(self.clone),),
                 limits=Limits(wall_seconds=_SECONDS, output_bytes=_MOST_BYTES),
             ),
@@ -84,6 +84,7 @@ class BoxedImports:
             actor=actor,
             correlation=correlation,
         )
+        outcome = self.boxes.run(request)
         if not outcome.succeeded:
             words = one_line(outcome.stderr.decode(errors="replace").strip()[-300:], 300)
             raise ImportRefused(

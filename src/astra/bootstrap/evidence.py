@@ -16,9 +16,9 @@ from astra.bootstrap.sandbox import Sandbox
 from astra.trusted.changes import admission
 from astra.trusted.changes.evidence import TestReport
 from astra.trusted.files.data_root import DataRoot
-from astra.trusted.policy.manifest import MIB, Limits, Manifest
+from astra.trusted.policy.manifest import MIB, Limits
 from astra.trusted.sandbox.machine import SandboxUnavailable
-from astra.trusted.sandbox.outcome import Outcome
+from astra.trusted.sandbox.ports import BoxRequest, Outcome
 from astra.trusted.settings.configuration import Target
 from astra.trusted.settings.environment import Settings
 
@@ -29,16 +29,16 @@ class BoxesOnly:
 
     sandbox: Sandbox
 
-    def run(self, command: tuple[str, ...], manifest: Manifest, **how: Any) -> Outcome:
+    def run(self, request: BoxRequest) -> Outcome:
         if self.sandbox.off:
             raise SandboxUnavailable(
                 "nothing of a change runs outside a box, and the sandbox is switched off",
                 next_step="unset ASTRA_SANDBOX, then look at `astra doctor`",
             )
-        return self.sandbox.run(command, manifest, **how)
+        return self.sandbox.run(request)
 
-    def end(self, label: str, why: str) -> None:
-        self.sandbox.end(label, why)
+    def end(self, label: str, why: str) -> int:
+        return self.sandbox.end(label, why)
 
 
 @dataclass(frozen=True, kw_only=True)

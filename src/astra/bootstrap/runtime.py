@@ -23,7 +23,7 @@ from astra.bootstrap.deploying import Deployer
 from astra.bootstrap.events import URGENT
 from astra.bootstrap.evidence import BoxesOnly
 from astra.bootstrap.notifying import EveryChannel, Notifier, make_devices, make_key_file
-from astra.bootstrap.plan_boxes import BoxesOfPlans, PlanBoxes, RefusedHosts
+from astra.bootstrap.plan_boxes import PlanBoxes, RefusedHosts
 from astra.bootstrap.plan_running import PlanDoor, PlanNotices, PlanWorkers
 from astra.bootstrap.planning import (
     ConfiguredModel,
@@ -309,7 +309,7 @@ class Runtime:
             door=PlanDoor(lambda: self.counter, self.registry),
             coder=self.coder,
             refusals=RefusedHosts(self.ledger),
-            boxes=BoxesOfPlans(self.root.path),
+            boxes=self.sandbox,
             notifier=PlanNotices(self.channels),
             closed=self.switches.why_no_steps,
             most_at_once=self.settings.most_plans_at_once,

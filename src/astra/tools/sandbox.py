@@ -10,6 +10,7 @@ from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Hints, Tool
 from astra.trusted.kernel.errors import BadInput, Refused
 from astra.trusted.policy import domains
 from astra.trusted.policy.call import Footprint, Tier
+from astra.trusted.sandbox.ports import request_for
 
 _LONGEST_OUTPUT = 64_000
 
@@ -45,12 +46,13 @@ class FetchAnswer(Answer):
 
 
 def _run(arguments: RunArguments, services: Services) -> RunAnswer:
-    done = services.boxes.run(
+    request = request_for(
         tuple(arguments.command),
         arguments.seconds,
         actor=services.actor,
         correlation=services.correlation,
     )
+    done = services.boxes.run(request)
     stdout, stderr = _text(done.stdout), _text(done.stderr)
     return RunAnswer(
         verdict=str(done.verdict),
