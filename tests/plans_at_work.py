@@ -15,6 +15,7 @@ from astra.testing import CounterInMemory, GateInMemory
 from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Tool
 from astra.trusted.ledger import views
 from astra.trusted.policy.call import Footprint, Tier
+from astra.trusted.sandbox.ports import BoxRequest, Outcome
 
 STORY = "cor_00000000000000aa"
 NOTES = "/data/persona_space/notes"
@@ -95,8 +96,11 @@ class NoBoxes:
     def __init__(self) -> None:
         self.ended: list[str] = []
 
-    def end(self, agent_id: str) -> int:
-        self.ended.append(agent_id)
+    def run(self, request: BoxRequest) -> Outcome:
+        raise AssertionError(f"no box was to run {request.command}")
+
+    def end(self, label: str, why: str) -> int:
+        self.ended.append(label)
         return 1
 
 

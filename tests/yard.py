@@ -10,7 +10,7 @@ import pytest
 from astra.trusted.policy.manifest import Limits, Manifest
 from astra.trusted.sandbox import machine, staging
 from astra.trusted.sandbox.launch import Box, run
-from astra.trusted.sandbox.outcome import Outcome
+from astra.trusted.sandbox.ports import Outcome
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,7 +25,7 @@ from astra.schedules.service import Timetable
 from astra.schedules.tokens import TokenShelf
 from astra.testing_plans import MemoryPlanFiles, OneModel
 from astra.tools.catalogue import make_registry
-from astra.tools.services import Boxes, Deployments, PersonaFiles, Services, SourceView
+from astra.tools.services import Deployments, PersonaFiles, Services, SourceView
 from astra.trusted.approvals import desk
 from astra.trusted.approvals.desk import Desk
 from astra.trusted.calls.counter import Counter, Request
@@ -296,8 +296,8 @@ class CounterInMemory:
             health=dict,
             set_flag_off=lambda _name: {},
             approval_link=lambda identifier: f"http://localhost/{identifier}",
-            boxes=cast("Boxes", None),
-            plan_boxes=lambda _plan: cast("Boxes", None),
+            boxes=cast("Any", None),
+            plan_boxes=lambda _plan: cast("Any", None),
             deployments=cast("Deployments", None),
         )
         self.counter = Counter(

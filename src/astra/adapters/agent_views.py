@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from astra.adapters.git_objects import SourceView
 from astra.adapters.persona_space import PersonaFile, PersonaItem, PersonaPage, PersonaSpace
-from astra.adapters.scoped_reads import ScopedReads
-from astra.adapters.source_search import Pattern
+from astra.adapters.source_view.scoped_reads import ScopedReads
+from astra.adapters.source_view.search import Pattern
+from astra.adapters.source_view.view import SourceView
 from astra.trusted.files.guarded_files import GuardedFolder
 from astra.trusted.git.git_batch import ObjectReader
 from astra.trusted.policy.reads import ReadScope

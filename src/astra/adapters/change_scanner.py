@@ -15,7 +15,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 from astra.adapters.scan_worker.bundle import bundle
 from astra.adapters.scan_worker.checkers import (
@@ -32,27 +32,12 @@ from astra.trusted.changes.files import LINK, SUBMODULE, ChangedFile
 from astra.trusted.kernel.errors import AstraError
 from astra.trusted.kernel.text import one_line
 from astra.trusted.policy.manifest import GIB, MIB, Limits, Manifest
-from astra.trusted.sandbox.outcome import Outcome
+from astra.trusted.sandbox.ports import Boxes, BoxRequest, Outcome
 
 SECONDS = 60.0
 MOST_FILES = 5_000
 MOST_BYTES = 64 * MIB
 _LIBRARIES = ("tree_sitter", "tree_sitter_javascript", "tree_sitter_typescript", "yaml")
-
-
-class Boxes(Protocol):
-    """The part of the sandbox that a scan needs."""
-
-    def run(
-        self,
-        command: tuple[str, ...],
-        manifest: Manifest,
-        *,
-        workdir: str,
-        correlation: str,
-        actor: str,
-        programs: tuple[Path, ...] = (),
-    ) -> Outcome: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,14 +92,15 @@ class ChangeScanner:
         self, folder: Path, index: dict[str, Any], actor: str, correlation: str
     ) -> Outcome:
         program = index["ruff"]
-        return self.boxes.run(
-            (program, *index["python"]),
-            Manifest(read_paths=(str(folder),), limits=self._limits()),
+        request = BoxRequest(
+            command=(program, *index["python"]),
+            manifest=Manifest(read_paths=(str(folder),), limits=self._limits()),
             workdir=str(folder / "new"),
             actor=actor,
             correlation=correlation,
             programs=(Path(program),),
         )
+        return self.boxes.run(request)
 
     def _limits(self) -> Limits:
         return Limits(wall_seconds=self.seconds, memory_bytes=GIB, output_bytes=16 * MIB)
@@ -127,14 +113,15 @@ class ChangeScanner:
             read_paths=(str(folder), *_library_folders()),
             limits=self._limits(),
         )
-        return self.boxes.run(
-            (str(python), "-I", "-S", str(folder / "rules.zip"), str(folder)),
-            manifest,
+        request = BoxRequest(
+            command=(str(python), "-I", "-S", str(folder / "rules.zip"), str(folder)),
+            manifest=manifest,
             workdir=str(folder),
             actor=actor,
             correlation=correlation,
             programs=(python, Path(index["ruff"])),
         )
+        return self.boxes.run(request)
 
 
 @contextlib.contextmanager

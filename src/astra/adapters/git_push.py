@@ -11,7 +11,7 @@ from pathlib import Path
 
 from astra.deployments.ports import Checked
 from astra.trusted.git.bounded_process import BoundedCommand, run_bounded
-from astra.trusted.git.git_command import HARDENED_ENVIRONMENT, HARDENED_OPTIONS
+from astra.trusted.git.git_command import GitCommand
 from astra.trusted.kernel.errors import AstraError, BadSetting
 
 _REMOTE = re.compile(r"(?P<scheme>https|ssh|file)://[^\s\x00-\x1f]+")
@@ -32,23 +32,19 @@ class Push:
         if not _COMMIT.fullmatch(commit):
             raise BadSetting("that is no commit", next_step="give the whole id", key="commit")
         arguments = (
-            *("git", *HARDENED_OPTIONS, "-c", f"protocol.{scheme}.allow=always"),
-            *(f"--git-dir={self.repository}", "push", "--porcelain", "--no-verify"),
-            *("--no-signed", "--no-follow-tags", "--recurse-submodules=no", "--"),
+            *("push", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags"),
+            *("--recurse-submodules=no", "--"),
             *(self.remote, f"{commit}:refs/heads/{self.branch}"),
         )
-        opened = {"GIT_ALLOW_PROTOCOL": scheme}
-        if scheme == "ssh":  # the variable wins over the option that closes ssh
-            opened["GIT_SSH_COMMAND"] = (
-                f"ssh -F none -i {self.key} -o IdentitiesOnly=yes -o BatchMode=yes"
-                " -o StrictHostKeyChecking=yes"
-            )
-        return BoundedCommand(
+        command = GitCommand(
+            repository=self.repository,
             arguments=arguments,
-            environment={**HARDENED_ENVIRONMENT, **opened},
+            protocol=scheme,
+            ssh_key=self.key if scheme == "ssh" else None,
             timeout=_SECONDS,
             output_limit=1024 * 1024,
         )
+        return command.bounded()
 
     def push(self, commit: str) -> Checked:
         try:

@@ -12,8 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import NoReturn, Self
 
-from astra.adapters import source_reading, text_view
-from astra.adapters.git_objects import NotText, SourceView
+from astra.adapters.source_view import reading, text_lines
+from astra.adapters.source_view.view import NotText, SourceView
 from astra.trusted.files.guarded_files import GuardedFolder
 from astra.trusted.kernel.errors import BadInput, Refused
 from astra.trusted.policy.paths import RelativePath, fold, parse_folder, parse_relative, quote
@@ -202,7 +202,7 @@ def read_text(
     path: str, content: bytes, *, start: int | None, end: int | None, numbered: bool
 ) -> PersonaFile:
     """Show the bytes of a file as text: decoded, masked, then cut to the range."""
-    shown = source_reading.show(content)
+    shown = reading.show(content)
     if shown is None:
         raise NotText(
             f"{quote(path)} is binary ({len(content)} bytes) and is not shown",
@@ -211,7 +211,7 @@ def read_text(
         )
     if start is None and end is None and len(shown.text) > MOST_CHARACTERS:
         _ask_for_range(path, shown.text)
-    lines = text_view.take_lines(
+    lines = text_lines.take_lines(
         shown.text,
         start=1 if start is None else start,
         end=end,
@@ -234,7 +234,7 @@ def read_text(
 
 
 def _ask_for_range(path: str, text: str) -> NoReturn:
-    total = len(text_view.lines_of(text))
+    total = len(text_lines.lines_of(text))
     raise PersonaRefused(
         PersonaProblem.TOO_LARGE,
         f"{quote(path)} has {total} lines, too many to show at once: ask for a range",

@@ -18,8 +18,9 @@ from typing import NoReturn
 
 from astra.trusted.changes.ports import Imported
 from astra.trusted.git.bounded_process import ProgramOutputTooLarge, ProgramTimedOut
-from astra.trusted.git.change_repo import read_differences
+from astra.trusted.git.change_repo import read_contents
 from astra.trusted.git.git_command import GitCommand, GitFailed, run_git
+from astra.trusted.git.tree_reader import TooManyFiles, TreeChange, TreeReader
 from astra.trusted.kernel.errors import Refused
 
 _SIGNATURE = b"# v2 git bundle\n"
@@ -77,10 +78,8 @@ class Quarantine:
             except (GitFailed, IndexError) as error:
                 words = error.detail if isinstance(error, GitFailed) else "it shares no history"
                 _refuse(f"the objects do not pass git's own checks: {words[:300]}")
-            raw_differences = _differences(repository, base, bundle.tip)
-            _check_count(raw_differences, most_files)
-            reader = _Blobs(repository, most_bytes)
-            files = read_differences(raw_differences, reader)
+            changes = _list_changes(repository, base, bundle.tip, most_files)
+            files = read_contents(changes, _Blobs(repository, most_bytes))
         return Imported(tip=bundle.tip, base=base, files=files)
 
     @contextmanager
@@ -123,22 +122,20 @@ class _Blobs:
             _refuse(f"its files have more than {self.most_bytes} bytes together")
 
 
-def _differences(repository: Path, base: str, tip: str) -> bytes:
-    options = ("-r", "-z", "--raw", "--no-renames", "--no-abbrev")
+def _list_changes(repository: Path, base: str, tip: str, most: int) -> list[TreeChange]:
+    reader = TreeReader(repository=repository, timeout=_SECONDS, memory=_MEMORY)
     try:
-        return _git(repository, "diff-tree", *options, base, tip)
+        return reader.list_changes(base, tip, most=most)
+    except TooManyFiles as error:
+        _refuse(f"{error.detail} (astra.toml: target.max_files)")
     except GitFailed as error:
         _refuse(f"its files cannot be listed: {error.detail[:300]}")
+    except (ProgramTimedOut, ProgramOutputTooLarge) as error:
+        _refuse(f"reading it takes too much: {error.detail}")
 
 
 def _lines(oids: Sequence[str]) -> bytes:
     return "".join(f"{oid}\n" for oid in oids).encode()
-
-
-def _check_count(raw: bytes, most: int) -> None:
-    count = raw.count(b"\0") // 2
-    if count > most:
-        _refuse(f"it touches {count} files, more than {most} (astra.toml: target.max_files)")
 
 
 def _git(repository: Path, *arguments: str, input: bytes = b"") -> bytes:  # noqa: A002 - as GitCommand names it

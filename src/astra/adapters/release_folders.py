@@ -31,7 +31,7 @@ from astra.deployments.ports import Built
 from astra.trusted.files.data_root import write_private
 from astra.trusted.kernel.errors import AstraError, Refused
 from astra.trusted.sandbox import machine, staging
-from astra.trusted.sandbox.outcome import Outcome
+from astra.trusted.sandbox.ports import Outcome
 
 Steps = Callable[[], tuple[tuple[str, ...], ...]]
 RunStep = Callable[[tuple[str, ...], Path, str], Outcome]

@@ -1,26 +1,29 @@
 """The files of a release: written from raw git blobs, sealed, and named by one digest.
 
 Nothing of the tree is interpreted: no attribute, filter, hook or submodule. Files are made first
-and links last, so that nothing is ever written through a link; a name that is not a clean path, or
+and links last, so that nothing is ever written through a link; a name that is unsafe on a disk, or
 that comes twice, refuses the whole tree. Host code never follows a link in a release.
 """
 
-import contextlib
 import hashlib
 import os
 import re
 import shutil
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from astra.trusted.changes.files import EXECUTABLE, LINK, SUBMODULE
 from astra.trusted.git.git_batch import CHECKED_OUT, ObjectReader, refuse_borrowed_objects
-from astra.trusted.git.git_command import GitCommand, run_git
+from astra.trusted.git.tree_reader import (
+    TreeFile,
+    TreeReader,
+    UnsafePath,
+    refuse_unsafe,
+)
 from astra.trusted.kernel.errors import Refused
-from astra.trusted.policy.paths import PathRefused, parse_relative, quote
+from astra.trusted.policy.paths import quote
 
-_ENTRY = re.compile(rb"(\d{6}) (blob|commit) ([0-9a-f]{40,64})\t(.+)", re.DOTALL)
 _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _AT_ONCE = 200
 _CHUNK = 1 << 20
@@ -31,24 +34,17 @@ class BadTree(Refused):
     code = "bad_tree"
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Entry:
-    mode: bytes
-    oid: str
-    path: str
-
-
 def write_tree(repository: Path, commit: str, folder: Path) -> int:
     """Write the files of a commit into a new folder; says how many."""
     if not _COMMIT.fullmatch(commit):
         raise BadTree(f"{commit!a} is no commit id", next_step="give the whole id")
     refuse_borrowed_objects(repository)
-    command = ("ls-tree", "-r", "-z", "--full-tree", "--end-of-options", commit)
-    listing = run_git(GitCommand(repository=repository, arguments=command)).output
-    entries = [_entry(line) for line in listing.split(b"\0") if line]
+    entries = TreeReader(repository=repository).list_files(commit)
+    for entry in entries:
+        _check(entry)
     folder.mkdir(mode=0o755)
-    links = [entry for entry in entries if entry.mode == b"120000"]
-    files = [entry for entry in entries if entry.mode != b"120000"]
+    links = [entry for entry in entries if entry.mode == LINK]
+    files = [entry for entry in entries if entry.mode != LINK]
     for entry, data in (*_contents(repository, files), *_contents(repository, links)):
         _write(folder, entry, data)
     return len(entries)
@@ -124,27 +120,19 @@ def link_tree(source: Path, target: Path) -> None:
     partial.rename(target)
 
 
-def _entry(line: bytes) -> _Entry:
-    found = _ENTRY.fullmatch(line)
-    if found is None or found[2] != b"blob":
+def _check(entry: TreeFile) -> None:
+    if entry.mode == SUBMODULE:
         raise BadTree(
-            f"{line[-200:]!r} is not a file: submodules are not deployed",
+            f"{quote(entry.path)} is not a file: submodules are not deployed",
             next_step="put the files themselves into the repository",
         )
-    return _Entry(mode=found[1], oid=found[3].decode(), path=_clean(found[4]))
+    try:
+        refuse_unsafe(entry)
+    except UnsafePath as error:
+        raise BadTree(error.detail, next_step="rename that file") from None
 
 
-def _clean(raw: bytes) -> str:
-    with contextlib.suppress(UnicodeDecodeError, PathRefused):
-        path = raw.decode()
-        if parse_relative(path).text == path and ".git" not in path.lower().split("/"):
-            return path
-    raise BadTree(
-        f"the tree has a file with the unclean name {raw[:200]!r}", next_step="rename that file"
-    )
-
-
-def _contents(repository: Path, entries: Sequence[_Entry]) -> Iterator[tuple[_Entry, bytes]]:
+def _contents(repository: Path, entries: Sequence[TreeFile]) -> Iterator[tuple[TreeFile, bytes]]:
     reader = ObjectReader(repository, largest=CHECKED_OUT, timeout=120.0)
     try:
         for start in range(0, len(entries), _AT_ONCE):
@@ -159,15 +147,15 @@ def _contents(repository: Path, entries: Sequence[_Entry]) -> Iterator[tuple[_En
         reader.close()
 
 
-def _write(folder: Path, entry: _Entry, data: bytes) -> None:
-    path = folder / entry.path
+def _write(folder: Path, entry: TreeFile, data: bytes) -> None:
+    path = folder / os.fsdecode(entry.raw_path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if entry.mode == b"120000":
+        if entry.mode == LINK:
             path.symlink_to(os.fsdecode(data))
             return
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        mode = 0o755 if entry.mode == b"100755" else 0o644
+        mode = 0o755 if entry.mode == EXECUTABLE else 0o644
         with os.fdopen(os.open(path, flags, mode), "wb") as file:
             file.write(data)
     except (FileExistsError, NotADirectoryError):

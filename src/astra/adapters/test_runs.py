@@ -12,7 +12,6 @@ import tempfile
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
 
 from astra.adapters.workspaces import Workspaces
 from astra.changes import judging, junit
@@ -26,10 +25,8 @@ from astra.trusted.kernel.text import one_line, printable
 from astra.trusted.policy.manifest import MIB, Limits, Manifest
 from astra.trusted.policy.secrets import mask
 from astra.trusted.sandbox import machine, staging, toolchain
-from astra.trusted.sandbox.outcome import Outcome, Verdict
+from astra.trusted.sandbox.ports import Boxes, BoxRequest, Outcome, Verdict, Workspace
 from astra.trusted.sandbox.results import read_result
-from astra.trusted.sandbox.supervision import OnOutput
-from astra.trusted.sandbox.workspace import Workspace
 
 MOST_SHOWN = MIB
 TAIL = 8_000
@@ -44,26 +41,6 @@ _ENDINGS = {
 _REPORT = "junit.xml"
 _CUT = b"\n[more output is not shown]\n"
 Show = Callable[[bytes], None]
-
-
-class Boxes(Protocol):
-    """The part of the sandbox that a run of tests needs."""
-
-    def run(
-        self,
-        command: tuple[str, ...],
-        manifest: Manifest,
-        *,
-        workdir: str,
-        correlation: str,
-        actor: str,
-        programs: tuple[Path, ...] = (),
-        workspace: Workspace | None = None,
-        on_output: OnOutput = ...,
-        label: str = "",
-    ) -> Outcome: ...
-
-    def end(self, label: str, why: str) -> None: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,9 +136,9 @@ class _Story:
         screen = _Screen(show)
         with _results() as folder:
             command = words(str(folder / _REPORT))
-            outcome = self.tests.boxes.run(
-                command,
-                Manifest(write_paths=(str(folder),), limits=self.tests.limits),
+            request = BoxRequest(
+                command=command,
+                manifest=Manifest(write_paths=(str(folder),), limits=self.tests.limits),
                 workdir=self.files.place,
                 actor=self.actor,
                 correlation=self.correlation,
@@ -170,6 +147,7 @@ class _Story:
                 on_output=screen.take,
                 label=self.label,
             )
+            outcome = self.tests.boxes.run(request)
             report, problem = _report(folder, asked=self.command.reports)
         judgement = _judged(outcome, report, problem, is_pytest=self.command.pytest is not None)
         return _Run(outcome, report, judgement, screen.tail())

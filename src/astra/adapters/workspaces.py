@@ -15,34 +15,32 @@ import os
 import posixpath
 import re
 import threading
-from collections.abc import Callable, Generator, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from astra.trusted.changes.files import EXECUTABLE, LINK, SUBMODULE
 from astra.trusted.changes.places import belongs_to_tests
 from astra.trusted.git.git_batch import CHECKED_OUT, ObjectReader
-from astra.trusted.git.git_command import GitCommand, run_git
+from astra.trusted.git.tree_reader import (
+    TreeChange,
+    TreeFile,
+    TreeReader,
+    UnsafePath,
+    decode_path,
+    refuse_unsafe,
+)
 from astra.trusted.kernel.errors import NotFound
 from astra.trusted.kernel.ids import random_id
 from astra.trusted.kernel.text import one_line
 from astra.trusted.policy.manifest import is_secret_name
 from astra.trusted.sandbox import boxes, machine, workspace
-from astra.trusted.sandbox.workspace import Edit, UnsafeTree, Workspace
+from astra.trusted.sandbox.ports import Edit, Workspace
+from astra.trusted.sandbox.workspace import UnsafeTree
 
 PLACE = "/workspace"
 KEPT = 4
 MOST_EDITS = 3_000
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_NOTHING = "000000"
-_KNOWN_MODES = frozenset({"100644", "100664", EXECUTABLE, LINK, SUBMODULE})
-
-
-@dataclass(frozen=True)
-class _Difference:
-    path: bytes
-    mode: str
-    oid: str
 
 
 class Workspaces:
@@ -61,7 +59,7 @@ class Workspaces:
         copied: bool = False,
         largest: int = CHECKED_OUT,
     ) -> None:
-        self._repository = repository
+        self._trees = TreeReader(repository=repository)
         self._folder = folder / boxes.boot()
         self._kept = kept
         self._most_edits = most_edits
@@ -98,7 +96,7 @@ class Workspaces:
     def paths(self, commit: str) -> frozenset[bytes]:
         """List every path of a commit."""
         _check_commit(commit)
-        return frozenset(difference.path for difference in self._listed(commit))
+        return frozenset(file.raw_path for file in self._trees.list_files(commit))
 
     def close(self) -> None:
         self._objects.close()
@@ -113,7 +111,7 @@ class Workspaces:
         return commits[0]
 
     def _is_near(self, name: str, commit: str) -> bool:
-        return name == commit or len(self._differing(name, commit)) <= self._most_edits
+        return name == commit or len(self._trees.list_changes(name, commit)) <= self._most_edits
 
     def _checkouts(self) -> list[str]:
         locks = sorted(self._folder.glob("*.lock"), key=lambda p: p.stat().st_mtime, reverse=True)
@@ -130,7 +128,7 @@ class Workspaces:
             os.chown(partial, identity.uid, identity.gid)
         top = os.open(partial, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            workspace.apply(top, self._read(self._listed(commit)), identity)
+            workspace.apply(top, self._read(self._added(commit)), identity)
         except BaseException:
             workspace.discard(partial)
             raise
@@ -160,38 +158,24 @@ class Workspaces:
         self, base: str, commit: str, tests_from: str | None, test_paths: Sequence[str]
     ) -> tuple[Edit, ...]:
         if tests_from is None:
-            return self._read(self._differing(base, commit))
+            return self._read(self._trees.list_changes(base, commit))
         _check_commit(tests_from)
         is_test = _in(test_paths)
-        code = (d for d in self._differing(base, commit) if not is_test(d.path))
-        tests = (d for d in self._differing(base, tests_from) if is_test(d.path))
+        code = (c for c in self._trees.list_changes(base, commit) if not is_test(c.path))
+        tests = (c for c in self._trees.list_changes(base, tests_from) if is_test(c.path))
         return self._read([*code, *tests])
 
-    def _read(self, differences: Iterable[_Difference]) -> tuple[Edit, ...]:
-        wanted = [_checked(difference) for difference in differences]
-        with_text = [d for d in wanted if d.mode not in {_NOTHING, SUBMODULE}]
-        found = self._objects.read_many([d.oid for d in with_text])
-        texts = {d.oid: blob.data for d, blob in zip(with_text, found, strict=True) if blob}
-        return tuple(_edit(difference, texts) for difference in wanted)
+    def _added(self, commit: str) -> Iterator[TreeChange]:
+        """Give every file of a commit as a change of an empty folder."""
+        for file in self._trees.list_files(commit):
+            yield TreeChange(path=file.path, old=None, new=file)
 
-    def _differing(self, old: str, new: str) -> list[_Difference]:
-        words = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--full-index")
-        raw = self._git(*words, "--end-of-options", old, new).split(b"\0")
-        return [
-            _Difference(path, facts.split()[1].decode(), facts.split()[3].decode())
-            for facts, path in zip(raw[::2], raw[1::2], strict=False)
-        ]
-
-    def _listed(self, commit: str) -> list[_Difference]:
-        raw = self._git("ls-tree", "-r", "-z", "--full-tree", "--end-of-options", commit)
-        entries = (line.partition(b"\t") for line in raw.split(b"\0") if line)
-        return [
-            _Difference(path, facts.split()[0].decode(), facts.split()[2].decode())
-            for facts, _tab, path in entries
-        ]
-
-    def _git(self, *words: str) -> bytes:
-        return run_git(GitCommand(repository=self._repository, arguments=words)).output
+    def _read(self, changes: Iterable[TreeChange]) -> tuple[Edit, ...]:
+        checked = [_checked(change) for change in changes]
+        oids = [c.new.oid for c in checked if c.new is not None and c.new.mode != SUBMODULE]
+        blobs = zip(oids, self._objects.read_many(oids), strict=True)
+        contents = {oid: blob.data for oid, blob in blobs if blob}
+        return tuple(_edit(change.raw_path, change.new, contents) for change in checked)
 
 
 @contextlib.contextmanager
@@ -209,30 +193,28 @@ def _check_commit(commit: str) -> None:
         )
 
 
-def _checked(difference: _Difference) -> _Difference:
-    names = difference.path.split(b"/")
-    if any(name in {b"", b".", b".."} or name.lower() == b".git" for name in names):
-        raise _unsafe(difference.path, "is no path that may be written")
-    if difference.mode not in {*_KNOWN_MODES, _NOTHING}:
-        raise _unsafe(difference.path, f"has the unknown mode {difference.mode}")
-    return difference
+def _checked(change: TreeChange) -> TreeChange:
+    try:
+        refuse_unsafe(change)
+    except UnsafePath as error:
+        raise UnsafeTree(error.detail, next_step="propose a change without it") from None
+    return change
 
 
-def _edit(difference: _Difference, texts: dict[str, bytes]) -> Edit:
-    path, mode = difference.path, difference.mode
-    if mode == _NOTHING:
+def _edit(path: bytes, file: TreeFile | None, contents: Mapping[str, bytes]) -> Edit:
+    if file is None:
         return Edit(path=path)
-    if mode == SUBMODULE:
+    if file.mode == SUBMODULE:
         return Edit(path=path, folder=True)
-    if difference.oid not in texts:
+    if file.oid not in contents:
         raise _unsafe(path, "is not in the repository")
-    data = texts[difference.oid]
-    if mode == LINK:
+    data = contents[file.oid]
+    if file.mode == LINK:
         _refuse_leading_out(path, data)
         return Edit(path=path, data=data, link=True)
-    if is_secret_name(os.fsdecode(posixpath.basename(path))):
+    if is_secret_name(decode_path(posixpath.basename(path))):
         data = b""
-    return Edit(path=path, data=data, mode=0o755 if mode == EXECUTABLE else 0o644)
+    return Edit(path=path, data=data, mode=0o755 if file.mode == EXECUTABLE else 0o644)
 
 
 def _refuse_leading_out(path: bytes, target: bytes) -> None:
@@ -241,8 +223,8 @@ def _refuse_leading_out(path: bytes, target: bytes) -> None:
         raise _unsafe(path, "is a link that leads out of the tree")
 
 
-def _in(test_paths: Sequence[str]) -> Callable[[bytes], bool]:
-    return lambda path: belongs_to_tests(os.fsdecode(path), test_paths)
+def _in(test_paths: Sequence[str]) -> Callable[[str], bool]:
+    return lambda path: belongs_to_tests(path, test_paths)
 
 
 def _unsafe(path: bytes, why: str) -> UnsafeTree:

@@ -14,7 +14,7 @@ from astra.adapters.boxes import target_tools
 from astra.adapters.boxes.agent_boxes import AgentBoxes
 from astra.adapters.boxes.boxes_only import BoxesOnly
 from astra.adapters.boxes.coding_agent import BoxedCodingAgent, ProposedByTool, SourceForCoder
-from astra.adapters.boxes.plan_boxes import BoxesOfPlans, PlanBoxes, RefusedHosts
+from astra.adapters.boxes.plan_boxes import PlanBoxes, RefusedHosts
 from astra.adapters.boxes.sandbox import Sandbox
 from astra.adapters.chat_door import Copies, CounterForChat
 from astra.adapters.configured_model import ConfiguredModel
@@ -136,7 +136,7 @@ def build_runtime(
             door=PlanDoor(lambda: counter, base.registry),
             coder=coder,
             refusals=RefusedHosts(ledger),
-            boxes=BoxesOfPlans(root.path),
+            boxes=sandbox,
             notifier=PlanNotices(channels.current),
             closed=base.switches.why_no_steps,
             most_at_once=settings.most_plans_at_once,

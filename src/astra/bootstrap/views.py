@@ -2,7 +2,7 @@
 
 from astra.adapters.agent_views import Files, Readers, Source, Views
 from astra.adapters.persona_space import PersonaSpace
-from astra.adapters.scoped_reads import ScopedReads
+from astra.adapters.source_view.scoped_reads import ScopedReads
 from astra.bootstrap.base import Base
 from astra.trusted.files.data_root import DataRoot
 from astra.trusted.files.own_places import grant_places

@@ -16,6 +16,8 @@ import ast
 from collections.abc import Mapping
 from posixpath import basename, splitext
 
+from astra.trusted.kernel.text import one_line
+
 Changes = Mapping[str, tuple[bytes | None, bytes | None]]
 _READ_WHEN_ASKED = frozenset({".html", ".css", ".js", ".map", ".svg", ".png", ".ico", ".woff2"})
 _ENTRY = "__main__.py"
@@ -28,7 +30,7 @@ def why_not(changes: Changes, *, ignored: tuple[str, ...] = ()) -> str:
         if path.startswith(ignored) or splitext(path)[1] in _READ_WHEN_ASKED:
             continue
         if trouble := _trouble(path, old, new):
-            return f"{path}: {trouble}"
+            return f"{one_line(path)}: {trouble}"
     return ""
 
 
@@ -43,6 +45,8 @@ def _kept(path: str, ignored: tuple[str, ...]) -> bool:
 def _trouble(path: str, old: bytes | None, new: bytes | None) -> str:
     if not path.endswith(".py"):
         return "is not Python"
+    if not path.isprintable():
+        return "has a name that no module can have"
     if old is None or new is None:
         return "came" if old is None else "went"
     if basename(path) == _ENTRY:

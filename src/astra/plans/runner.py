@@ -11,7 +11,7 @@ model as interrupted and never done again.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Protocol
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -31,14 +31,9 @@ from astra.trusted.kernel.clock import format_time, parse_time
 from astra.trusted.kernel.errors import AstraError, DuplicateKey
 from astra.trusted.kernel.text import one_line
 from astra.trusted.ledger.record import Event
+from astra.trusted.sandbox.ports import Boxes
 
 _EVERY_STATE_DUE = (*WORKING, State.APPROVED)
-
-
-class Boxes(Protocol):
-    def end(self, agent_id: str) -> int:
-        """End every process that runs for a plan; says how many boxes there were."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +87,7 @@ class Runner:
 
         data = {"reason": reason, "detail": one_line(detail, 500)}
         self.register.move(identifier, events.ABORTED, lambda _plan: data, actor=actor, beside=said)
-        self.boxes.end(identifier)
+        self.boxes.end(identifier, "its plan was ended")
 
     def _step(self, identifier: str) -> bool:
         self.exports.export(identifier)

@@ -10,6 +10,7 @@ from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Hints, Tool
 from astra.trusted.kernel.errors import BadInput, Refused
 from astra.trusted.policy import domains
 from astra.trusted.policy.call import Footprint, Tier
+from astra.trusted.sandbox.ports import request_for
 
 _LONGEST_OUTPUT = 64_000
 
@@ -45,12 +46,13 @@ class FetchAnswer(Answer):
 
 
 def _run(arguments: RunArguments, services: Services) -> RunAnswer:
-    outcome = services.boxes.run(
+    request = request_for(
         tuple(arguments.command),
         arguments.seconds,
         actor=services.actor,
         correlation=services.correlation,
     )
+    outcome = services.boxes.run(request)
     stdout, stderr = _text(outcome.stdout), _text(outcome.stderr)
     return RunAnswer(
         verdict=str(outcome.verdict),

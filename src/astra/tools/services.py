@@ -16,6 +16,7 @@ from astra.trusted.approvals.desk import Desk
 from astra.trusted.kernel.clock import Clock
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.policy.call import Call, Footprint
+from astra.trusted.sandbox.ports import GrantedBoxes
 
 
 class SourceView(Protocol):
@@ -65,18 +66,6 @@ class PersonaFiles(Protocol):
         ...
 
 
-class Boxes(Protocol):
-    """The sandbox an agent gets for its own calls."""
-
-    def run(
-        self, command: tuple[str, ...], seconds: float, *, actor: str, correlation: str
-    ) -> Any: ...
-
-    def fetch(self, url: str, grant: str, *, actor: str, correlation: str) -> Any: ...
-
-    def in_words(self) -> str: ...
-
-
 class Deployments(Protocol):
     """Deploying as an agent may ask for it."""
 
@@ -108,8 +97,8 @@ class Services:
     health: Callable[[], dict[str, Any]]
     set_flag_off: Callable[[str], dict[str, Any]]
     approval_link: Callable[[str], str]
-    boxes: Boxes
-    plan_boxes: Callable[[str], Boxes]
+    boxes: GrantedBoxes
+    plan_boxes: Callable[[str], GrantedBoxes]
     deployments: Deployments
     actor: str = ""
     correlation: str = ""

@@ -15,7 +15,7 @@ SCRIPT = """
 import subprocess, sys
 from pathlib import Path
 from astra.trusted.sandbox.launch import Box, run
-from astra.trusted.sandbox.workspace import Workspace
+from astra.trusted.sandbox.ports import Workspace
 from astra.adapters.workspaces import Workspaces
 
 top = Path(sys.argv[1])

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from astra.adapters.git_objects import SourceView
 from astra.adapters.persona_space import PersonaSpace
-from astra.adapters.scoped_reads import ScopedReads
+from astra.adapters.source_view.scoped_reads import ScopedReads
+from astra.adapters.source_view.view import SourceView
 from astra.trusted.policy.grants import GrantKind, GrantPlaces, PathGrants, compile_grants
 from astra.trusted.policy.protected import ProtectedPlaces, protected_places
 from astra.trusted.policy.reads import (

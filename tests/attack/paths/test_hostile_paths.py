@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from astra.adapters.source_search import Pattern
+from astra.adapters.source_view.search import Pattern
 from astra.trusted.kernel.errors import AstraError, NotFound, Refused
 from astra.trusted.policy.grants import GrantKind, GrantRefused
 from astra.trusted.policy.paths import PathRefused, parse_absolute, parse_relative

@@ -9,7 +9,7 @@ import pytest
 
 from astra.trusted.policy.manifest import MIB, Limits
 from astra.trusted.sandbox import machine
-from astra.trusted.sandbox.outcome import Verdict
+from astra.trusted.sandbox.ports import Verdict
 from astra.trusted.stop.stop import stop_now
 
 pytestmark = pytest.mark.serial

@@ -11,7 +11,7 @@ import pytest
 from astra.trusted.kernel.errors import NotFound
 from astra.trusted.policy.manifest import Manifest
 from astra.trusted.sandbox import toolchain
-from astra.trusted.sandbox.outcome import Verdict
+from astra.trusted.sandbox.ports import Verdict
 from astra.trusted.sandbox.results import UnsafeResult, read_result
 
 

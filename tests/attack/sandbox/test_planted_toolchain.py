@@ -11,6 +11,7 @@ from astra.adapters.bubblewrap.preflight import Preflight
 from astra.testing import MemoryLedger
 from astra.trusted.files.data_root import DataRoot
 from astra.trusted.sandbox import toolchain
+from astra.trusted.sandbox.ports import request_for
 from astra.trusted.sandbox.toolchain import UnusableToolchain
 
 
@@ -42,7 +43,7 @@ def agent_boxes(root: DataRoot, program: Path) -> AgentBoxes:
 
 def refused(boxes: AgentBoxes, *command: str) -> UnusableToolchain:
     with pytest.raises(UnusableToolchain) as caught:
-        boxes.run(command, 10, actor="agent", correlation="cor_0000000000000001")
+        boxes.run(request_for(command, 10, actor="agent", correlation="cor_0000000000000001"))
     return caught.value
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from astra.trusted.policy.manifest import Manifest
-from astra.trusted.sandbox.outcome import Verdict
+from astra.trusted.sandbox.ports import Verdict
 
 
 def test_a_link_on_the_way_to_a_grant_is_refused(yard: Any, tmp_path: Path) -> None:

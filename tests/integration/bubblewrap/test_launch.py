@@ -10,7 +10,7 @@ import pytest
 from astra.trusted.policy.manifest import MIB, Limits, Manifest
 from astra.trusted.sandbox import boxes, machine, staging, threshold
 from astra.trusted.sandbox.machine import SandboxUnavailable
-from astra.trusted.sandbox.outcome import Verdict
+from astra.trusted.sandbox.ports import Verdict
 from astra.trusted.sandbox.supervision import Started
 from astra.trusted.sandbox.toolchain import Toolchain
 

@@ -13,7 +13,7 @@ import pytest
 from astra.trusted.policy.manifest import Limits
 from astra.trusted.sandbox import boxes
 from astra.trusted.sandbox.boxes import RunningBox
-from astra.trusted.sandbox.outcome import Outcome, Verdict
+from astra.trusted.sandbox.ports import Outcome, Verdict
 from astra.trusted.stop.stop import end_one, stop_now
 
 FORKS = (

@@ -12,8 +12,8 @@ from astra.bootstrap.runtime import Runtime
 from astra.changes.edits import WholeFile
 from astra.changes.proposing import Proposal
 from astra.trusted.changes.model import State
-from astra.trusted.policy.manifest import Manifest
 from astra.trusted.sandbox.machine import SandboxUnavailable
+from astra.trusted.sandbox.ports import BoxRequest
 from astra.trusted.settings import environment
 from driver import Astra, make_repository
 
@@ -58,5 +58,5 @@ def test_with_the_sandbox_switched_off_nothing_of_a_change_runs_either(runtime: 
 
     with pytest.raises(SandboxUnavailable):
         BoxesOnly(Off()).run(  # pyright: ignore[reportArgumentType]
-            ("true",), Manifest(), workdir="/tmp", correlation="c", actor="a"
+            BoxRequest(command=("true",), correlation="c", actor="a")
         )

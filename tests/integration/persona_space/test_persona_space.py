@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from astra.adapters.git_objects import NotText, SourceView
 from astra.adapters.persona_space import (
     LARGEST_WRITE,
     BadText,
@@ -12,6 +11,7 @@ from astra.adapters.persona_space import (
     PersonaRefused,
     PersonaSpace,
 )
+from astra.adapters.source_view.view import NotText, SourceView
 from astra.trusted.kernel.errors import NotFound
 from astra.trusted.policy.reads import ReadProblem, ReadRefused
 

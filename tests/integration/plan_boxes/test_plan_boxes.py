@@ -6,7 +6,10 @@ from typing import Any, cast
 
 import pytest
 
-from astra.adapters.boxes.plan_boxes import BoxesOfPlans, PlanBoxes
+from astra.adapters.boxes.plan_boxes import PlanBoxes
+from astra.adapters.boxes.sandbox import Sandbox
+from astra.testing import MemoryLedger
+from astra.trusted.files.data_root import DataRoot
 from astra.trusted.kernel.errors import Refused
 from astra.trusted.policy.manifest import Manifest
 from plans_at_work import PlansAtWork
@@ -78,4 +81,5 @@ def test_a_plan_that_does_not_work_has_nothing(repo: Path) -> None:
 
 
 def test_ending_the_boxes_of_a_plan_that_has_none_ends_nothing(tmp_path: Path) -> None:
-    assert BoxesOfPlans(tmp_path).end("plan_00000000000000aa") == 0
+    sandbox = Sandbox(DataRoot(tmp_path), MemoryLedger())
+    assert sandbox.end("plan_00000000000000aa", "its plan was ended") == 0

@@ -12,7 +12,7 @@ import pytest
 from astra.adapters import release_tree
 from astra.adapters.release_folders import BuildFailed
 from astra.adapters.release_tree import BadTree
-from astra.trusted.sandbox.outcome import Outcome, Verdict
+from astra.trusted.sandbox.ports import Outcome, Verdict
 from deploying import Stage
 
 RELEASE = "20260301T120000Z-000000000000"

@@ -6,7 +6,7 @@ from typing import Any
 
 from astra.adapters.workspaces import Workspaces
 from astra.trusted.sandbox import boxes
-from astra.trusted.sandbox.workspace import Edit
+from astra.trusted.sandbox.ports import Edit
 
 
 def checkouts(target: Any) -> set[str]:

@@ -15,7 +15,7 @@ from astra.adapters.unconfined.run import run
 from astra.trusted.egress.egress_proxy import Attempt, Internet
 from astra.trusted.policy.manifest import Limits, Manifest
 from astra.trusted.sandbox import boxes
-from astra.trusted.sandbox.outcome import Outcome, Verdict
+from astra.trusted.sandbox.ports import Outcome, Verdict
 from astra.trusted.stop import process_tree as tree
 from astra.trusted.stop.stop import end_one, stop_now
 

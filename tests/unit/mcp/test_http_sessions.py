@@ -5,17 +5,19 @@ from typing import Any, cast
 
 from starlette.requests import Request
 
-from astra.interfaces.mcp.door import Context, Door
 from astra.interfaces.mcp.session import Budget
 from astra.interfaces.mcp.streamable import HttpSessions
+from astra.interfaces.mcp.tool_server import Context, ToolServer
 from astra.testing import CounterInMemory
 
 
 def sessions() -> HttpSessions:
     inside = CounterInMemory()
     ledger = inside.gate.root.ledger
-    door = Door(counter=lambda: inside.counter, ledger=ledger, flags=lambda _off: inside.gate.on)
-    return HttpSessions(door, dotted=False)
+    tools = ToolServer(
+        counter=lambda: inside.counter, ledger=ledger, flags=lambda _off: inside.gate.on
+    )
+    return HttpSessions(tools, dotted=False)
 
 
 def budget(known: HttpSessions, version: str, session: str, who: str = "user:1") -> Budget:

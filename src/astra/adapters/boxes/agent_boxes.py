@@ -8,15 +8,14 @@ adds exactly one host, which somebody approved.
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
 from astra.adapters.boxes import target_tools
 from astra.adapters.boxes.sandbox import Sandbox
 from astra.trusted.kernel.errors import AstraError
 from astra.trusted.policy.manifest import Limits, Manifest, in_words, unconfined_in_words
-from astra.trusted.sandbox.outcome import Outcome
+from astra.trusted.sandbox.ports import Boxes, BoxRequest, Fetched, Outcome
 
 _FETCH_SECONDS = 60.0
 _MOST_FETCHED = 2_000_000
@@ -35,32 +34,9 @@ sys.stdout.buffer.write(answer.read(most))
 """
 
 
-class Boxed(Protocol):
-    """What runs a command in a box."""
-
-    def run(
-        self,
-        command: tuple[str, ...],
-        manifest: Manifest,
-        *,
-        workdir: str,
-        correlation: str,
-        actor: str,
-        programs: tuple[Path, ...],
-        label: str,
-    ) -> Outcome: ...
-
-
 class FetchFailed(AstraError):
     code = "fetch_failed"
     http_status = 502
-
-
-@dataclass(frozen=True)
-class Fetched:
-    status: int
-    content_type: str
-    body: bytes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,17 +48,14 @@ class AgentBoxes:
     may_write_code: Callable[[], bool]
     tools: Callable[[], tuple[Path, ...]] = tuple
 
-    def run(
-        self, command: tuple[str, ...], seconds: float, *, actor: str, correlation: str
-    ) -> Outcome:
+    def run(self, request: BoxRequest) -> Outcome:
+        granted = self._manifest(request.seconds)
         return self.sandbox.run(
-            command,
-            self._manifest(seconds),
-            workdir=str(self.folder),
-            actor=actor,
-            correlation=correlation,
-            programs=self.tools(),
+            replace(request, manifest=granted, workdir=str(self.folder), programs=self.tools())
         )
+
+    def end(self, label: str, why: str) -> int:
+        return self.sandbox.end(label, why)
 
     def fetch(self, url: str, grant: str, *, actor: str, correlation: str) -> Fetched:
         return fetch(self.sandbox, url, (grant,), actor=actor, correlation=correlation)
@@ -106,7 +79,7 @@ class AgentBoxes:
 
 
 def fetch(
-    sandbox: Boxed,
+    boxes: Boxes,
     url: str,
     grants: tuple[str, ...],
     *,
@@ -116,15 +89,15 @@ def fetch(
 ) -> Fetched:
     """Fetch one address in a box that reaches the granted hosts and no other."""
     python = Path(getattr(sys, "_base_executable", sys.executable))
-    outcome = sandbox.run(
-        (str(python), "-I", "-S", "-c", _FETCH, url, str(_MOST_FETCHED)),
-        Manifest(network_domains=grants, limits=Limits(wall_seconds=_FETCH_SECONDS)),
-        workdir="/tmp",  # noqa: S108 - the box's own, fresh and size-capped
+    request = BoxRequest(
+        command=(str(python), "-I", "-S", "-c", _FETCH, url, str(_MOST_FETCHED)),
+        manifest=Manifest(network_domains=grants, limits=Limits(wall_seconds=_FETCH_SECONDS)),
         actor=actor,
         correlation=correlation,
         programs=(python,),
         label=label,
     )
+    outcome = boxes.run(request)
     if not outcome.succeeded or not outcome.egress.allowed:
         raise FetchFailed(
             f"{url[:200]} was not fetched: {_last_line(outcome)}",

@@ -11,7 +11,7 @@ from astra.deployments.ports import Checked, Running
 from astra.deployments.watching import Plan
 from astra.trusted.files.data_root import DataRoot
 from astra.trusted.policy.manifest import Limits, Manifest
-from astra.trusted.sandbox.outcome import Outcome
+from astra.trusted.sandbox.ports import BoxRequest, Outcome
 from astra.trusted.settings.configuration import Configuration
 
 _BUILD = Limits(wall_seconds=900, cpu_seconds=1800)
@@ -31,19 +31,21 @@ class AppCommand:
         environment = {"ASTRA_RELEASE": release, "ASTRA_STATE": plan.state}
         environment |= {"ASTRA_PROBE": running.probe, "PYTHONDONTWRITEBYTECODE": "1"}
         outcome = self.sandbox.run(
-            (str(program), *plan.health_command[1:]),
-            Manifest(
-                read_paths=(folder,),
-                write_paths=(plan.state,),
-                network_domains=() if plan.network == "host" else tuple(plan.network),
-                limits=_HEALTH,
-                environment=environment,
-            ),
-            workdir=folder,
-            correlation=running.instance,
-            actor="daemon",
-            programs=(program,),
-            host_network=plan.network == "host",
+            BoxRequest(
+                command=(str(program), *plan.health_command[1:]),
+                manifest=Manifest(
+                    read_paths=(folder,),
+                    write_paths=(plan.state,),
+                    network_domains=() if plan.network == "host" else tuple(plan.network),
+                    limits=_HEALTH,
+                    environment=environment,
+                ),
+                workdir=folder,
+                correlation=running.instance,
+                actor="daemon",
+                programs=(program,),
+                host_network=plan.network == "host",
+            )
         )
         said = ascii((outcome.stderr or outcome.stdout)[-300:].decode("utf-8", "replace"))[1:-1]
         return Checked(ok=outcome.succeeded, detail=f"the command: {outcome.reason} {said}")
@@ -63,12 +65,14 @@ class OperatorsRemote:
         words = self.plan().commit_checks
         program = find_program(words[0])
         outcome = self.sandbox.run(
-            (str(program), *words[1:]),
-            Manifest(read_paths=(folder,), limits=_BUILD),
-            workdir=folder,
-            correlation=correlation,
-            actor="daemon",
-            programs=(program,),
+            BoxRequest(
+                command=(str(program), *words[1:]),
+                manifest=Manifest(read_paths=(folder,), limits=_BUILD),
+                workdir=folder,
+                correlation=correlation,
+                actor="daemon",
+                programs=(program,),
+            )
         )
         said = ascii((outcome.stderr or outcome.stdout)[-500:].decode("utf-8", "replace"))[1:-1]
         return Checked(ok=outcome.succeeded, detail=f"commit checks: {outcome.reason} {said}")
@@ -94,15 +98,17 @@ class BuildSteps:
         network = self.configuration().app.permissions.network
         program = find_program(step[0])
         return self.sandbox.run(
-            (str(program), *step[1:]),
-            Manifest(
-                write_paths=(str(folder),),
-                network_domains=() if network == "host" else tuple(network),
-                limits=_BUILD,
-            ),
-            workdir=str(folder),
-            correlation=story,
-            actor="daemon",
-            programs=(program,),
-            host_network=network == "host",
+            BoxRequest(
+                command=(str(program), *step[1:]),
+                manifest=Manifest(
+                    write_paths=(str(folder),),
+                    network_domains=() if network == "host" else tuple(network),
+                    limits=_BUILD,
+                ),
+                workdir=str(folder),
+                correlation=story,
+                actor="daemon",
+                programs=(program,),
+                host_network=network == "host",
+            )
         )

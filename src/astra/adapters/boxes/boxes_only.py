@@ -4,12 +4,10 @@ Where the sandbox is switched off (`off-unsafe`), that is refused here, and the 
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 from astra.adapters.boxes.sandbox import Sandbox
-from astra.trusted.policy.manifest import Manifest
 from astra.trusted.sandbox.machine import SandboxUnavailable
-from astra.trusted.sandbox.outcome import Outcome
+from astra.trusted.sandbox.ports import BoxRequest, Outcome
 
 
 @dataclass(frozen=True)
@@ -18,13 +16,13 @@ class BoxesOnly:
 
     sandbox: Sandbox
 
-    def run(self, command: tuple[str, ...], manifest: Manifest, **how: Any) -> Outcome:
+    def run(self, request: BoxRequest) -> Outcome:
         if self.sandbox.off:
             raise SandboxUnavailable(
                 "nothing of a change runs outside a box, and the sandbox is switched off",
                 next_step="unset ASTRA_SANDBOX, then look at `astra doctor`",
             )
-        return self.sandbox.run(command, manifest, **how)
+        return self.sandbox.run(request)
 
-    def end(self, label: str, why: str) -> None:
-        self.sandbox.end(label, why)
+    def end(self, label: str, why: str) -> int:
+        return self.sandbox.end(label, why)

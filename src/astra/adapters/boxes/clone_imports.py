@@ -1,5 +1,8 @@
 """Reading the agent's clone: git runs on it in a box only, and a bundle comes out.
 
+This git is not started by `git_command`: it runs in a box, as whoever owns the clone, and the box
+is what bounds it. Nothing of what it configures or prints is trusted.
+
 Edits in the work tree that are in no commit are committed in the box, in a repository that is gone
 with it, at a fixed time: the same edits on the same commit have the same name.
 """
@@ -8,13 +11,13 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from astra.adapters.boxes.boxes_only import BoxesOnly
 from astra.adapters.quarantine import ImportRefused, Quarantine
 from astra.trusted.changes.ports import Imported
 from astra.trusted.git.change_repo import GitChangeRepo
 from astra.trusted.kernel.errors import BadInput
 from astra.trusted.kernel.text import one_line
 from astra.trusted.policy.manifest import Limits, Manifest
+from astra.trusted.sandbox.ports import Boxes, BoxRequest
 
 _BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,200}")
 _SECONDS = 60.0
@@ -43,7 +46,7 @@ exec git bundle create --version=2 - --ignore-missing refs/heads/edits "$@"
 
 @dataclass(frozen=True, kw_only=True)
 class BoxedImports:
-    boxes: BoxesOnly
+    boxes: Boxes
     clone: Path
     repo: GitChangeRepo
 
@@ -71,9 +74,9 @@ class BoxedImports:
         return tuple(f"^{commit}" for commit in self.repo.history(_KNOWN))
 
     def _run(self, command: tuple[str, ...], actor: str, correlation: str) -> bytes:
-        outcome = self.boxes.run(
-            command,
-            Manifest(
+        request = BoxRequest(
+            command=command,
+            manifest=Manifest(
                 read_paths=(str(self.clone),),
                 limits=Limits(wall_seconds=_SECONDS, output_bytes=_MOST_BYTES),
             ),
@@ -81,6 +84,7 @@ class BoxedImports:
             actor=actor,
             correlation=correlation,
         )
+        outcome = self.boxes.run(request)
         if not outcome.succeeded:
             words = one_line(outcome.stderr.decode(errors="replace").strip()[-300:], 300)
             raise ImportRefused(

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from astra.adapters.agent_views import Source
-from astra.adapters.boxes.boxes_only import BoxesOnly
 from astra.adapters.boxes.plan_boxes import PlanBoxes
 from astra.adapters.workspaces import PLACE, Workspaces
 from astra.changes import patches
@@ -20,7 +19,7 @@ from astra.trusted.kernel.errors import AstraError, BadSetting, Refused
 from astra.trusted.kernel.text import one_line
 from astra.trusted.policy.call import Actor, Role
 from astra.trusted.sandbox import toolchain
-from astra.trusted.sandbox.outcome import Outcome
+from astra.trusted.sandbox.ports import Boxes, BoxRequest, Outcome
 
 AGENT_SECONDS = 1_800.0
 _MOST_FILES, _MOST_CHARACTERS = 40, 60_000
@@ -74,7 +73,7 @@ class BoxedCodingAgent:
     """`[coder] command`, in the plan's own box, on a copy of the target that vanishes with it."""
 
     command: Callable[[], str]
-    boxes: BoxesOnly
+    boxes: Boxes
     workspaces: Workspaces
     commit: Callable[[], str]
     plan_boxes: Callable[[str], PlanBoxes]
@@ -88,9 +87,9 @@ class BoxedCodingAgent:
         manifest = self.plan_boxes(plan.id).manifest(AGENT_SECONDS)
         script = _WORK.format(place=PLACE)
         with self.workspaces.open(self.commit()) as workspace:
-            outcome = self.boxes.run(
-                ("sh", "-c", script, "coder", instructions, *self._words()),
-                manifest,
+            request = BoxRequest(
+                command=("sh", "-c", script, "coder", instructions, *self._words()),
+                manifest=manifest,
                 workdir=PLACE,
                 correlation=plan.correlation,
                 actor=f"agent:{plan.id}",
@@ -98,6 +97,7 @@ class BoxedCodingAgent:
                 workspace=workspace,
                 label=plan.id,
             )
+            outcome = self.boxes.run(request)
         diff = _diff_of(outcome)
         parts = patches.parse(diff.encode())
         named = (path for part in parts for path in (part.old_path, part.new_path) if path)

@@ -8,12 +8,11 @@ Every box carries the plan's id, so that ending the plan ends it.
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from astra.adapters.boxes import target_tools
-from astra.adapters.boxes.agent_boxes import Fetched, fetch
-from astra.adapters.boxes.boxes_only import BoxesOnly
+from astra.adapters.boxes.agent_boxes import fetch
 from astra.adapters.boxes.sandbox import BOX_ENDED
 from astra.plans.grants import absolute
 from astra.plans.model import AgentPlan
@@ -23,11 +22,9 @@ from astra.trusted.ledger import chain
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.policy import globs
 from astra.trusted.policy.manifest import MOST_ENTRIES, Limits, Manifest, in_words, is_within
-from astra.trusted.sandbox.outcome import Outcome
-from astra.trusted.stop import stop
+from astra.trusted.sandbox.ports import SCRATCH, Boxes, BoxRequest, Fetched, Outcome
 
 _MOST_LOOKED_AT = 20_000
-_SCRATCH = "/tmp"  # noqa: S108 - the box's own, fresh and size-capped
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,24 +32,25 @@ class PlanBoxes:
     """One plan's way into the sandbox."""
 
     agent_id: str
-    sandbox: BoxesOnly
+    sandbox: Boxes
     contracts: Contracts
     may_write_code: Callable[[], bool]
     tools: Callable[[], tuple[Path, ...]] = tuple
 
-    def run(
-        self, command: tuple[str, ...], seconds: float, *, actor: str, correlation: str
-    ) -> Outcome:
-        manifest = self.manifest(seconds)
+    def run(self, request: BoxRequest) -> Outcome:
+        manifest = self.manifest(request.seconds)
         return self.sandbox.run(
-            command,
-            manifest,
-            workdir=_workdir(manifest),
-            actor=actor,
-            correlation=correlation,
-            programs=self.tools(),
-            label=self.agent_id,
+            replace(
+                request,
+                manifest=manifest,
+                workdir=_workdir(manifest),
+                programs=self.tools(),
+                label=self.agent_id,
+            )
         )
+
+    def end(self, label: str, why: str) -> int:
+        return self.sandbox.end(label, why)
 
     def fetch(self, url: str, grant: str, *, actor: str, correlation: str) -> Fetched:
         """Fetch one address; a page that leads elsewhere may lead to what the plan may reach."""
@@ -97,17 +95,6 @@ class PlanBoxes:
 
 
 @dataclass(frozen=True)
-class BoxesOfPlans:
-    """The boxes that run now, by the plan they run for."""
-
-    data_root: Path
-
-    def end(self, agent_id: str) -> int:
-        """End every box that runs for a plan; says how many there were."""
-        return stop.end_labelled(self.data_root, agent_id)
-
-
-@dataclass(frozen=True)
 class RefusedHosts:
     """What the boxes of a plan were kept from reaching, as the record of each box's end says."""
 
@@ -145,4 +132,4 @@ def _existing(path: str) -> Iterator[str]:
 
 def _workdir(manifest: Manifest) -> str:
     folders = [path for path in manifest.write_paths if Path(path).is_dir()]
-    return folders[0] if folders else _SCRATCH
+    return folders[0] if folders else SCRATCH

@@ -21,15 +21,12 @@ from astra.trusted.files.data_root import DataRoot
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event
 from astra.trusted.policy.confinement import OFF, UnsafeRecord
-from astra.trusted.policy.manifest import Manifest
 from astra.trusted.sandbox import launch, toolchain
 from astra.trusted.sandbox.cgroups import NOT_DELEGATED, Delegation
 from astra.trusted.sandbox.launch import Box
 from astra.trusted.sandbox.machine import SandboxUnavailable
-from astra.trusted.sandbox.outcome import Outcome
-from astra.trusted.sandbox.supervision import OnOutput
+from astra.trusted.sandbox.ports import BoxRequest, Outcome
 from astra.trusted.sandbox.toolchain import Toolchain
-from astra.trusted.sandbox.workspace import Workspace
 from astra.trusted.stop import stop
 
 EGRESS_OPENED, EGRESS_ATTEMPTED, BOX_ENDED = "egress_opened", "egress_attempted", "box_ended"
@@ -55,63 +52,49 @@ class Sandbox:
         """Tell whether commands run unconfined: both have to say so, at every run anew."""
         return self.asked_off and self._signed_off.in_force()
 
-    def run(
-        self,
-        command: tuple[str, ...],
-        manifest: Manifest,
-        *,
-        workdir: str,
-        correlation: str,
-        actor: str,
-        programs: tuple[Path, ...] = (),
-        workspace: Workspace | None = None,
-        on_output: OnOutput = lambda _stream, _data: None,
-        label: str = "",
-        host_network: bool = False,
-    ) -> Outcome:
-        """Run a command in a box; `programs` outside the system's folders become usable in it."""
+    def run(self, request: BoxRequest) -> Outcome:
         off = self.off
         if not off:
             self.require()
         homes = (str(Path.home()),)
         tools = Toolchain()
-        for program in programs:
-            theirs = (str(self.root.path), *manifest.write_paths)
+        for program in request.programs:
+            theirs = (str(self.root.path), *request.manifest.write_paths)
             tools |= toolchain.find(program, homes=homes, theirs=theirs)
         box = Box(
-            command=command,
-            manifest=manifest,
-            workdir=workdir,
+            command=request.command,
+            manifest=request.manifest,
+            workdir=request.workdir,
             toolchain=tools,
             protected=self._protected(),
             homes=homes,
-            workspace=workspace,
-            label=label or command[0],
-            host_network=host_network,
+            workspace=request.workspace,
+            label=request.label or request.command[0],
+            host_network=request.host_network,
         )
 
         def record(attempt: Attempt) -> None:
-            self.ledger.append([_egress(attempt, correlation, actor)], lazy=True)
+            self.ledger.append([_egress(attempt, request)], lazy=True)
 
         def announce(host: str, port: int) -> None:
-            self.ledger.append([_opened(host, port, correlation, actor)], lazy=True)
+            self.ledger.append([_opened(host, port, request)], lazy=True)
 
         run = unconfined.run if off else launch.run
         outcome = run(
             box,
             data_root=self.root.path,
-            on_output=on_output,
+            on_output=request.on_output,
             record=record,
             announce=announce,
             internet=self.internet,
             groups=self.groups,
         )
-        self.ledger.append([_ended(command, outcome, correlation, actor)])
+        self.ledger.append([_ended(outcome, request)])
         return outcome
 
-    def end(self, label: str, why: str) -> None:
+    def end(self, label: str, why: str) -> int:
         """End the boxes that carry a label; what they came to is recorded by who ran them."""
-        stop.end_labelled(self.root.path, label, why=why)
+        return stop.end_labelled(self.root.path, label, why=why)
 
     def require(self) -> None:
         """Refuse unless the profile was proven to hold on this machine."""
@@ -159,12 +142,14 @@ class Sandbox:
         )
 
 
-def _opened(host: str, port: int, correlation: str, actor: str) -> Event:
+def _opened(host: str, port: int, request: BoxRequest) -> Event:
     data = {"host": host[:300], "port": port}
-    return Event(type=EGRESS_OPENED, actor=actor, data=data, correlation=correlation)
+    return Event(
+        type=EGRESS_OPENED, actor=request.actor, data=data, correlation=request.correlation
+    )
 
 
-def _egress(attempt: Attempt, correlation: str, actor: str) -> Event:
+def _egress(attempt: Attempt, request: BoxRequest) -> Event:
     data = {
         "host": attempt.host[:300],
         "port": attempt.port,
@@ -173,12 +158,14 @@ def _egress(attempt: Attempt, correlation: str, actor: str) -> Event:
         "sent": attempt.sent,
         "received": attempt.received,
     }
-    return Event(type=EGRESS_ATTEMPTED, actor=actor, data=data, correlation=correlation)
+    return Event(
+        type=EGRESS_ATTEMPTED, actor=request.actor, data=data, correlation=request.correlation
+    )
 
 
-def _ended(command: tuple[str, ...], outcome: Outcome, correlation: str, actor: str) -> Event:
+def _ended(outcome: Outcome, request: BoxRequest) -> Event:
     data = {
-        "program": command[0][:300],
+        "program": request.command[0][:300],
         "verdict": str(outcome.verdict),
         "reason": outcome.reason,
         "seconds": round(outcome.seconds, 3),
@@ -192,4 +179,8 @@ def _ended(command: tuple[str, ...], outcome: Outcome, correlation: str, actor: 
             "ungranted": list(outcome.egress.ungranted[:50]),
         },
     }
-    return Event(type=BOX_ENDED, actor=actor, data=data, correlation=correlation)
+    return _event(BOX_ENDED, data, request)
+
+
+def _event(kind: str, data: dict[str, Any], request: BoxRequest) -> Event:
+    return Event(type=kind, actor=request.actor, data=data, correlation=request.correlation)

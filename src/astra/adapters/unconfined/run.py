@@ -17,7 +17,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from astra.trusted.egress.egress_proxy import (
-    NO_EGRESS,
     PUBLIC_INTERNET,
     Announce,
     EgressProxy,
@@ -25,6 +24,7 @@ from astra.trusted.egress.egress_proxy import (
     Record,
     unannounced,
 )
+from astra.trusted.egress.summary import NO_EGRESS
 from astra.trusted.kernel.errors import AstraError, BadInput
 from astra.trusted.policy.domains import parse_grants
 from astra.trusted.policy.manifest import Manifest, check
@@ -38,9 +38,10 @@ from astra.trusted.sandbox.launch import (
     registered,
     unavailable,
 )
-from astra.trusted.sandbox.outcome import Outcome, judge, never_ran
+from astra.trusted.sandbox.outcome import judge, never_ran
+from astra.trusted.sandbox.ports import OnOutput, Outcome
 from astra.trusted.sandbox.profile import kernel_limits, through_proxy
-from astra.trusted.sandbox.supervision import OnOutput, Started
+from astra.trusted.sandbox.supervision import Started
 from astra.trusted.sandbox.watch import Watch
 from astra.trusted.stop import process_tree as tree
 

@@ -4,14 +4,21 @@ import http.client
 import json
 import shlex
 import shutil
-import subprocess
 import sys
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
+from astra.trusted.git.git_command import GitCommand, run_git
 from astra.trusted.kernel.errors import NotFound
+
+_IDENTITY = {
+    "GIT_AUTHOR_NAME": "Demo",
+    "GIT_AUTHOR_EMAIL": "demo@localhost",
+    "GIT_COMMITTER_NAME": "Demo",
+    "GIT_COMMITTER_EMAIL": "demo@localhost",
+}
 
 GOOD = {
     "reason": "greet people warmly: it is what I wished for",
@@ -61,13 +68,15 @@ MENDED = {
 def make(folder: Path) -> None:
     """Put the example into a repository of its own."""
     shutil.copytree(_example(), folder, ignore=shutil.ignore_patterns("__pycache__", ".*_cache"))
-    identity = ["-c", "user.name=Demo", "-c", "user.email=demo@localhost"]
-    for git_arguments in (
-        ["init", "-q", "-b", "main"],
-        ["add", "."],
-        [*identity, "commit", "-qm", "one"],
-    ):
-        subprocess.run(["git", *git_arguments], cwd=folder, check=True, stdin=subprocess.DEVNULL)
+    run_git(GitCommand(repository=None, arguments=("init", "-q", "-b", "main", "--", str(folder))))
+    for arguments in (("add", "--all"), ("commit", "-q", "-m", "one")):
+        command = GitCommand(
+            repository=folder / ".git",
+            work_tree=folder,
+            arguments=arguments,
+            environment=_IDENTITY,
+        )
+        run_git(command, next_step="look at what git said, then run the demo again")
 
 
 def configuration() -> str:

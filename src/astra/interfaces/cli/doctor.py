@@ -78,13 +78,15 @@ def _mark(item: dict[str, Any]) -> str:
 
 
 def _machine() -> Iterator[Check]:
+    from astra.trusted.git.git_command import PROGRAM_PATH
+
     version = ".".join(map(str, sys.version_info[:3]))
     yield Check("python", "ok", version)
-    for program, need, fix in (
-        ("git", "broken", "install git"),
-        ("bwrap", "warning", "install bubblewrap: agent code runs only in its sandbox"),
+    for program, need, fix, where in (
+        ("git", "broken", f"install git into one of {PROGRAM_PATH}", PROGRAM_PATH),
+        ("bwrap", "warning", "install bubblewrap: agent code runs only in its sandbox", None),
     ):
-        path = shutil.which(program)
+        path = shutil.which(program, path=where)
         yield Check(program, "ok", path) if path else Check(program, need, "not found", fix)
     yield Check("sqlite", "ok", sqlite3.sqlite_version)
     yield from _sandbox()

@@ -33,7 +33,7 @@ from astra.interfaces.daemon import listening, pages, session_routes
 from astra.interfaces.daemon.activity import Activity
 from astra.interfaces.daemon.session_routes import Reception
 from astra.interfaces.daemon.tcp import TcpProtocol
-from astra.interfaces.mcp.entrance import McpEntrance
+from astra.interfaces.mcp.listener import McpListener
 from astra.trusted.door.front_door import FrontDoor
 from astra.trusted.door.leases import Leases
 from astra.trusted.door.site import Site
@@ -133,7 +133,7 @@ async def serve(
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, leaving.set)
     loop.add_signal_handler(signal.SIGINT, _interrupt, runtime, leaving)
-    mcp = McpEntrance(runtime, activity)
+    mcp = McpListener(runtime, activity)
     async with mcp.open():
         reception = Reception(site=loopback.site if loopback else None)
         asgi = api.build(runtime, activity, leaving.set, mcp, reception=reception)

@@ -16,8 +16,8 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
-from astra.interfaces.mcp.door import Context, Door, SessionServer, client_of
 from astra.interfaces.mcp.session import Budget, Session
+from astra.interfaces.mcp.tool_server import Context, SessionServer, ToolServer, client_of
 from astra.trusted.door.requests import caller, names
 from astra.trusted.policy.call import Actor, Role
 
@@ -38,12 +38,12 @@ class _Kept:
 
 
 class HttpSessions:
-    def __init__(self, door: Door, *, dotted: bool, origins: Sequence[str] = ()) -> None:
-        self._door = door
+    def __init__(self, tools: ToolServer, *, dotted: bool, origins: Sequence[str] = ()) -> None:
+        self._tools = tools
         self._dotted = dotted
         self._kept: dict[tuple[str, str], _Kept] = {}
         self._manager = StreamableHTTPSessionManager(
-            app=SessionServer(door, self._session_of),
+            app=SessionServer(tools, self._session_of),
             security_settings=_only([*_LOCAL, *origins]),
             session_idle_timeout=_IDLE_SECONDS,
             max_sessions=_MOST_SESSIONS,
@@ -90,7 +90,7 @@ class HttpSessions:
     def _forget_idle(self) -> None:
         for key in [key for key, kept in self._kept.items() if kept.idle()]:
             del self._kept[key]
-            self._door.announcements.remove(key[1])
+            self._tools.announcements.remove(key[1])
 
 
 def _only(origins: Sequence[str]) -> TransportSecuritySettings:

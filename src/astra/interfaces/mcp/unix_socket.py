@@ -12,9 +12,9 @@ import struct
 from mcp.server.runner import serve_dual_era_loop
 from mcp_types import INVALID_REQUEST, ErrorData, JSONRPCError
 
-from astra.interfaces.mcp.door import Door, SessionServer
 from astra.interfaces.mcp.lines import Inbox, Incoming, Outbox
 from astra.interfaces.mcp.session import Opening
+from astra.interfaces.mcp.tool_server import SessionServer, ToolServer
 from astra.trusted.kernel.errors import BadInput
 
 _FIRST_LINE_SECONDS = 30.0
@@ -22,8 +22,8 @@ _log = logging.getLogger("astra.mcp")
 
 
 class SocketSessions:
-    def __init__(self, door: Door, *, dotted: bool) -> None:
-        self._door = door
+    def __init__(self, tools: ToolServer, *, dotted: bool) -> None:
+        self._tools = tools
         self._dotted = dotted
         self._open: set[asyncio.StreamWriter] = set()
 
@@ -52,12 +52,12 @@ class SocketSessions:
             await outbox.write(JSONRPCError(jsonrpc="2.0", id=None, error=reason))
             return
         session = (opening or Opening()).session(who, dotted=self._dotted)
-        server = SessionServer(self._door, lambda _ctx: session)
+        server = SessionServer(self._tools, lambda _ctx: session)
         inbox = Inbox(incoming, outbox, first=None if opening else line)
         try:
             await serve_dual_era_loop(server, inbox, outbox, lifespan_state={})
         finally:
-            self._door.announcements.remove(server)
+            self._tools.announcements.remove(server)
 
 
 def _peer(writer: asyncio.StreamWriter) -> str:

@@ -26,6 +26,7 @@ from astra.trusted.egress.proxy_request import (
     origin_request,
 )
 from astra.trusted.egress.relay import ByteBudget, Meter, OverBudget, forward_body, relay
+from astra.trusted.egress.summary import EgressSummary
 from astra.trusted.policy import domains
 from astra.trusted.policy.addresses import is_public
 from astra.trusted.policy.domains import DomainGrant
@@ -80,20 +81,6 @@ Announce = Callable[[str, int], None]
 
 def unannounced(_host: str, _port: int) -> None:
     """Tell nobody that a connection begins."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class EgressSummary:
-    allowed: int = 0
-    denied: int = 0
-    unrecorded: int = 0
-    sent: int = 0
-    received: int = 0
-    hosts: tuple[str, ...] = ()
-    ungranted: tuple[str, ...] = ()
-
-
-NO_EGRESS = EgressSummary()
 
 
 @dataclass(frozen=True, kw_only=True)

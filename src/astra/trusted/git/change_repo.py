@@ -19,10 +19,10 @@ from astra.trusted.changes.files import EXECUTABLE, LINK, REGULAR, ChangedFile, 
 from astra.trusted.changes.ports import Commit, Tree, TreeEntry
 from astra.trusted.git.git_batch import ObjectReader
 from astra.trusted.git.git_command import GitCommand, GitFailed, run_git
+from astra.trusted.git.tree_reader import TreeChange, TreeFile, TreeReader, encode_path
 from astra.trusted.kernel.errors import NotFound
 
 _READABLE = frozenset({REGULAR, EXECUTABLE, LINK})
-_GONE = "000000"
 _WORKSHOP = "astra-tmp"
 _TREES_KEPT = 4
 _LOCK_SECONDS = 60.0
@@ -41,10 +41,12 @@ class GitChangeRepo:
     branch: str
     identity: Identity
     _objects: ObjectReader = field(init=False)
+    _reader: TreeReader = field(init=False)
     _trees: dict[str, Tree] = field(default_factory=dict[str, Tree], init=False)
 
     def __post_init__(self) -> None:
         self._objects = ObjectReader(self.repository)
+        self._reader = TreeReader(repository=self.repository)
 
     def close(self) -> None:
         self._objects.close()
@@ -67,10 +69,12 @@ class GitChangeRepo:
     def tree(self, commit: str) -> Tree:
         """Give every file of a commit; the last few are remembered, since they cannot change."""
         if commit not in self._trees:
-            output = self._git("ls-tree", "-r", "-z", "--full-tree", "--end-of-options", commit)
+            files = self._reader.list_files(commit)
             for old in list(self._trees)[: -_TREES_KEPT + 1]:
                 self._trees.pop(old, None)
-            self._trees[commit] = dict(_entry(line) for line in output.split(b"\0") if line)
+            self._trees[commit] = {
+                file.path: TreeEntry(mode=file.mode, blob=file.oid) for file in files
+            }
         return self._trees[commit]
 
     def files(self, commit: str, paths: Sequence[str]) -> Mapping[str, FileState]:
@@ -114,9 +118,7 @@ class GitChangeRepo:
         self._move(f"refs/heads/astra/{change_id}", commit)
 
     def differences(self, old: str, new: str) -> tuple[ChangedFile, ...]:
-        options = ("-r", "-z", "--raw", "--no-renames", "--no-abbrev")
-        output = self._git("diff-tree", *options, "--end-of-options", old, new)
-        return read_differences(output, self._blobs)
+        return read_contents(self._reader.list_changes(old, new), self._blobs)
 
     def diff(self, old: str, new: str) -> bytes:
         options = ("-r", "-p", "--no-renames", "--full-index", "--no-color", "--unified=3")
@@ -181,7 +183,7 @@ class GitChangeRepo:
             for path, state in result.items()
             if state is not None
         ]
-        lines = "".join(f"{line}\0" for line in (*gone, *kept)).encode()
+        lines = encode_path("".join(f"{line}\0" for line in (*gone, *kept)))
         self._git("update-index", "-z", "--index-info", input=lines, environment=environment)
         return self._git("write-tree", environment=environment).decode().strip()
 
@@ -204,42 +206,35 @@ class GitChangeRepo:
         return run_git(command).output
 
 
-def read_differences(output: bytes, blobs: "Reader") -> tuple[ChangedFile, ...]:
-    """Read `diff-tree --raw -z` and fetch the content of both sides."""
-    fields = output.split(b"\0")[:-1]
-    raw = [
-        (os.fsdecode(path), *head.decode().lstrip(":").split(" ")[:4])
-        for head, path in zip(fields[::2], fields[1::2], strict=True)
+def read_contents(changes: Sequence[TreeChange], blobs: "Reader") -> tuple[ChangedFile, ...]:
+    """Fetch the content of both sides of every path that differs."""
+    oids = [
+        side.oid
+        for change in changes
+        for side in (change.old, change.new)
+        if side is not None and side.mode in _READABLE
     ]
-    wanted = [
-        oid
-        for _, *modes, old, new in raw
-        for mode, oid in zip(modes, (old, new), strict=True)
-        if mode in _READABLE
-    ]
-    contents = dict(zip(wanted, blobs(wanted), strict=True))
+    contents = dict(zip(oids, blobs(oids), strict=True))
     return tuple(
         ChangedFile(
-            path=path,
-            old_mode=None if old_mode == _GONE else old_mode,
-            new_mode=None if new_mode == _GONE else new_mode,
-            old=contents[old] if old_mode in _READABLE else None,
-            new=contents[new] if new_mode in _READABLE else None,
+            path=change.path,
+            old_mode=change.old.mode if change.old else None,
+            new_mode=change.new.mode if change.new else None,
+            old=_content(change.old, contents),
+            new=_content(change.new, contents),
         )
-        for path, old_mode, new_mode, old, new in raw
+        for change in changes
     )
+
+
+def _content(side: TreeFile | None, contents: Mapping[str, bytes]) -> bytes | None:
+    return contents[side.oid] if side is not None and side.mode in _READABLE else None
 
 
 class Reader(Protocol):
     """A way to read blobs by their ids; any callable of this shape will do."""
 
     def __call__(self, oids: Sequence[str]) -> Iterable[bytes]: ...
-
-
-def _entry(line: bytes) -> tuple[str, TreeEntry]:
-    facts, _, path = line.partition(b"\t")
-    mode, _, blob = facts.decode().split(" ")
-    return os.fsdecode(path), TreeEntry(mode=mode, blob=blob)
 
 
 def _missing(oid: str) -> bytes:

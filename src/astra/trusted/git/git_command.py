@@ -2,7 +2,9 @@
 
 Whatever a repository, a user or a machine configured, a command run from here reads no system or
 user configuration, runs no hook, pager, editor, credential or signing program, honours no replace
-ref, graft or attribute file of the user, speaks no network protocol and asks nobody for anything.
+ref, graft or attribute file of the user, and asks nobody for anything. It speaks no transport
+protocol but the one that the command names. Nothing else in Astra starts git on the host (a test
+reads the source); in a box, where the agent's clone is, the box is what bounds it.
 Text from an agent never stands where git expects an option: revisions are object ids or full ref
 names, and paths follow `--`.
 
@@ -10,6 +12,7 @@ names, and paths follow `--`.
 ('ls-tree', 'HEAD')
 """
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +21,7 @@ from types import MappingProxyType
 from astra.trusted.git.bounded_process import BoundedCommand, Finished, run_bounded
 from astra.trusted.kernel.errors import AstraError, BadInput
 
-_PROGRAM_PATH = "/usr/local/bin:/usr/bin:/bin"
+PROGRAM_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 HARDENED_ENVIRONMENT: Mapping[str, str] = MappingProxyType(
     {
@@ -39,41 +42,39 @@ HARDENED_ENVIRONMENT: Mapping[str, str] = MappingProxyType(
         "GIT_TERMINAL_PROMPT": "0",
         "HOME": "/nonexistent",
         "LC_ALL": "C",
-        "PATH": _PROGRAM_PATH,
+        "PATH": PROGRAM_PATH,
         "XDG_CONFIG_HOME": "/nonexistent",
     }
 )
 """Wins over every file; what a repository's own configuration could set is overridden below."""
 
-HARDENED_OPTIONS = (
-    "--no-pager",
-    "--no-replace-objects",
-    "--no-optional-locks",
-    "--literal-pathspecs",
-    *(
-        option
-        for setting in (
-            "advice.graftFileDeprecated=false",
-            "core.hooksPath=/dev/null",
-            "core.attributesFile=/dev/null",
-            "core.excludesFile=/dev/null",
-            "core.filesRefLockTimeout=10000",
-            "core.fsync=objects,reference",
-            "core.fsmonitor=false",
-            "core.sshCommand=/bin/false",
-            "core.alternateRefsCommand=/bin/false",
-            "core.quotePath=false",
-            "core.useReplaceRefs=false",
-            "credential.helper=",
-            "gc.auto=0",
-            "gpg.program=/bin/false",
-            "maintenance.auto=false",
-            "protocol.allow=never",
-            "uploadpack.packObjectsHook=/bin/false",
-        )
-        for option in ("-c", setting)
-    ),
+_PACK_HOOK = "uploadpack.packObjectsHook=/bin/false"
+_SETTINGS = (
+    "advice.graftFileDeprecated=false",
+    "core.hooksPath=/dev/null",
+    "core.attributesFile=/dev/null",
+    "core.excludesFile=/dev/null",
+    "core.filesRefLockTimeout=10000",
+    "core.fsync=objects,reference",
+    "core.fsmonitor=false",
+    "core.sshCommand=/bin/false",
+    "core.alternateRefsCommand=/bin/false",
+    "core.quotePath=false",
+    "core.useReplaceRefs=false",
+    "credential.helper=",
+    "gc.auto=0",
+    "gpg.program=/bin/false",
+    "maintenance.auto=false",
+    "protocol.allow=never",
 )
+_SWITCHES = ("--no-pager", "--no-replace-objects", "--no-optional-locks", "--literal-pathspecs")
+
+
+def _options(*settings: str) -> tuple[str, ...]:
+    return (*_SWITCHES, *(word for setting in settings for word in ("-c", setting)))
+
+
+HARDENED_OPTIONS = _options(*_SETTINGS, _PACK_HOOK)
 
 COMPARING = frozenset({"diff", "diff-files", "diff-index", "diff-tree", "log", "show"})
 RAW_COMPARISON = ("--no-ext-diff", "--no-textconv", "--text")
@@ -94,6 +95,8 @@ SETTABLE = frozenset(
 )
 """What a caller may add to the environment: identities, and a temporary index or object folder."""
 
+PROTOCOLS = frozenset({"", "file", "https", "ssh"})
+
 
 class GitFailed(AstraError):
     code = "git_failed"
@@ -101,10 +104,18 @@ class GitFailed(AstraError):
 
 @dataclass(frozen=True, kw_only=True)
 class GitCommand:
-    """A git command as data; the subcommand comes first in `arguments`."""
+    """A git command as data; the subcommand comes first in `arguments`.
 
-    repository: Path
+    Without a `repository` it makes one (`init`, `clone`). A `work_tree` is only for commands that
+    need files; they see its attributes, so it must be the caller's own. `protocol` opens one
+    transport, over ssh with no other key than `ssh_key`.
+    """
+
+    repository: Path | None
     arguments: tuple[str, ...]
+    work_tree: Path | None = None
+    protocol: str = ""
+    ssh_key: Path | None = None
     input: bytes = b""
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     timeout: float = 30.0
@@ -119,32 +130,65 @@ class GitCommand:
             )
         if any("\0" in argument for argument in self.arguments):
             raise BadInput("a git argument holds a NUL byte", next_step="remove it")
+        if self.protocol not in PROTOCOLS:
+            raise BadInput(
+                f"a git command may not speak {self.protocol!a}",
+                next_step="use file, https or ssh",
+            )
 
     def described(self) -> tuple[str, ...]:
         subcommand, *others = self.arguments
         raw = RAW_COMPARISON if subcommand in COMPARING else ()
-        where = f"--git-dir={self.repository}"
-        return ("git", *HARDENED_OPTIONS, where, subcommand, *raw, *others)
+        return ("git", *HARDENED_OPTIONS, *self._places(), subcommand, *raw, *others)
 
     def bounded(self) -> BoundedCommand:
         return BoundedCommand(
             arguments=self.described(),
-            environment={**HARDENED_ENVIRONMENT, **self.environment},
+            environment={**HARDENED_ENVIRONMENT, **self.environment, **self._transport()},
             input=self.input,
             timeout=self.timeout,
             output_limit=self.output_limit,
             memory=self.memory,
         )
 
+    def _places(self) -> tuple[str, ...]:
+        places = {"--git-dir": self.repository, "--work-tree": self.work_tree}
+        opened = ("-c", f"protocol.{self.protocol}.allow=always") if self.protocol else ()
+        return (*opened, *(f"{option}={path}" for option, path in places.items() if path))
 
-def run_git(command: GitCommand, *, accept: frozenset[int] = frozenset({0})) -> Finished:
+    def _transport(self) -> dict[str, str]:
+        if not self.protocol:
+            return {}
+        opened = {"GIT_ALLOW_PROTOCOL": self.protocol}
+        if self.ssh_key:  # the variable wins over the option that closes ssh
+            opened["GIT_SSH_COMMAND"] = (
+                f"ssh -F none -i {shlex.quote(str(self.ssh_key))} -o IdentitiesOnly=yes"
+                " -o BatchMode=yes -o StrictHostKeyChecking=yes"
+            )
+        return opened
+
+
+def upload_pack_option() -> str:
+    """Give the option of `clone` that hardens the other end, too, on the same machine.
+
+    Git clears the configuration of the command line for that process, and refuses there to read a
+    repository of another user. Whose it is does not matter here: nothing it configures is run.
+    The one hook of this process is read from the command line only, so naming none closes it.
+    """
+    words = ("git", *_options(*_SETTINGS, "safe.directory=*"), "upload-pack")
+    return f"--upload-pack={shlex.join(words)}"
+
+
+def run_git(
+    command: GitCommand, *, accept: frozenset[int] = frozenset({0}), next_step: str = ""
+) -> Finished:
     """Run the command; an exit code that is not accepted is an error that quotes git's words."""
     finished = run_bounded(command.bounded())
     if finished.exit_code not in accept:
         words = finished.complaint.decode(errors="replace").strip()
         raise GitFailed(
             f"git {command.arguments[0]} failed with code {finished.exit_code}: {words[:500]}",
-            next_step="run `astra doctor`; it checks the trusted repository",
+            next_step=next_step or "run `astra doctor`; it checks the trusted repository",
             exit_code=finished.exit_code,
         )
     return finished

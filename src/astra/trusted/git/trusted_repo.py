@@ -1,68 +1,35 @@
 """The trusted repository `var/git`, that only Astra writes, and the agent's clone of it.
 
-The target may be hostile: its configuration, hooks and filters never run. Git gets an empty
-configuration, no prompts and no way to the network.
+The target may be hostile, and may belong to another user of the machine: its configuration, hooks
+and filters never run, on either end of the clone. Where this user may not read it, that is said.
 """
 
 import os
+import pwd
 import shutil
-import subprocess
 from pathlib import Path
 
-from astra.trusted.kernel.errors import AstraError, BadInput
+from astra.trusted.git.git_command import GitCommand, GitFailed, run_git, upload_pack_option
+from astra.trusted.kernel.errors import BadInput, Refused
 
-_ENVIRONMENT = {
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_CONFIG_GLOBAL": "/dev/null",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_ALLOW_PROTOCOL": "file",
-    "GIT_NO_REPLACE_OBJECTS": "1",
-    "LC_ALL": "C",
-}
-_TIMEOUT = 600
+_SECONDS = 600.0
+_NEXT_STEP = "look at the repository, then try again"
+_DENIED = "Permission denied"
 
 
-class GitFailed(AstraError):
-    code = "git_failed"
-
-
-def git(*arguments: str | Path, cwd: Path) -> str:
-    """Run one git command with nothing of the repository's own configuration in play."""
-    command = ["git", "-c", "core.hooksPath=/dev/null", "-c", "safe.directory=*", *arguments]
-    environment = {
-        **_ENVIRONMENT,
-        "PATH": os.environ.get("PATH", os.defpath),
-        "HOME": "/nonexistent",
-    }
-    done = subprocess.run(
-        command,
-        cwd=cwd,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=_TIMEOUT,
-        check=False,
-    )
-    if done.returncode:
-        raise GitFailed(
-            f"git {arguments[0]} failed: {done.stderr.strip()[-500:]}",
-            next_step="look at the repository, then try again",
-        )
-    return done.stdout.strip()
+class UnreadableTarget(Refused):
+    code = "unreadable_target"
 
 
 def current_branch(target: Path) -> str:
     """Name the branch a target is on; refuse what is not a repository with a commit."""
-    if not target.is_dir():
-        raise BadInput(
-            f"{target} is not a folder", code="no_target", next_step="name the agent's repository"
-        )
+    git_dir = _find_git_dir(target)
     try:
-        git("rev-parse", "--verify", "--quiet", "HEAD^{commit}", cwd=target)
-        return git("symbolic-ref", "--short", "HEAD", cwd=target)
-    except GitFailed:
+        _git(git_dir, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        return _git(git_dir, "symbolic-ref", "--short", "HEAD")
+    except GitFailed as error:
+        if _DENIED in error.detail or not _may_read(git_dir):
+            raise _unreadable(target) from None
         raise BadInput(
             f"{target} is not a git repository with a commit on a branch",
             code="no_target",
@@ -77,11 +44,10 @@ def make_trusted(git_dir: Path, target: Path | None, branch: str) -> bool:
     partial = git_dir.with_name("git.partial")
     shutil.rmtree(partial, ignore_errors=True)
     if target is None:
-        git("init", "--bare", "--quiet", f"--initial-branch={branch}", partial, cwd=git_dir.parent)
+        _git(None, "init", "--bare", "--quiet", f"--initial-branch={branch}", "--", str(partial))
     else:
-        options = ("--bare", "--no-local", "--single-branch", "--no-tags", "--quiet")
-        git("clone", *options, "--branch", branch, "--", target, partial, cwd=git_dir.parent)
-        git("remote", "remove", "origin", cwd=partial)
+        _clone_target(target, branch, partial)
+        _git(partial, "remote", "remove", "origin")
     partial.rename(git_dir)
     return True
 
@@ -92,9 +58,70 @@ def make_clone(git_dir: Path, clone: Path, *, name: str, email: str) -> bool:
         return False
     partial = clone.with_name(f".{clone.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
-    git("clone", "--no-hardlinks", "--quiet", "--", git_dir, partial, cwd=clone.parent)
-    git("remote", "remove", "origin", cwd=partial)  # boxes never see the trusted repository
-    git("config", "user.name", name, cwd=partial)
-    git("config", "user.email", email, cwd=partial)
+    _git(None, "clone", "--no-hardlinks", "--quiet", "--", str(git_dir), str(partial))
+    inner = partial / ".git"
+    _git(inner, "remote", "remove", "origin")  # boxes never see the trusted repository
+    _git(inner, "config", "user.name", name)
+    _git(inner, "config", "user.email", email)
     partial.rename(clone)
     return True
+
+
+def _clone_target(target: Path, branch: str, partial: Path) -> None:
+    options = ("--bare", "--no-local", "--single-branch", "--no-tags", "--quiet")
+    places = ("--", str(target), str(partial))
+    try:
+        _git(None, "clone", *options, upload_pack_option(), f"--branch={branch}", *places)
+    except GitFailed as error:
+        if _DENIED in error.detail:
+            raise _unreadable(target) from None
+        raise
+
+
+def _find_git_dir(target: Path) -> Path:
+    try:
+        if not target.is_dir():
+            raise BadInput(
+                f"{target} is not a folder",
+                code="no_target",
+                next_step="name the agent's repository",
+            )
+        inner = target / ".git"
+        return inner if inner.exists() else target
+    except PermissionError:
+        raise _unreadable(target) from None
+
+
+def _may_read(git_dir: Path) -> bool:
+    places = (git_dir, git_dir / "HEAD", git_dir / "objects")
+    return all(os.access(place, os.R_OK) for place in places if os.path.lexists(place))
+
+
+def _unreadable(target: Path) -> UnreadableTarget:
+    user = _user_name(os.geteuid())
+    return UnreadableTarget(
+        f"user {user} may not read {target}{_owner(target)}",
+        next_step=f"as its owner, let {user} read it (`setfacl -R -m u:{user}:rX {target}`),"
+        f" or clone it as {user} and name the clone",
+    )
+
+
+def _owner(target: Path) -> str:
+    try:
+        return f", which belongs to user {_user_name(target.stat().st_uid)}"
+    except OSError:
+        return ""
+
+
+def _user_name(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
+
+
+def _git(repository: Path | None, *arguments: str) -> str:
+    command = GitCommand(
+        repository=repository, arguments=arguments, protocol="file", timeout=_SECONDS
+    )
+    return run_git(command, next_step=_NEXT_STEP).output.decode(errors="replace").strip()

@@ -146,6 +146,18 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
 
+def is_git_name(name: str) -> bool:
+    """Tell whether some file system takes this name for git's own folder."""
+    if name.isascii():
+        folded = name.lower()
+    else:
+        visible = (c for c in name if unicodedata.category(c) not in _UNSEEN_CATEGORIES)
+        folded = fold("".join(visible))
+    if "git" not in folded:
+        return False
+    return folded.partition(":")[0].rstrip(". ").strip() in _GIT_NAMES
+
+
 LONGEST_SHOWN = 120
 
 _LIKE_A_SLASH = "\u2044\u2215\u2216\u2571\u2572\u29f5\u29f8\u29f9\u3033\u1735\u4e3f\u0338\u0337"
@@ -212,7 +224,7 @@ def _check_name(name: str, text: str) -> None:
         _refuse(PathProblem.TRAILING, text)
     if len(name.encode()) > LONGEST_NAME:
         _refuse(PathProblem.NAME_TOO_LONG, text)
-    if fold(name).strip() in _GIT_NAMES:
+    if is_git_name(name):
         _refuse(PathProblem.GIT, text)
 
 

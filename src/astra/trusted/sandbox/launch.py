@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from astra.trusted.egress.egress_proxy import (
-    NO_EGRESS,
     PUBLIC_INTERNET,
     Announce,
     EgressProxy,
@@ -22,14 +21,16 @@ from astra.trusted.egress.egress_proxy import (
     Record,
     unannounced,
 )
+from astra.trusted.egress.summary import NO_EGRESS
 from astra.trusted.kernel.errors import AstraError, Refused
 from astra.trusted.policy.manifest import Limits
 from astra.trusted.sandbox import boxes, listening, machine, supervision, threshold
 from astra.trusted.sandbox.cgroups import MEMORY, NOT_DELEGATED, Delegation, Group
-from astra.trusted.sandbox.outcome import Outcome, judge, never_ran
+from astra.trusted.sandbox.outcome import judge, never_ran
+from astra.trusted.sandbox.ports import OnOutput, Outcome
 from astra.trusted.sandbox.preparation import Box, Prepared, prepare
 from astra.trusted.sandbox.profile import PROXY_PORT, Profile
-from astra.trusted.sandbox.supervision import Ending, OnOutput, Started
+from astra.trusted.sandbox.supervision import Ending, Started
 from astra.trusted.sandbox.watch import Watch
 
 __all__ = [

@@ -1,44 +1,15 @@
 """How a run ended: a closed vocabulary, and in words why."""
 
 import signal
-from dataclasses import dataclass
-from enum import StrEnum
 
-from astra.trusted.egress.egress_proxy import NO_EGRESS, EgressSummary
+from astra.trusted.egress.summary import EgressSummary
 from astra.trusted.kernel.errors import AstraError
+from astra.trusted.sandbox.ports import Outcome, Verdict
 from astra.trusted.sandbox.supervision import Ending, limit_of_signal
 
 _KILLED = 128 + signal.SIGKILL
 _NO_PROGRAM = ("bwrap: execvp ", "astra: execvp ")
 _TOOLCHAIN_HINT = "check its name, and that the box was given the toolchain it needs"
-
-
-class Verdict(StrEnum):
-    NEVER_RAN = "never_ran"
-    SUCCEEDED = "succeeded"
-    FAILED = "failed"
-    TIMED_OUT = "timed_out"
-    KILLED_BY_LIMIT = "killed_by_limit"
-    STOPPED_BY_OPERATOR = "stopped_by_operator"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
-    verdict: Verdict
-    reason: str
-    next_step: str = ""
-    code: str = ""
-    exit_code: int | None = None
-    limit: str | None = None
-    seconds: float = 0.0
-    stdout: bytes = b""
-    stderr: bytes = b""
-    egress: EgressSummary = NO_EGRESS
-    confined: bool = True
-
-    @property
-    def succeeded(self) -> bool:
-        return self.verdict is Verdict.SUCCEEDED
 
 
 def never_ran(error: AstraError) -> Outcome:

@@ -15,9 +15,9 @@ from astra.trusted.policy.manifest import Manifest, check, is_within, normalise_
 from astra.trusted.sandbox import boxes, grants, machine, staging, workspace
 from astra.trusted.sandbox.grants import Inspection, UnsafeGrant
 from astra.trusted.sandbox.machine import Machine
+from astra.trusted.sandbox.ports import Workspace
 from astra.trusted.sandbox.profile import NAME_FILES, Cover, Profile, compile_profile
 from astra.trusted.sandbox.toolchain import NO_TOOLCHAIN, Toolchain
-from astra.trusted.sandbox.workspace import Workspace
 
 _WRITE_BITS = {"owner": stat.S_IWUSR, "group": stat.S_IWGRP, "others": stat.S_IWOTH}
 

@@ -7,16 +7,15 @@ import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from astra.trusted.policy.manifest import Limits
 from astra.trusted.sandbox import boxes
 from astra.trusted.sandbox.machine import SandboxUnavailable
+from astra.trusted.sandbox.ports import OnOutput
 from astra.trusted.sandbox.watch import Watch, family
 
-OnOutput = Callable[[str, bytes], None]
 _CHUNK = 65536
 _SET_UP_SECONDS = 30
 _DEATH_SECONDS = 10

@@ -22,9 +22,9 @@ from pathlib import Path
 
 from astra.trusted.kernel.errors import Refused
 from astra.trusted.kernel.text import one_line
-from astra.trusted.policy.manifest import MIB
 from astra.trusted.sandbox import grants, machine, staging, syscalls
 from astra.trusted.sandbox.machine import Identity
+from astra.trusted.sandbox.ports import Edit, Workspace
 
 _FOLDER_MODE = 0o755
 _FILE_CLONE = 0x40049409
@@ -35,30 +35,6 @@ _READ_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 class UnsafeTree(Refused):
     code = "unsafe_tree"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Edit:
-    """One path that has to become something else; `data` None removes it, or is a link's target."""
-
-    path: bytes
-    data: bytes | None = None
-    mode: int = 0o644
-    link: bool = False
-    folder: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class Workspace:
-    """What a box finds at `place`: the base with the edits, to be written as it likes."""
-
-    place: str
-    base: Path
-    edits: tuple[Edit, ...] = ()
-    scratch: Path
-    most_bytes: int = 512 * MIB
-    most_files: int = 200_000
-    copied: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,7 +24,7 @@ from astra.adapters.bubblewrap.attacks.cases import ATTACKS, Attack
 from astra.trusted.policy.manifest import GIB, KIB, MIB, Limits, Manifest
 from astra.trusted.sandbox import machine, staging, toolchain
 from astra.trusted.sandbox.launch import Box, run
-from astra.trusted.sandbox.outcome import Outcome
+from astra.trusted.sandbox.ports import Outcome
 
 _LIMITS = Limits(
     wall_seconds=120,

@@ -1,4 +1,4 @@
-"""Commits and trees of the trusted repository, as the source view sees them.
+"""Revisions and the files of one commit, as the source view sees them.
 
 A revision is the target's branch, another branch, a change id (its branch is `astra/<id>`) or a
 commit id. A snapshot holds the files of one commit: secrets are not in it, so nothing built on it
@@ -8,22 +8,21 @@ taken twice, cannot be asked for and is only counted.
 """
 
 import re
-import unicodedata
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from pathlib import Path
 
-from astra.trusted.git.git_command import GitCommand
+from astra.trusted.changes.files import LINK, SUBMODULE
+from astra.trusted.git.tree_reader import TreeFile, clean_path
 from astra.trusted.kernel import ids
 from astra.trusted.kernel.errors import BadInput
-from astra.trusted.policy.paths import PathRefused, parse_relative, quote
+from astra.trusted.policy.paths import quote
 from astra.trusted.policy.secrets import SecretRules
 
 _COMMIT_ID = re.compile(r"[0-9a-f]{7,64}")
 _BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,200}")
-_ENTRY = re.compile(rb"(\d{6}) (blob|commit) ([0-9a-f]{40,64}) +(\d+|-)\t(.+)", re.DOTALL)
 
 
 class BadRevision(BadInput):
@@ -91,25 +90,17 @@ def is_commit_id(text: str) -> bool:
     return _COMMIT_ID.fullmatch(text) is not None
 
 
-def tree_command(repository: Path, tree: str) -> GitCommand:
-    return GitCommand(
-        repository=repository,
-        arguments=("ls-tree", "-r", "-l", "-z", "--full-tree", "--end-of-options", tree),
-    )
-
-
-def parse_tree(commit: str, output: bytes, *, secrets: SecretRules) -> Snapshot:
-    """Read the output of `tree_command`, dropping secrets and names that cannot be asked for."""
-    lines = [_ENTRY.fullmatch(line) for line in output.split(b"\0") if line]
-    named = [(_clean_name(line[5]), line) for line in lines if line is not None]
-    taken = Counter(name for name, _ in named)
-    entries = [_entry(name, line) for name, line in named if name is not None and taken[name] == 1]
+def make_snapshot(commit: str, files: Sequence[TreeFile], *, secrets: SecretRules) -> Snapshot:
+    """Take the files of a commit, without secrets and names that cannot be asked for."""
+    names = [(clean_path(file.path), file) for file in files]
+    taken = Counter(name for name, _ in names)
+    entries = [_entry(name, file) for name, file in names if name is not None and taken[name] == 1]
     return Snapshot(
         commit=commit,
         entries=tuple(
             sorted((e for e in entries if not secrets.rule_for(e.path)), key=lambda e: e.path)
         ),
-        unaddressable=len(lines) - len(entries),
+        unaddressable=len(files) - len(entries),
     )
 
 
@@ -124,19 +115,6 @@ def _is_branch(text: str) -> bool:
     )
 
 
-def _clean_name(raw: bytes) -> str | None:
-    try:
-        name = unicodedata.normalize("NFC", raw.decode())
-        return name if parse_relative(name).text == name else None
-    except (UnicodeDecodeError, PathRefused):
-        return None
-
-
-def _entry(name: str, line: re.Match[bytes]) -> Entry:
-    kinds = {b"160000": EntryKind.SUBMODULE, b"120000": EntryKind.SYMLINK}
-    return Entry(
-        path=name,
-        kind=kinds.get(line[1], EntryKind.FILE),
-        oid=line[3].decode(),
-        size=None if line[4] == b"-" else int(line[4]),
-    )
+def _entry(name: str, file: TreeFile) -> Entry:
+    kinds = {SUBMODULE: EntryKind.SUBMODULE, LINK: EntryKind.SYMLINK}
+    return Entry(path=name, kind=kinds.get(file.mode, EntryKind.FILE), oid=file.oid, size=file.size)

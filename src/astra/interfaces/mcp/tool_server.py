@@ -1,4 +1,4 @@
-"""The door: one MCP server for each session, all of them in front of the same counter.
+"""Lists and calls tools for MCP sessions: one server a session, all in front of one counter.
 
     alias → session budget → counter (audit, gate, tool) → answer
 
@@ -44,7 +44,7 @@ _INTRODUCTIONS = frozenset({"initialize", "server/discover"})
 _log = logging.getLogger("astra.mcp")
 
 
-class Door:
+class ToolServer:
     def __init__(
         self,
         *,
@@ -125,9 +125,9 @@ class Door:
 
 
 class SessionServer(Server[dict[str, Any]]):
-    """The SDK's server, in front of the door, for the sessions that `session_of` knows."""
+    """The SDK's server, in front of the tools, for the sessions that `session_of` knows."""
 
-    def __init__(self, door: Door, session_of: Callable[[Context], Session]) -> None:
+    def __init__(self, tools: ToolServer, session_of: Callable[[Context], Session]) -> None:
         super().__init__(
             "astra",
             version=__version__,
@@ -135,14 +135,14 @@ class SessionServer(Server[dict[str, Any]]):
             description="An agent's own source code, under a contract a human signed",
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
-            on_subscriptions_listen=door.announcements.listen,
+            on_subscriptions_listen=tools.announcements.listen,
             get_tool_input_schema=_no_header_carries_an_argument,
         )
         self.add_notification_handler(
             "notifications/initialized", NotificationParams, self._initialized
         )
         self.middleware[:] = [self._introduce]
-        self._door = door
+        self._tools = tools
         self._session_of = session_of
 
     def create_initialization_options(
@@ -158,13 +158,13 @@ class SessionServer(Server[dict[str, Any]]):
         result = await call_next(ctx)
         if ctx.method in _INTRODUCTIONS and isinstance(result, dict):
             session = self._session_of(ctx)
-            result["instructions"] = await asyncio.to_thread(self._door.introduce, session)
+            result["instructions"] = await asyncio.to_thread(self._tools.introduce, session)
         return result
 
     async def _list_tools(
         self, ctx: Context, _params: PaginatedRequestParams | None
     ) -> ListToolsResult:
-        return await asyncio.to_thread(self._door.list_tools, self._session_of(ctx))
+        return await asyncio.to_thread(self._tools.list_tools, self._session_of(ctx))
 
     async def _call_tool(
         self, ctx: Context, params: CallToolRequestParams
@@ -172,12 +172,12 @@ class SessionServer(Server[dict[str, Any]]):
         session = self._session_of(ctx)
         asked = ctx.meta is not None and "progress_token" in ctx.meta
         report = ctx.session.report_progress if asked else None
-        result = await self._door.call(session, params.name, params.arguments or {}, report)
+        result = await self._tools.call(session, params.name, params.arguments or {}, report)
         return await signing.offer(ctx, params, result) if session.operator else result
 
     async def _initialized(self, ctx: Context, _params: NotificationParams) -> None:
         self._session_of(ctx)
-        self._door.announcements.add(client_of(ctx) or self, ctx.session)
+        self._tools.announcements.add(client_of(ctx) or self, ctx.session)
 
 
 def client_of(ctx: Context) -> str | None:

@@ -1,6 +1,6 @@
 """Search documents for a regular expression, in a process that may be killed at any moment.
 
-Run as a script by `source_search`, with no site packages and no environment, so it imports only the
+Run as a script by `search`, with no site packages and no environment, so it imports only the
 standard library. Input: a line of JSON (`pattern`, `ignore_case`, `limit`, `seconds`, `megabytes`,
 and `lengths`, the size of each document in bytes), then the documents. Output: JSON, either `found`
 (document, line, column) or `error`. It is handed only text that reading would show.

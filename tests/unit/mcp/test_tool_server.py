@@ -1,4 +1,4 @@
-"""The door with the SDK's own client in front of it, in one process."""
+"""The tool server with the SDK's own client in front of it, in one process."""
 
 import threading
 from collections.abc import AsyncIterator
@@ -10,8 +10,8 @@ import pytest
 from mcp import Client
 from mcp_types import CallToolResult
 
-from astra.interfaces.mcp.door import Door, SessionServer
 from astra.interfaces.mcp.session import CALLS, Budget, Session
+from astra.interfaces.mcp.tool_server import SessionServer, ToolServer
 from astra.testing import CounterInMemory
 from astra.tools import desk
 from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Hints, Tool
@@ -49,7 +49,7 @@ def session(role: Role = Role.AGENT, calls: int = CALLS) -> Session:
 class World:
     def __init__(self, *tools: AnyTool) -> None:
         self.inside = CounterInMemory(*tools)
-        self.door = Door(
+        self.tools = ToolServer(
             counter=lambda: self.inside.counter,
             ledger=self.inside.gate.root.ledger,
             flags=lambda _off: self.inside.gate.on,
@@ -59,8 +59,8 @@ class World:
     @asynccontextmanager
     async def client(self, who: Session | None = None, **options: Any) -> AsyncIterator[Client]:
         known = who or session()
-        server = SessionServer(self.door, lambda _ctx: known)
-        async with self.door.open(), Client(server, **{"mode": "legacy", **options}) as client:
+        server = SessionServer(self.tools, lambda _ctx: known)
+        async with self.tools.open(), Client(server, **{"mode": "legacy", **options}) as client:
             yield client
 
     def last(self) -> dict[str, Any]:

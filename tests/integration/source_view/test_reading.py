@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from astra.adapters.git_objects import FileTooLarge, NotText, SourceLimits
-from astra.adapters.source_reading import IsFolder
-from astra.adapters.text_view import RangeOutsideFile
+from astra.adapters.source_view.reading import IsFolder
+from astra.adapters.source_view.text_lines import RangeOutsideFile
+from astra.adapters.source_view.view import FileTooLarge, NotText, SourceLimits
 from astra.trusted.kernel.errors import NotFound
 from astra.trusted.policy.reads import ReadProblem, ReadRefused
 

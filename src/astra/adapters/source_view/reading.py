@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from astra.adapters import text_view
-from astra.adapters.source_listing import language_of, with_and_without_src
-from astra.adapters.text_view import LineRange
-from astra.trusted.git.git_tree import Entry, Snapshot
+from astra.adapters.source_view import text_lines
+from astra.adapters.source_view.listing import language_of, with_and_without_src
+from astra.adapters.source_view.text_lines import LineRange
+from astra.trusted.git.snapshot import Entry, Snapshot
 from astra.trusted.kernel.errors import BadInput, NotFound
 from astra.trusted.policy.paths import RelativePath, fold, quote
 from astra.trusted.policy.secrets import mask
@@ -62,7 +62,7 @@ class ShownText:
 
 def show(raw: bytes) -> ShownText | None:
     """Decode and mask; None for binary content."""
-    decoded = text_view.decode(raw)
+    decoded = text_lines.decode(raw)
     if decoded is None:
         return None
     masked = mask(decoded.text)
@@ -133,7 +133,7 @@ def describe(
         language=language_of(entry.path),
         encoding=shown.encoding,
         encoding_certain=shown.certain,
-        line_endings=text_view.line_endings(shown.text),
+        line_endings=text_lines.line_endings(shown.text),
         text=lines.text,
         start=lines.start,
         end=lines.end,

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from astra.adapters.source_listing import BadCursor
-from astra.trusted.git.git_tree import BadRevision
+from astra.adapters.source_view.listing import BadCursor
+from astra.trusted.git.snapshot import BadRevision
 from astra.trusted.kernel.errors import AstraError, NotFound
 from astra.trusted.policy.globs import GlobRefused
 from astra.trusted.policy.paths import PathRefused

@@ -5,7 +5,7 @@ from typing import Any, cast
 import pytest
 
 from astra.interfaces.daemon.activity import Activity
-from astra.interfaces.mcp.entrance import McpEntrance
+from astra.interfaces.mcp.listener import McpListener
 
 
 class Unready:
@@ -26,7 +26,7 @@ def anyio_backend() -> str:
 
 @pytest.mark.anyio
 async def test_a_failure_to_open_is_told_and_not_kept() -> None:
-    entrance = McpEntrance(cast("Any", Unready()), Activity())
+    listener = McpListener(cast("Any", Unready()), Activity())
     for count in (1, 2):
         with pytest.raises(LookupError, match=f"asked {count} times"):
-            await entrance({"type": "http"}, cast("Any", None), cast("Any", None))
+            await listener({"type": "http"}, cast("Any", None), cast("Any", None))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from astra.adapters.git_objects import SourceView
+from astra.adapters.source_view.view import SourceView
 
 GIT = ("git", "-c", "core.fsync=none", "-c", "protocol.file.allow=always")
 

@@ -12,7 +12,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from astra.trusted.git.git_tree import Entry, Snapshot
+from astra.trusted.git.snapshot import Entry, Snapshot
 from astra.trusted.kernel.errors import BadInput, NotFound
 from astra.trusted.policy import globs
 from astra.trusted.policy.paths import RelativePath, quote

@@ -14,21 +14,20 @@ from pathlib import Path
 from types import TracebackType
 from typing import NoReturn, Self
 
-from astra.adapters import source_listing, source_reading, source_search, text_view
-from astra.adapters.source_listing import SourceListing
-from astra.adapters.source_reading import ShownText, ShownTexts, SourceFile
-from astra.adapters.source_search import Document, Match, Pattern
+from astra.adapters.source_view import listing, reading, search, text_lines
+from astra.adapters.source_view.listing import SourceListing
+from astra.adapters.source_view.reading import ShownText, ShownTexts, SourceFile
+from astra.adapters.source_view.search import Document, Match, Pattern
 from astra.trusted.git.git_batch import GitObject, ObjectReader, refuse_borrowed_objects
-from astra.trusted.git.git_command import run_git
-from astra.trusted.git.git_tree import (
+from astra.trusted.git.snapshot import (
     Entry,
     EntryKind,
     Snapshot,
     is_commit_id,
-    parse_tree,
+    make_snapshot,
     revision_name,
-    tree_command,
 )
+from astra.trusted.git.tree_reader import TreeReader
 from astra.trusted.kernel.errors import BadInput, NotFound, Refused
 from astra.trusted.policy.paths import parse_folder, parse_relative, quote
 from astra.trusted.policy.reads import refuse_secret
@@ -104,8 +103,8 @@ class SourceView:
         """List files in order of their paths; a glob without a slash speaks of names anywhere."""
         after = ""
         if cursor is not None:
-            at, after = source_listing.open_cursor(cursor)
-        return source_listing.list_page(
+            at, after = listing.open_cursor(cursor)
+        return listing.list_page(
             self._snapshot(at),
             folder=parse_folder(folder),
             glob=glob,
@@ -127,7 +126,7 @@ class SourceView:
         if rule := self._secrets.rule_for(asked.text):
             refuse_secret(asked.text, rule)
         snapshot = self._snapshot(at)
-        entry = source_reading.find_entry(snapshot, asked)
+        entry = reading.find_entry(snapshot, asked)
         shown = self._shown(entry)
         if shown is None:
             raise NotText(
@@ -137,14 +136,14 @@ class SourceView:
             )
         if start is None and end is None and len(shown.text) > self._limits.text_characters:
             self._ask_for_range(entry, shown)
-        lines = text_view.take_lines(
+        lines = text_lines.take_lines(
             shown.text,
             start=1 if start is None else start,
             end=end,
             numbered=numbered,
             most_characters=self._limits.text_characters * (2 if numbered else 1),
         )
-        return source_reading.describe(snapshot, asked, entry, shown, lines)
+        return reading.describe(snapshot, asked, entry, shown, lines)
 
     def search(
         self,
@@ -158,11 +157,11 @@ class SourceView:
     ) -> SourceMatches:
         """Search the text that reading would show, line by line."""
         snapshot = self._snapshot(at)
-        place = source_listing.find_folder(snapshot, parse_folder(folder))
-        entries = source_listing.select(snapshot, place, glob)
+        place = listing.find_folder(snapshot, parse_folder(folder))
+        entries = listing.select(snapshot, place, glob)
         documents = list(self._documents(entries))
         most = _within(limit, self._limits.matches)
-        found = source_search.search(
+        found = search.search(
             pattern,
             documents,
             context=max(0, min(context, self._limits.context)),
@@ -205,8 +204,8 @@ class SourceView:
     def _load(self, commit: str, data: bytes) -> Snapshot:
         refuse_borrowed_objects(self._repository)
         tree = data.split(b"\n", 1)[0].removeprefix(b"tree ").decode("ascii")
-        output = run_git(tree_command(self._repository, tree)).output
-        snapshot = parse_tree(commit, output, secrets=self._secrets)
+        files = TreeReader(repository=self._repository).list_files(tree, sizes=True)
+        snapshot = make_snapshot(commit, files, secrets=self._secrets)
         with self._lock:
             self._snapshots[commit] = snapshot
             while len(self._snapshots) > self._limits.kept_snapshots:
@@ -215,7 +214,7 @@ class SourceView:
 
     def _shown(self, entry: Entry) -> ShownText | None:
         if entry.kind is EntryKind.SUBMODULE:
-            return source_reading.show(f"submodule at commit {entry.oid}\n".encode())
+            return reading.show(f"submodule at commit {entry.oid}\n".encode())
         if entry.size is not None and entry.size > self._limits.file_bytes:
             raise FileTooLarge(
                 f"{quote(entry.path)} has {entry.size} bytes, too many for the source view",
@@ -243,7 +242,7 @@ class SourceView:
                 yield Document(path=entry.path, text=shown.text)
 
     def _ask_for_range(self, entry: Entry, shown: ShownText) -> NoReturn:
-        total = len(text_view.lines_of(shown.text))
+        total = len(text_lines.lines_of(shown.text))
         raise FileTooLarge(
             f"{quote(entry.path)} has {total} lines ({entry.size} bytes), "
             "too many to show at once: ask for a range",

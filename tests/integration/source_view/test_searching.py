@@ -3,14 +3,14 @@ from typing import Any
 
 import pytest
 
-from astra.adapters.git_objects import SourceLimits
-from astra.adapters.source_search import (
+from astra.adapters.source_view.search import (
     BadPattern,
     Document,
     Pattern,
     SearchTimedOut,
     worker_command,
 )
+from astra.adapters.source_view.view import SourceLimits
 
 FILES = {
     "src/a.py": "import os\n\ndef alpha():\n    return os\n",

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from astra.adapters.source_search import Pattern
+from astra.adapters.source_view.search import Pattern
 from astra.trusted.git.bounded_process import (
     BoundedCommand,
     ProgramMissing,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from astra.adapters import regex_worker
+from astra.adapters.source_view import regex_worker
 from astra.trusted.git.bounded_process import BoundedCommand, Finished, ProgramTimedOut, run_bounded
 from astra.trusted.kernel.errors import BadInput, Refused
 from astra.trusted.policy.paths import quote

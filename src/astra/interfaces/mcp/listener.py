@@ -1,4 +1,4 @@
-"""Where MCP sessions come in. Nothing behind it is loaded before the first one comes.
+"""Listens for MCP sessions, and loads nothing of MCP before the first one connects.
 
 The protocol's library takes half a second to import, which most starts of the daemon need not wait
 for.
@@ -18,20 +18,20 @@ from astra.interfaces import socket_path
 from astra.interfaces.daemon.activity import Activity
 
 if TYPE_CHECKING:
-    from astra.interfaces.mcp.doors import McpDoors
+    from astra.interfaces.mcp.transports import McpTransports
 
 
-class McpEntrance:
+class McpListener:
     def __init__(self, runtime: Runtime, activity: Activity) -> None:
         self._runtime = runtime
         self._activity = activity
         self._leaving = asyncio.Event()
-        self._doors: asyncio.Future[McpDoors] = asyncio.get_running_loop().create_future()
+        self._transports: asyncio.Future[McpTransports] = asyncio.get_running_loop().create_future()
         self._holding: asyncio.Task[None] | None = None
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
-        """Listen on `var/run/mcp.sock`; leaving ends the sessions of both ways in."""
+        """Listen on `var/run/mcp.sock`; leaving ends the sessions of both transports."""
         folder = self._runtime.root.run
         listener = socket_path.listen(folder, socket_path.MCP)
         server = await asyncio.start_unix_server(self._connected, sock=listener)
@@ -45,32 +45,32 @@ class McpEntrance:
                 await self._holding
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let somebody in who came by HTTP."""
-        doors = await self._opened()
-        await doors.http(scope, receive, send)
+        """Serve one HTTP request."""
+        transports = await self._opened()
+        await transports.http(scope, receive, send)
 
     async def _connected(self, reader: StreamReader, writer: StreamWriter) -> None:
         with self._activity.one_request():
-            doors = await self._opened()
-            await doors.sockets.session(reader, writer)
+            transports = await self._opened()
+            await transports.sockets.session(reader, writer)
 
-    async def _opened(self) -> "McpDoors":
+    async def _opened(self) -> "McpTransports":
         if not self._holding:
             self._holding = asyncio.create_task(self._hold())
-        return await asyncio.shield(self._doors)
+        return await asyncio.shield(self._transports)
 
     async def _hold(self) -> None:
-        """Keep the doors open in a task of their own: who opens them is to close them."""
+        """Keep the transports open in a task of their own: who opens them is to close them."""
         try:
-            await asyncio.to_thread(importlib.import_module, "astra.interfaces.mcp.doors")
-            from astra.interfaces.mcp.doors import opened
+            await asyncio.to_thread(importlib.import_module, "astra.interfaces.mcp.transports")
+            from astra.interfaces.mcp.transports import open_transports
 
-            async with opened(self._runtime) as doors:
-                self._doors.set_result(doors)
+            async with open_transports(self._runtime) as transports:
+                self._transports.set_result(transports)
                 await self._leaving.wait()
-        except Exception as error:  # whatever keeps them shut is for whoever knocks to hear
-            if self._doors.done():
+        except Exception as error:  # whoever connects hears why they cannot be opened
+            if self._transports.done():
                 raise
-            failed, self._doors = self._doors, asyncio.get_running_loop().create_future()
-            self._holding = None  # the next one who knocks has them tried again
+            failed, self._transports = self._transports, asyncio.get_running_loop().create_future()
+            self._holding = None  # the next connection tries again
             failed.set_exception(error)
