@@ -159,10 +159,10 @@ class Runtime:
         """Give the one loop for everything that happens without anybody's call."""
         every = (
             lanes.quick_lane(self.ledger, self.clock, self.domains),
-            *self.firings.lanes(),
             lanes.changes_lane(
                 self.ledger, self.clock, self.change_work, self.switches.why_no_changes
             ),
+            *self.firings.lanes(),
             *lanes.plan_lanes(
                 self.running.runner, self.planning.drafting, self.running.announcements
             ),
