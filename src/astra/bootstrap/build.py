@@ -157,8 +157,8 @@ def build_runtime(
         firings = ClaimedFirings(executor, woken)
         every_lane = (
             lanes.quick_lane(ledger, base.clock, domains),
-            *firings.lanes(),
             make_changes_lane(base, parts.changes, deployer),
+            *firings.lanes(),
             *lanes.plan_lanes(running.runner, planning.drafting, running.announcements),
             lanes.deployments_lane(deployer),
             lanes.notifications_lane(outbox),

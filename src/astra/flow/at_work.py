@@ -77,9 +77,8 @@ class LaneAtWork:
         count = 0
         while not self.stopping.is_set():
             item = next(iter(self._ready(self.lane.due(), frozenset())), None)
-            if item is None:
+            if item is None or not self._take(item):
                 break
-            self._take(item)
             self._finish(item)
             count += 1
         return count
@@ -136,7 +135,7 @@ class LaneAtWork:
             for item in due
             if item.worked_on not in busy and self._rests.get(item.key, Rest()).until <= now
         ]
-        if ready and not self.lane.closed():
+        if ready and self.running < self.lane.workers and not self.lane.closed():
             yield from ready
 
     def _until_next(self) -> float:

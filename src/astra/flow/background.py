@@ -76,6 +76,10 @@ class Background:
             total += count
         return total
 
+    @property
+    def lanes(self) -> tuple[str, ...]:
+        return tuple(self._lanes)
+
     def needed(self) -> bool:
         """Tell whether something runs, or the daemon has to stay for what will."""
         return any(at_work.needed() for at_work in self._lanes.values())

@@ -1,7 +1,8 @@
 """People are told that something waits: once, without what it is, and never too often."""
 
 from astra.deployments import events as deployments
-from astra.notifications.outbox import MOST_AN_HOUR, Outbox
+from astra.flow import Background, lanes
+from astra.notifications.outbox import MOST_AN_HOUR, Message, Outbox
 from astra.schedules import events
 from astra.testing import GateInMemory, MemoryChannels
 from astra.trusted.ledger import views
@@ -139,3 +140,23 @@ def test_a_release_that_is_taken_back_is_told() -> None:
     world.outbox.send_due()
     ((_, text),) = world.channels.taken
     assert text.endswith("(deployment_rolled_back): release bad was taken back; good serves again")
+
+
+class BrokenMail(MemoryChannels):
+    """Channels of which one does not even answer properly."""
+
+    def send(self, name: str, message: Message) -> bool:
+        if name == "MAIL":
+            raise ValueError("the service sent nonsense")
+        return super().send(name, message)
+
+
+def test_a_channel_that_fails_keeps_no_other_from_being_told() -> None:
+    world = World(BrokenMail("MAIL", "CHAT"))
+    world.ask("des_00000001")
+    world.ask("des_00000002")
+    lane = lanes.notifications_lane(world.outbox)
+    background = Background(world.gate.root.ledger, world.gate.root.clock, [lane])
+    background.run_due()
+    assert [name for name, _ in world.channels.taken] == ["CHAT", "CHAT"]
+    assert "the service sent nonsense" in background.trouble()
