@@ -15,7 +15,9 @@ What DBOS does by itself and must not do here:
 - its SQLite file locks readers out while somebody writes: write-ahead logging is on;
 - it creates its tables while it starts, and trips over another process that does the same: they
   are made before, by one process at a time;
-- it keeps what is done for ever: `forget` throws it away.
+- it keeps what is done for ever: `forget` throws it away;
+- on Python 3.12 and newer it has SQLite give fractions of a second, which an SQLite before 3.42
+  does not know: it is taught.
 """
 
 import fcntl
@@ -23,6 +25,7 @@ import importlib
 import json
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -38,6 +41,7 @@ KEPT = timedelta(days=7)
 _OVER = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 _PAGE = 500
 _FAILURE = "astra_job_failure"
+_KNOWS_FRACTIONS = (3, 42, 0)
 
 
 class JobFailed(Exception):
@@ -146,6 +150,7 @@ class DbosEngine:
         from dbos import DBOS
 
         _refuse_pickles()
+        _teach_fractions_of_seconds()
         url = f"sqlite:///{self.path}"
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with _alone_beside(self.path):
@@ -206,6 +211,25 @@ def _refuse_pickles() -> None:
 
     serialization: Any = importlib.import_module("dbos._serialization")
     serialization.DefaultSerializer.deserialize = refuse
+
+
+def _teach_fractions_of_seconds() -> None:
+    """Have every connection answer `unixepoch('subsec')`, which is NULL before SQLite 3.42."""
+    if sqlite3.sqlite_version_info >= _KNOWS_FRACTIONS:
+        return
+    import sqlalchemy
+
+    if not sqlalchemy.event.contains(sqlalchemy.Engine, "connect", _add_unixepoch):
+        sqlalchemy.event.listen(sqlalchemy.Engine, "connect", _add_unixepoch)
+
+
+def _add_unixepoch(connection: Any, _record: Any) -> None:
+    if isinstance(connection, sqlite3.Connection):
+        connection.create_function("unixepoch", 1, _unixepoch)
+
+
+def _unixepoch(modifier: str) -> float:
+    return time.time() if modifier == "subsec" else int(time.time())
 
 
 def _json_serializer() -> Any:
