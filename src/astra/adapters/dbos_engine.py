@@ -217,8 +217,7 @@ def _teach_fractions_of_seconds() -> None:
     """Have every connection answer `unixepoch('subsec')`, which is NULL before SQLite 3.42."""
     if sqlite3.sqlite_version_info >= _KNOWS_FRACTIONS:
         return
-    import sqlalchemy
-
+    sqlalchemy: Any = importlib.import_module("sqlalchemy")  # which DBOS brings along
     if not sqlalchemy.event.contains(sqlalchemy.Engine, "connect", _add_unixepoch):
         sqlalchemy.event.listen(sqlalchemy.Engine, "connect", _add_unixepoch)
 
