@@ -16,13 +16,17 @@ What DBOS does by itself and must not do here:
 - it creates its tables while it starts, one by one, and trips over another process that does the
   same, and for ever over what a killed one left: they are made before, by one process at a time,
   whole or not at all (`job_database`), and a file that cannot be used is set aside;
-- it keeps what is done for ever: `forget` throws it away.
+- it keeps what is done for ever: `forget` throws it away;
+- on Python 3.12 and newer it has SQLite give fractions of a second, which an SQLite before 3.42
+  does not know: it is taught.
 """
 
 import importlib
 import json
 import logging
+import sqlite3
 import threading
+import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -42,6 +46,7 @@ _OVER = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 _PAGE = 500
 _FAILURE = "astra_job_failure"
 _log = logging.getLogger("astra.jobs")
+_KNOWS_FRACTIONS = (3, 42, 0)
 
 Workflow = Callable[[str, str], None]
 
@@ -184,6 +189,7 @@ class DbosEngine:
         from dbos import DBOS
 
         _refuse_pickles()
+        _teach_fractions_of_seconds()
         job_database.prepare(self.path, DBOS.migrate)
         try:
             workflow = self._launch_on(job_database.url(self.path))
@@ -246,6 +252,24 @@ def _refuse_pickles() -> None:
 
     serialization: Any = importlib.import_module("dbos._serialization")
     serialization.DefaultSerializer.deserialize = refuse
+
+
+def _teach_fractions_of_seconds() -> None:
+    """Have every connection answer `unixepoch('subsec')`, which is NULL before SQLite 3.42."""
+    if sqlite3.sqlite_version_info >= _KNOWS_FRACTIONS:
+        return
+    sqlalchemy: Any = importlib.import_module("sqlalchemy")  # which DBOS brings along
+    if not sqlalchemy.event.contains(sqlalchemy.Engine, "connect", _add_unixepoch):
+        sqlalchemy.event.listen(sqlalchemy.Engine, "connect", _add_unixepoch)
+
+
+def _add_unixepoch(connection: Any, _record: Any) -> None:
+    if isinstance(connection, sqlite3.Connection):
+        connection.create_function("unixepoch", 1, _unixepoch)
+
+
+def _unixepoch(modifier: str) -> float:
+    return time.time() if modifier == "subsec" else int(time.time())
 
 
 def _json_serializer() -> Any:

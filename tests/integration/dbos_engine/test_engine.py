@@ -193,3 +193,17 @@ class Planted:
 
     def __reduce__(self) -> tuple[object, ...]:
         return (open, (self.path, "w"))
+
+
+def test_an_older_sqlite_tells_fractions_of_seconds_as_newer_pythons_have_dbos_ask(
+    work: Work,
+) -> None:
+    import sqlalchemy
+
+    work.engine.start()
+    memory = sqlalchemy.create_engine("sqlite://")
+    with memory.connect() as connection:
+        seconds = connection.execute(sqlalchemy.text("SELECT unixepoch('subsec')")).scalar()
+    memory.dispose()
+    assert isinstance(seconds, float)
+    assert abs(seconds - datetime.now(UTC).timestamp()) < 3600

@@ -4,7 +4,6 @@ import contextlib
 import random
 import subprocess
 import sys
-import threading
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,13 +11,14 @@ from typing import Any
 
 import pytest
 
+from astra.bootstrap.build import build_runtime
 from astra.bootstrap.runtime import Runtime
-from astra.flow import Background, ClaimedFirings
 from astra.schedules import events
 from astra.schedules.model import Definition
-from astra.trusted.kernel.clock import SystemClock, format_time
+from astra.trusted.kernel.clock import format_time
 from astra.trusted.ledger import chain
 from astra.trusted.ledger.record import Event
+from astra.trusted.settings import environment
 from driver import Astra, make_repository, past
 
 READS, WRITES = 1_500, 300
@@ -116,17 +116,12 @@ def test_killed_again_and_again_no_firing_happens_twice_or_is_lost_without_a_rec
 def test_ten_thousand_due_at_once_run_once_each(astra: Astra) -> None:
     with past(astra, minutes=20) as runtime:
         fill(runtime, 10_000, 0)
-        runtime.clock = clock = SystemClock()
-        executor = runtime.executor
-        executor.clock = clock
-        woken = threading.Event()
-        lanes = ClaimedFirings(executor, woken).lanes()
-        background = Background(runtime.ledger, clock, lanes, woken=woken)
-        background.start()
+    with contextlib.closing(build_runtime(environment.load(astra.environment))) as runtime:
+        runtime.background.start()
         while runtime.ledger.query(
             "SELECT 1 FROM schedule WHERE next_run <= ? LIMIT 1",
-            [clock.now().strftime("%Y-%m-%dT%H:%M:%S")],
+            [runtime.clock.now().strftime("%Y-%m-%dT%H:%M:%S")],
         ):
             runtime.ledger.wait(runtime.ledger.head().sequence, 1.0)
-        background.stop()
+        runtime.background.stop()
         assert examine(runtime.ledger, 10_000) == {"succeeded": 10_000}
