@@ -64,6 +64,7 @@ from astra.trusted.file_ledger.reserve import Reserve
 from astra.trusted.files.data_root import DataRoot
 from astra.trusted.kernel.clock import Clock, SystemClock
 from astra.trusted.kernel.errors import BadSetting
+from astra.trusted.ledger import formats
 from astra.trusted.ledger.record import Record
 from astra.trusted.policy import access, authority, contract, flags, telemetry
 from astra.trusted.policy.access import Principal
@@ -454,6 +455,7 @@ def start(
         urgent=URGENT,
     )
     reserve.fill()
+    formats.raise_format(ledger, version=__version__)
     telemetry.close_interrupted(ledger)
     Stops(root.path, ledger, clock).settle()
     branch = created.data["branch"]

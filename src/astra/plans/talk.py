@@ -45,10 +45,7 @@ class Announcements:
 
     def flush(self) -> int:
         """Announce what has waited for a minute; says how many plans were announced."""
-        rows = self.register.ledger.query(
-            "SELECT DISTINCT plan.id FROM plan_message JOIN plan ON plan.id = plan_message.plan"
-            " WHERE direction = 'sent' AND plan_message.sequence > plan.notified"
-        )
+        rows = self.register.ledger.query("SELECT id FROM plan WHERE last_sent > notified")
         return sum(self._announce(self.register.get(identifier)) for (identifier,) in rows)
 
     def _announce(self, plan: AgentPlan) -> bool:

@@ -33,9 +33,10 @@ from astra.trusted.ledger import chain, checkpoint
 from astra.trusted.ledger.expectations import Expectations
 from astra.trusted.ledger.projection import CORE, Projection
 from astra.trusted.ledger.record import Event, Head, Record
+from astra.trusted.ledger.verbs import LedgerVerbs
 
 
-class FileLedger:
+class FileLedger(LedgerVerbs):
     def __init__(
         self,
         var: Path,
