@@ -25,6 +25,8 @@ from astra.trusted.policy import authority
 from astra.trusted.policy.authority import Signed
 
 SUBJECT = "agent-global-grants"
+_UNSAID = 0
+"""The version of a list that an earlier version of Astra exported without saying which."""
 _CHANGES = (events.GLOBAL_GRANT_ADDED, events.GLOBAL_GRANT_REMOVED)
 
 
@@ -106,7 +108,9 @@ class Allowlist:
     def watch(self) -> None:
         """Put the file right when somebody changed it, and say so; it grants nothing either way."""
         rows = self.ledger.query("SELECT version FROM allowlist_export")
-        if not rows or rows[0][0] != self._version():
+        if rows and rows[0][0] == _UNSAID != self._version():
+            self.export()
+        elif not rows or rows[0][0] != self._version():
             return  # nothing was exported yet, or the next export is due
         if self.files.read_allowlist() != self.text():
             data = {"level": events.WARNING, "reason": "its file was not what was exported"}

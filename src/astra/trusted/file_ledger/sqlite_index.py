@@ -22,7 +22,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
-from astra.trusted.ledger import folding
+from astra.trusted.ledger import folding, upcasting
 from astra.trusted.ledger.projection import Projection, Statement
 from astra.trusted.ledger.record import GENESIS, Record
 
@@ -264,8 +264,11 @@ def _fingerprint(index: SqliteIndex, table: str) -> str:
 
 
 def _digest(projections: Sequence[Projection]) -> str:
-    """Digest the projections' names, tables and the source of the modules that define them."""
-    digest = hashlib.sha256(_POSITION.encode())
+    """Digest the projections' names, tables and the source of the modules that define them.
+
+    What older records are read as shapes the tables as well.
+    """
+    digest = hashlib.sha256(_POSITION.encode() + inspect.getsource(upcasting).encode())
     for projection in projections:
         module = inspect.getmodule(projection.apply)
         source = inspect.getsource(module) if module else ""

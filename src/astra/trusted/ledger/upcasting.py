@@ -26,9 +26,18 @@ def _merged_without_deploying(data: Data) -> Data:
     return {**data, "deploy": bool(data.get("deploy", False))}
 
 
+def _exported_at_no_version(data: Data) -> Data:
+    """Give an export that does not say of which list it was the version that no list has.
+
+    So the next look finds the file out of date, and writes it anew.
+    """
+    return {**data, "version": int(data.get("version", 0))}
+
+
 LADDERS: Mapping[str, tuple[Upcaster, ...]] = MappingProxyType(
     {
         "code_modification_executed": (_merged_without_deploying,),
+        "agent_global_grants_exported": (_exported_at_no_version,),
     }
 )
 """For each type whose data changed its shape: from schema 1 to 2, from 2 to 3, and so on."""
