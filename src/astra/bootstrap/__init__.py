@@ -13,11 +13,13 @@ from astra.schedules import projection as schedules
 from astra.trusted.approvals import views as approvals
 from astra.trusted.changes import tasks as tasks
 from astra.trusted.changes import views as changes
+from astra.trusted.ledger import formats
 from astra.trusted.ledger.projection import CORE, Projection
 from astra.trusted.policy import access, budgets, flags, telemetry
 
 PROJECTIONS: tuple[Projection, ...] = (
     *CORE,
+    formats.PROJECTION,
     flags.PROJECTION,
     access.PROJECTION,
     budgets.PROJECTION,
@@ -25,6 +27,7 @@ PROJECTIONS: tuple[Projection, ...] = (
     telemetry.COUNTS,
     approvals.PROJECTION,
     schedules.PROJECTION,
+    schedules.CHANGES,
     desires.PROJECTION,
     goals.PROJECTION,
     tasks.PROJECTION,

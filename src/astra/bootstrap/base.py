@@ -4,6 +4,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from astra import __version__
 from astra.bootstrap import PROJECTIONS
 from astra.bootstrap.events import URGENT
 from astra.tools.catalogue import make_registry
@@ -14,6 +15,7 @@ from astra.trusted.file_ledger.reserve import Reserve
 from astra.trusted.files.data_root import DataRoot
 from astra.trusted.kernel.clock import Clock
 from astra.trusted.kernel.errors import BadSetting
+from astra.trusted.ledger import formats
 from astra.trusted.ledger.record import Event, Record
 from astra.trusted.policy import contract, telemetry
 from astra.trusted.policy.switches import Switches
@@ -69,6 +71,7 @@ def open_base(settings: Settings, clock: Clock, opened: ExitStack) -> Base:
     )
     opened.callback(ledger.close)
     reserve.fill()
+    formats.raise_format(ledger, version=__version__)
     telemetry.close_interrupted(ledger)
     stops = Stops(root.path, ledger, clock)
     stops.settle()

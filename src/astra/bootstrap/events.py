@@ -25,6 +25,7 @@ from astra.trusted.approvals import desk
 from astra.trusted.changes import events as changed
 from astra.trusted.changes import model as changes
 from astra.trusted.changes import tasks
+from astra.trusted.ledger import formats
 from astra.trusted.policy import (
     access,
     authority,
@@ -42,6 +43,8 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         authority.ROOT_CREATED: "a data root was made; names its keys, its target and its folders",
         authority.KEY_ROTATED: "a new operator key was introduced, signed by the old or the"
         " recovery key",
+        formats.FORMAT_RAISED: "a version of Astra that writes a higher format opened the root;"
+        " older ones refuse it from here on, and say which to use",
         contract.CONFIG_SIGNED: "the operator signed `astra.toml`; the text in the record counts",
         flags.FLAG_SET: "a flag was turned off by anyone, or on by the operator, who signed it",
         access.SESSION_OPENED: "a person opened a session in a browser, by a one-time link or a"
@@ -206,6 +209,7 @@ URGENT = frozenset(
         *(plans.REJECTED, plans.ABORTED, plans.PAUSED, plans.ACTION_SKIPPED, plans.STEP_FINISHED),
         *(plans.MESSAGE_SENT, plans.GLOBAL_GRANT_REMOVED),
         *(schedules.PAUSED, schedules.CLOSED, desires.HALF_LIFE_SET, "ledger_tail_set_aside"),
+        formats.FORMAT_RAISED,
     }
 )
 """What is recorded even while the disk is full: what a person decides, and how things ended."""

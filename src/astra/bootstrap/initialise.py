@@ -25,6 +25,7 @@ from astra.trusted.kernel.clock import SystemClock
 from astra.trusted.kernel.errors import Refused
 from astra.trusted.kernel.ids import random_id
 from astra.trusted.kernel.signatures import KeyPair
+from astra.trusted.ledger import formats
 from astra.trusted.ledger.record import Event
 from astra.trusted.policy import authority, contract
 from astra.trusted.sandbox import machine
@@ -89,7 +90,7 @@ def initialise(
         "branch": branch,
         "code_repo": _relative(settings.code_repo, root),
         "sandbox": _relative(settings.sandbox_folder, root),
-        "version": __version__,
+        **formats.statement(__version__),
     }
     _record(root, created, operator)
     return Made(

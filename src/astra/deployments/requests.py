@@ -121,8 +121,7 @@ class Requests:
         return deployment
 
     def _version(self) -> int:
-        rows = self.ledger.query("SELECT version FROM subject WHERE id = ?", [events.QUEUE])
-        return int(rows[0][0]) if rows else 0
+        return self.ledger.version(events.QUEUE)
 
     def _name(self, commit: str) -> str:
         """Name a release by time and commit; two in the same second get different times."""

@@ -78,11 +78,8 @@ class Upkeep:
 
     def _not_serving(self, release: Release, trouble: str) -> str:
         """Say it once for each reason; the daemon goes on trying."""
-        last = self._ledger.query(
-            "SELECT type FROM record WHERE type IN (?, ?, ?) ORDER BY sequence DESC LIMIT 1",
-            [events.NOT_SERVING, events.RESTARTED, events.SWITCHED],
-        )
-        if not last or last[0][0] != events.NOT_SERVING:
+        last = self._ledger.newest(events.NOT_SERVING, events.RESTARTED, events.SWITCHED)
+        if last is None or last.type != events.NOT_SERVING:
             data = {"release": release.id, "reason": trouble[:_SAID]}
             self._ledger.append([Event(type=events.NOT_SERVING, actor="daemon", data=data)])
         return trouble

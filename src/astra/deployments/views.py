@@ -61,6 +61,8 @@ class Release:
 
 
 _ALL = 1 << 40
+_BEHIND = "sequence < (SELECT sequence FROM deployment WHERE id = ?)"
+_BUILT_BEFORE = "(built_at, id) < (SELECT built_at, id FROM release WHERE id = ?)"
 
 
 def open_deployment(ledger: Ledger) -> Deployment | None:
@@ -82,12 +84,9 @@ def deployment_page(
     ledger: Ledger, *, limit: int, before: str | None = None
 ) -> tuple[list[Deployment], str | None]:
     """Give deployments, the newest first, and the id behind which the next page starts."""
-    deployments = _deployments(
-        ledger,
-        "(? IS NULL OR sequence < (SELECT sequence FROM deployment WHERE id = ?))"
-        " ORDER BY sequence DESC LIMIT ?",
-        *(before, before, limit + 1),
-    )
+    where, cursor = ("sequence > 0", []) if before is None else (_BEHIND, [before])
+    condition = f"{where} ORDER BY sequence DESC LIMIT ?"
+    deployments = _deployments(ledger, condition, *cursor, limit + 1)
     return deployments[:limit], deployments[limit - 1].id if len(deployments) > limit else None
 
 
@@ -112,13 +111,10 @@ def release_page(
     ledger: Ledger, *, every: bool, limit: int, before: str | None = None
 ) -> tuple[list[Release], str | None]:
     """Give some of them, and the id behind which the next page starts."""
-    releases = _releases(
-        ledger,
-        "(state != 'removed' OR ?)"
-        " AND (? IS NULL OR (built_at, id) < (SELECT built_at, id FROM release WHERE id = ?))"
-        " ORDER BY built_at DESC, id DESC LIMIT ?",
-        *(int(every), before, before, limit + 1),
-    )
+    kept = "built_at > ''" if every else "state != 'removed'"
+    where, cursor = (kept, []) if before is None else (f"{kept} AND {_BUILT_BEFORE}", [before])
+    order = "ORDER BY built_at DESC, id DESC LIMIT ?"
+    releases = _releases(ledger, f"{where} {order}", *cursor, limit + 1)
     return releases[:limit], releases[limit - 1].id if len(releases) > limit else None
 
 
@@ -303,10 +299,16 @@ PROJECTION = Projection(
             sequence INTEGER
         ) WITHOUT ROWID""",
         "CREATE INDEX deployment_state ON deployment (state, sequence)",
+        "CREATE INDEX deployment_order ON deployment (sequence)",
+        "CREATE INDEX deployment_release ON deployment (release)",
         """CREATE TABLE release (
             id TEXT PRIMARY KEY, commit_id TEXT, digest TEXT, state TEXT, good INTEGER,
             live INTEGER, last_live INTEGER, built_at TEXT, files INTEGER, size INTEGER
         ) WITHOUT ROWID""",
+        "CREATE INDEX release_built ON release (built_at, id)",
+        "CREATE INDEX release_kept ON release (built_at, id) WHERE state != 'removed'",
+        "CREATE INDEX release_live ON release (live) WHERE live = 1",
+        "CREATE INDEX release_good ON release (last_live) WHERE good = 1 AND state != 'removed'",
         "CREATE TABLE push (deployment TEXT PRIMARY KEY, ok INTEGER)",
         "CREATE TABLE quarantine (commit_id TEXT PRIMARY KEY, reason TEXT, sequence INTEGER)",
     ),

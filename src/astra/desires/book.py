@@ -20,11 +20,12 @@ from typing import Any
 
 from astra.desires import model
 from astra.desires.decay import Fading, depth, half_life_seconds
-from astra.desires.model import LARGEST_PAGE, THRESHOLD, Context, Desire, Filter, Page, fraction
+from astra.desires.model import THRESHOLD, Context, Desire, Filter, Page, fraction
 from astra.desires.views import HALF_LIFE_SET, PRUNED, RECORDED, REINFORCED, folded, likeness
 from astra.trusted.kernel.clock import Clock, format_time
 from astra.trusted.kernel.errors import BadInput, Conflict, NotFound, StaleVersion
 from astra.trusted.kernel.ids import from_content, is_id
+from astra.trusted.kernel.paging import check_page
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event
 
@@ -72,8 +73,7 @@ class Desires:
         self, wanted: Filter | None = None, *, limit: int = 10, cursor: str | None = None
     ) -> Page:
         """Give the strongest first; of two equal ones the one recorded first."""
-        if not 1 <= limit <= LARGEST_PAGE:
-            raise BadInput(f"limit is 1 to {LARGEST_PAGE}", next_step="ask for a page at a time")
+        check_page(limit)
         fading, moment = self.fading(), self._moment()
         sql, parameters = _select(wanted or Filter(), fading.halvings_at(moment), cursor)
         rows = self.ledger.query(sql, [*parameters, limit + 1])
@@ -177,8 +177,7 @@ class Desires:
         return self._version(identifier) > 0
 
     def _version(self, subject: str) -> int:
-        rows = self.ledger.query("SELECT version FROM subject WHERE id = ?", [subject])
-        return int(rows[0][0]) if rows else 0
+        return self.ledger.version(subject)
 
 
 def _select(wanted: Filter, halvings: float, cursor: str | None) -> tuple[str, list[Any]]:

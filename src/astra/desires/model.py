@@ -15,7 +15,7 @@ from astra.trusted.policy.secrets import redact
 THRESHOLD = 0.1
 REINFORCEMENT = 0.2
 LONGEST_TEXT, LONGEST_TAG, MOST_TAGS, LONGEST_CONTEXT = 2_000, 64, 20, 8_000
-LONGEST_SEARCH, LARGEST_PAGE = 200, 200
+LONGEST_SEARCH = 200
 Context = str | Mapping[str, Any] | None
 
 

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from astra.trusted.kernel.errors import BadInput, NotFound
+from astra.trusted.kernel.errors import NotFound
 from astra.trusted.kernel.ids import is_id
+from astra.trusted.kernel.paging import check_page
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.projection import Projection, Statement
 from astra.trusted.ledger.record import Record
 
 CREATED = "goal_created"
-LARGEST_PAGE = 200
 _COLUMNS = "id, text, state, source, desire_id, approval_id, created_at, correlation, sequence"
 
 
@@ -43,8 +43,7 @@ class Goals:
 
     def listed(self, *, limit: int = 50, after: int = 0) -> tuple[list[Goal], int | None]:
         """Give goals in the order they were created, and where the next page starts."""
-        if not 1 <= limit <= LARGEST_PAGE or not 0 <= after < 1 << 63:
-            raise BadInput(f"limit is 1 to {LARGEST_PAGE}", next_step="ask for a page at a time")
+        after = check_page(limit, after)
         rows = self._where("sequence > ? ORDER BY sequence LIMIT ?", after, limit + 1)
         more = len(rows) > limit
         return rows[:limit], rows[limit - 1].sequence if more else None

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from astra.desires.book import Desires
-from astra.desires.model import LARGEST_PAGE, Desire
+from astra.desires.model import Desire
 from astra.desires.views import PROMOTED, likeness
 from astra.goals.book import CREATED
 from astra.trusted.approvals import desk
@@ -20,6 +20,7 @@ from astra.trusted.approvals.desk import Approval, Desk
 from astra.trusted.kernel import canonical
 from astra.trusted.kernel.errors import Conflict, NotFound, Refused
 from astra.trusted.kernel.ids import from_content
+from astra.trusted.kernel.paging import LARGEST_PAGE
 from astra.trusted.kernel.text import one_line
 from astra.trusted.ledger.record import Event
 

@@ -126,7 +126,7 @@ class Outbox:
 
     def _recent(self) -> list[Notice]:
         rows = self.ledger.query(
-            "SELECT sequence, kind, text, about FROM notice WHERE time > ? ORDER BY sequence",
+            "SELECT sequence, kind, text, about FROM notice WHERE time > ? ORDER BY time, sequence",
             [self._ago(_HOUR)],
         )
         return [

@@ -78,7 +78,9 @@ def series(ledger: Ledger, days: tuple[str, ...]) -> list[dict[str, Any]]:
 
 def began(ledger: Ledger) -> str:
     """Name the day of the first record: before it there was nothing to count."""
-    return ledger.query("SELECT time FROM record ORDER BY sequence LIMIT 1")[0][0][:10]
+    first = ledger.record(1)
+    assert first is not None  # noqa: S101 - a data root begins with its creation
+    return first.time[:10]
 
 
 def evidence(

@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from astra.deployments import views as deployments
+from astra.plans.states import BLOCKED
+from astra.plans.states import State as PlanState
 from astra.schedules.views import IS_OPEN
 from astra.trusted.approvals.desk import Desk
 from astra.trusted.changes.model import State
 from astra.trusted.ledger.ports import Ledger
 
+_STANDING = (*sorted(map(str, BLOCKED)), str(PlanState.PAUSED), str(PlanState.DRAFT_PENDING))
 Rows = list[tuple[str, str]]
 """Ids with the times since which they wait."""
 
@@ -40,11 +43,13 @@ def _decisions(_ledger: Ledger, desk: Desk) -> Rows:
 
 
 def _blocked_plans(ledger: Ledger, _desk: Desk) -> Rows:
-    return _rows(
-        ledger,
-        "SELECT id, coalesce(updated_at, created_at) FROM plan WHERE state LIKE 'blocked%'"
-        " OR state = 'paused' OR (state = 'draft_pending' AND questions != '[]')",
+    rows = ledger.query(
+        "SELECT id, coalesce(updated_at, created_at) FROM plan"  # noqa: S608 - only marks
+        f" WHERE state IN ({', '.join('?' * len(_STANDING))})"
+        " AND (state != 'draft_pending' OR questions != '[]')",
+        _STANDING,
     )
+    return [(str(identifier), str(since)) for identifier, since in rows]
 
 
 def _changes(ledger: Ledger, _desk: Desk) -> Rows:

@@ -19,6 +19,7 @@ from astra.trusted.approvals import desk
 from astra.trusted.changes import events as changed
 from astra.trusted.changes import model as changes
 from astra.trusted.kernel.errors import BadInput
+from astra.trusted.kernel.paging import check_page
 from astra.trusted.kernel.text import printable
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.projection import Projection, Statement
@@ -49,27 +50,21 @@ class Awareness:
         self, *, kind: str | None = None, limit: int = 20, cursor: str | None = None
     ) -> tuple[list[Note], str | None]:
         """Give the newest notes, and the cursor of the page of older ones."""
-        if kind not in (None, *KINDS) or not 1 <= limit <= LARGEST_PAGE:
+        if kind not in (None, *KINDS):
             raise BadInput(
-                f"kind is one of {', '.join(KINDS)}; limit is 1 to {LARGEST_PAGE}",
-                next_step="leave them out for the newest notes of every kind",
+                f"kind is one of {', '.join(KINDS)}",
+                next_step="leave it out for the newest notes of every kind",
             )
+        before = check_page(limit, cursor, largest=LARGEST_PAGE)
+        where, kinds = ("", []) if kind is None else ("kind = ? AND ", [kind])
         rows = self.ledger.query(
-            f"SELECT {_COLUMNS} FROM awareness WHERE sequence < ? AND (? IS NULL OR kind = ?)"  # noqa: S608 - fixed text
+            f"SELECT {_COLUMNS} FROM awareness WHERE {where}sequence < ?"  # noqa: S608 - fixed text
             " ORDER BY sequence DESC LIMIT ?",
-            [_before(cursor), kind, kind, limit + 1],
+            [*kinds, before, limit + 1],
         )
         names = _COLUMNS.split(", ")
         notes = [Note(**dict(zip(names, row, strict=True))) for row in rows[:limit]]
         return notes, str(notes[-1].sequence) if len(rows) > limit else None
-
-
-def _before(cursor: str | None) -> int:
-    if cursor is None:
-        return 1 << 62
-    if not (cursor.isascii() and cursor.isdigit() and len(cursor) <= 18):  # noqa: PLR2004 - fits 63 bits
-        raise BadInput("the cursor is not one that the feed gave", next_step="start without it")
-    return int(cursor)
 
 
 def _survey(record: Record) -> str:
@@ -248,6 +243,7 @@ PROJECTION = Projection(
         """CREATE TABLE awareness (
             sequence INTEGER PRIMARY KEY, time TEXT, kind TEXT, about TEXT, text TEXT
         )""",
+        "CREATE INDEX awareness_kind ON awareness (kind, sequence)",
         "CREATE TABLE awareness_code_flag (is_on INTEGER)",
     ),
     _apply,

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from astra.trusted.kernel.errors import BadInput, NotFound
+from astra.trusted.kernel.errors import NotFound
 from astra.trusted.kernel.ids import is_id
+from astra.trusted.kernel.paging import END, LARGEST_PAGE, check_page
 from astra.trusted.kernel.text import one_line
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.projection import Projection, Statement
@@ -19,9 +20,7 @@ from astra.trusted.ledger.record import Record
 
 ASKED, ANSWERED, SILENCED = "chat_asked", "chat_answered", "chat_suggestions_silenced"
 PERSON, PERSONA = "person", "persona"
-LARGEST_PAGE = 200
 _LONGEST_TITLE = 80
-_END = 1 << 62
 _COLUMNS = "id, title, started_at, spoken_at, messages, silenced, correlation, spoken, chain"
 
 
@@ -79,13 +78,9 @@ class Conversations:
         self, *, limit: int = 50, cursor: int | None = None
     ) -> tuple[list[Conversation], int | None]:
         """Give conversations, the one last spoken in first, and where the next page starts."""
-        if not 1 <= limit <= LARGEST_PAGE:
-            raise BadInput(f"limit is 1 to {LARGEST_PAGE}", next_step="ask for a page at a time")
-        before = _END if cursor is None else cursor
-        conversations = self._where("spoken < ? ORDER BY spoken DESC LIMIT ?", before, limit + 1)
-        return conversations[:limit], conversations[limit - 1].spoken if len(
-            conversations
-        ) > limit else None
+        before = check_page(limit, cursor)
+        rows = self._where("spoken < ? ORDER BY spoken DESC LIMIT ?", before, limit + 1)
+        return rows[:limit], rows[limit - 1].spoken if len(rows) > limit else None
 
     def get(self, identifier: str) -> Conversation:
         conversations = self._where("id = ?", identifier)
@@ -100,7 +95,7 @@ class Conversations:
         return conversations[0] if conversations else None
 
     def messages(
-        self, identifier: str, *, last: int = LARGEST_PAGE, before: int = _END
+        self, identifier: str, *, last: int = LARGEST_PAGE, before: int = END
     ) -> list[Message]:
         """Give what was said, in order; of a long conversation, the end of it."""
         rows = self.ledger.query(

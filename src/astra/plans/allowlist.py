@@ -20,10 +20,14 @@ from astra.trusted.ledger import chain, unseen
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.projection import Projection, Statement
 from astra.trusted.ledger.record import Event, Record
+from astra.trusted.ledger.verbs import END
 from astra.trusted.policy import authority
 from astra.trusted.policy.authority import Signed
 
 SUBJECT = "agent-global-grants"
+_UNSAID = 0
+"""The version of a list that an earlier version of Astra exported without saying which."""
+_CHANGES = (events.GLOBAL_GRANT_ADDED, events.GLOBAL_GRANT_REMOVED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,19 +75,14 @@ class Allowlist:
 
     def newest(self) -> int:
         """Name the record that changed the list last, or 0."""
-        return max((record.sequence for record in self._changes(after=0)), default=0)
+        record = self.ledger.newest(*_CHANGES)
+        return record.sequence if record else 0
 
     def _refuse_if_changed(self, data: dict[str, Any], seen: int) -> None:
-        for record in reversed(self._changes(after=seen)):
+        changes = self.ledger.records(*_CHANGES, after=seen, limit=END, newest_first=True)
+        for record in changes:
             if (record.data["kind"], record.data["value"]) == (data["kind"], data["value"]):
                 raise unseen.refuse(f"{data['kind']} {data['value'][:200]!r}", record)
-
-    def _changes(self, *, after: int) -> list[Record]:
-        rows = self.ledger.query(
-            "SELECT line FROM record WHERE type IN (?, ?) AND sequence > ? ORDER BY sequence",
-            [events.GLOBAL_GRANT_ADDED, events.GLOBAL_GRANT_REMOVED, after],
-        )
-        return [chain.parse(line) for (line,) in rows]
 
     def remove(self, kind: str, value: str, *, actor: str) -> Record:
         items = [(item["kind"], item["value"]) for item in self.listed()]
@@ -109,7 +108,9 @@ class Allowlist:
     def watch(self) -> None:
         """Put the file right when somebody changed it, and say so; it grants nothing either way."""
         rows = self.ledger.query("SELECT version FROM allowlist_export")
-        if not rows or rows[0][0] != self._version():
+        if rows and rows[0][0] == _UNSAID != self._version():
+            self.export()
+        elif not rows or rows[0][0] != self._version():
             return  # nothing was exported yet, or the next export is due
         if self.files.read_allowlist() != self.text():
             data = {"level": events.WARNING, "reason": "its file was not what was exported"}
@@ -119,8 +120,7 @@ class Allowlist:
             self.files.write_allowlist(self.text())
 
     def _version(self) -> int:
-        rows = self.ledger.query("SELECT version FROM subject WHERE id = ?", [SUBJECT])
-        return rows[0][0] if rows else 0
+        return self.ledger.version(SUBJECT)
 
     def text(self) -> str:
         kinds = {

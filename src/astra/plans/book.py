@@ -25,7 +25,6 @@ from astra.trusted.kernel import canonical
 from astra.trusted.kernel.errors import BadInput, Conflict, DuplicateKey, Refused, StaleVersion
 from astra.trusted.kernel.ids import random_id
 from astra.trusted.kernel.text import one_line
-from astra.trusted.ledger import chain
 
 KIND = "plan"
 REJECT_STEP = "reject-plan"
@@ -126,12 +125,8 @@ class Plans:
 
     def _documents(self, identifier: str) -> list[Mapping[str, Any]]:
         """Give what a plan said, each time that it was drafted or revised."""
-        rows = self.register.ledger.query(
-            "SELECT line FROM record JOIN mention USING (sequence)"
-            " WHERE mention.id = ? AND type IN (?, ?) ORDER BY sequence",
-            [identifier, events.DRAFTED, events.REVISED],
-        )
-        return [chain.parse(line).data for (line,) in rows]
+        records = self.register.ledger.mentioning(identifier, events.DRAFTED, events.REVISED)
+        return [record.data for record in records]
 
     # The operator's decision
 
@@ -258,12 +253,7 @@ class Plans:
 
     def _mine(self, identifier: str, *states: str) -> list[Approval]:
         """Give the approvals of a plan, by default those that wait."""
-        return [
-            approval
-            for state in states or ("pending",)
-            for approval in self.desk.listed(state=state)
-            if (approval.kind, approval.subject_id) == (KIND, identifier)
-        ]
+        return self.desk.about(KIND, identifier, *(states or ("pending",)))
 
     def _asked_since(self, identifier: str, approval_id: str) -> bool:
         """Tell whether an approval was asked for after the plan's last record."""

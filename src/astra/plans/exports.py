@@ -18,7 +18,6 @@ from astra.plans.states import UNDER_CONTRACT
 from astra.trusted.approvals.desk import Desk
 from astra.trusted.kernel import canonical
 from astra.trusted.kernel.errors import AstraError
-from astra.trusted.ledger import chain
 from astra.trusted.ledger.record import Record
 from astra.trusted.policy import authority
 
@@ -103,13 +102,7 @@ class Exports:
         )
 
     def _added(self, plan: AgentPlan) -> list[Record]:
-        rows = self.register.ledger.query(
-            "SELECT line FROM record JOIN mention USING (sequence)"
-            " WHERE mention.id = ? AND type = ? ORDER BY sequence",
-            [plan.id, events.PERMISSION_GRANTED],
-        )
-        records = [chain.parse(line) for (line,) in rows]
-        return [record for record in records if record.subject == plan.id]
+        return self.register.ledger.records_of(plan.id, events.PERMISSION_GRANTED)
 
 
 def texts(plan: AgentPlan) -> dict[str, str]:

@@ -140,6 +140,8 @@ def _received(record: Record) -> Iterator[Statement]:
 
 
 def _talked(record: Record, text: str, direction: str, kind: str) -> Iterator[Statement]:
+    if direction == "sent":
+        yield set_plan(record, last_sent=record.sequence)
     yield (
         (
             "INSERT INTO plan_message (sequence, plan, direction, kind, text, time)"

@@ -14,7 +14,6 @@ from astra.plans.register import Register
 from astra.plans.schema import Permissions
 from astra.trusted.kernel.errors import AstraError
 from astra.trusted.kernel.text import one_line
-from astra.trusted.ledger import chain
 from astra.trusted.policy import domains
 from astra.trusted.policy.domains import WEB_PORTS, BadDomain
 
@@ -42,14 +41,9 @@ def missing(
 
 def skipped(register: Register, plan: AgentPlan) -> frozenset[Item]:
     """Give what the operator left refused: a plan asks for it once, not at every command."""
-    rows = register.ledger.query(
-        "SELECT line FROM record JOIN mention USING (sequence) WHERE mention.id = ? AND type = ?",
-        [plan.id, events.ACTION_SKIPPED],
-    )
-    skipped_steps = [chain.parse(line).data for (line,) in rows]
-    return frozenset(
-        (kind, value) for data in skipped_steps for kind, value in data.get("items", ())
-    )
+    records = register.ledger.mentioning(plan.id, events.ACTION_SKIPPED)
+    items = (item for record in records for item in record.data.get("items", ()))
+    return frozenset((kind, value) for kind, value in items)
 
 
 def in_words(items: Iterable[Item], outcome: str) -> str:

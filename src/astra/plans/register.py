@@ -15,11 +15,10 @@ from astra.plans.states import State
 from astra.trusted.kernel.clock import Clock, format_time
 from astra.trusted.kernel.errors import BadInput, Conflict, NotFound, StaleVersion
 from astra.trusted.kernel.ids import is_id
-from astra.trusted.ledger import chain
+from astra.trusted.kernel.paging import check_page
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event, Record
 
-LARGEST_PAGE = 200
 _MOST_ATTEMPTS = 100
 _AFTER_THE_END = frozenset({events.NOTIFIED, events.SILENCED, events.USAGE_COUNTED})
 
@@ -43,14 +42,13 @@ class Register:
     ) -> tuple[list[AgentPlan], int | None]:
         """Give plans, oldest first, and where the next page starts."""
         state_names = [str(plan_state) for plan_state in State]
-        if state not in (None, *state_names) or not 1 <= limit <= LARGEST_PAGE:
+        if state not in (None, *state_names):
             raise BadInput(
-                f"limit is 1 to {LARGEST_PAGE}; state is one of {', '.join(state_names)}",
-                next_step="leave them out for all plans",
+                f"state is one of {', '.join(state_names)}", next_step="leave it out for all plans"
             )
-        rows = self._where(
-            "(? IS NULL OR state = ?) AND sequence > ?", [state, state, after], limit
-        )
+        after = check_page(limit, after)
+        where, states_asked = ("", []) if state is None else ("state = ? AND ", [state])
+        rows = self._where(f"{where}sequence > ?", [*states_asked, after], limit)
         return rows[:limit], rows[limit - 1].sequence if len(rows) > limit else None
 
     def in_states(self, wanted: Sequence[State]) -> list[AgentPlan]:
@@ -67,10 +65,12 @@ class Register:
         return dict(self.ledger.query("SELECT state, count(*) FROM plan GROUP BY state"))  # type: ignore[arg-type]
 
     def steps(self, identifier: str, *, checkpoint: int | None = None) -> list[Step]:
+        where, checkpoints = (
+            ("", []) if checkpoint is None else (" AND checkpoint = ?", [checkpoint])
+        )
         rows = self.ledger.query(
-            f"SELECT {STEP_COLUMNS} FROM plan_step WHERE plan = ?"  # noqa: S608 - fixed text
-            " AND (? IS NULL OR checkpoint = ?) ORDER BY step",
-            [identifier, checkpoint, checkpoint],
+            f"SELECT {STEP_COLUMNS} FROM plan_step WHERE plan = ?{where} ORDER BY step",  # noqa: S608 - fixed text
+            [identifier, *checkpoints],
         )
         return [read_step(row) for row in rows]
 
@@ -95,13 +95,7 @@ class Register:
 
     def last_of(self, identifier: str, *kinds: str) -> Record:
         """Give the newest record of some kinds about a plan that has one."""
-        marks = ", ".join("?" * len(kinds))
-        rows = self.ledger.query(
-            "SELECT line FROM record JOIN mention USING (sequence) WHERE mention.id = ?"  # noqa: S608 - only marks
-            f" AND type IN ({marks}) ORDER BY sequence DESC LIMIT 1",
-            [identifier, *kinds],
-        )
-        return chain.parse(rows[0][0])
+        return self.ledger.mentioning(identifier, *kinds, limit=1, newest_first=True)[0]
 
     def move(
         self,
@@ -116,7 +110,7 @@ class Register:
     ) -> Record:
         """Record what happens to a plan next; `decide` gives its data, or refuses."""
         for _ in range(_MOST_ATTEMPTS):
-            version = self._version(identifier)
+            version = self.ledger.version(identifier)
             plan = self.get(identifier)
             _refuse_illegal(plan, kind)
             event = events.made(
@@ -140,10 +134,6 @@ class Register:
     def now(self) -> str:
         """Give the time, never before the last record's."""
         return max(format_time(self.clock.now()), self.ledger.head().time)
-
-    def _version(self, identifier: str) -> int:
-        rows = self.ledger.query("SELECT version FROM subject WHERE id = ?", [identifier])
-        return rows[0][0] if rows else 0
 
     def _where(self, condition: str, parameters: Sequence[Any], limit: int) -> list[AgentPlan]:
         rows = self.ledger.query(

@@ -9,10 +9,13 @@ TABLES = (
         steps INTEGER DEFAULT 0, spent INTEGER DEFAULT 0, extra INTEGER DEFAULT 0,
         failures INTEGER DEFAULT 0, due TEXT, calls INTEGER DEFAULT 0,
         tokens INTEGER DEFAULT 0, silenced INTEGER DEFAULT 0, overran INTEGER DEFAULT 0,
-        notified INTEGER DEFAULT 0, correlation TEXT, created_at TEXT, updated_at TEXT,
+        notified INTEGER DEFAULT 0, last_sent INTEGER DEFAULT 0, correlation TEXT,
+        created_at TEXT, updated_at TEXT,
         approved_at TEXT, started_at TEXT, sequence INTEGER
     ) WITHOUT ROWID""",
     "CREATE INDEX plan_state ON plan (state, sequence)",
+    "CREATE INDEX plan_order ON plan (sequence)",
+    "CREATE INDEX plan_unannounced ON plan (id) WHERE last_sent > notified",
     """CREATE TABLE plan_step (
         plan TEXT, step INTEGER, checkpoint INTEGER, state TEXT, action TEXT, digest TEXT,
         destructive INTEGER, allowed TEXT, confirmed INTEGER, again INTEGER, outcome TEXT,

@@ -63,10 +63,12 @@ class Announcements:
         return sum(self.announce(identifier) for identifier in self.due())
 
     def _waiting(self) -> list[tuple[str, datetime]]:
+        """Give the plans with messages that nobody was told of, and since when they wait."""
         rows = self.register.ledger.query(
-            "SELECT plan.id, min(plan_message.time) FROM plan_message"
-            " JOIN plan ON plan.id = plan_message.plan"
-            " WHERE direction = 'sent' AND plan_message.sequence > plan.notified GROUP BY plan.id"
+            "SELECT plan.id, min(plan_message.time) FROM plan"
+            " JOIN plan_message ON plan_message.plan = plan.id"
+            " WHERE plan.last_sent > plan.notified AND direction = 'sent'"
+            " AND plan_message.sequence > plan.notified GROUP BY plan.id"
         )
         return [(identifier, parse_time(since)) for identifier, since in rows]
 

@@ -17,7 +17,6 @@ from astra.plans.schema import Permissions
 from astra.plans.skills import tools_of
 from astra.plans.states import WORKING
 from astra.trusted.kernel.errors import Refused
-from astra.trusted.ledger import chain
 from astra.trusted.ledger.record import Record
 from astra.trusted.policy import authority, domains
 from astra.trusted.policy.call import Call
@@ -167,16 +166,9 @@ class Contracts:
         ]
 
     def _about(self, identifier: str, kind: str) -> list[Record]:
-        rows = self.register.ledger.query(
-            "SELECT line FROM record JOIN mention USING (sequence)"
-            " WHERE mention.id = ? AND type = ? ORDER BY sequence",
-            [identifier, kind],
-        )
-        records = [chain.parse(line) for (line,) in rows]
-        return [record for record in records if record.subject == identifier]
+        return self.register.ledger.records_of(identifier, kind)
 
     def _record(self, sequence: int) -> Record:
-        ((line,),) = self.register.ledger.query(
-            "SELECT line FROM record WHERE sequence = ?", [sequence]
-        )
-        return chain.parse(line)
+        record = self.register.ledger.record(sequence)
+        assert record is not None  # noqa: S101 - its sequence came from the index
+        return record

@@ -252,12 +252,7 @@ class Executor:
 
     def _begun(self, firing: Firing) -> bool:
         """Tell whether the tool was started for this attempt, as the ledger has it."""
-        ((starts,),) = self.ledger.query(
-            "SELECT count(*) FROM mention JOIN record USING (sequence)"
-            " WHERE mention.id = ? AND type = ?",
-            [firing.correlation, TOOL_STARTED],
-        )
-        return starts >= firing.attempt
+        return len(self.ledger.mentioning(firing.correlation, TOOL_STARTED)) >= firing.attempt
 
     def _repeatable(self, schedule: Schedule) -> bool:
         facts = self.admission.facts(schedule)

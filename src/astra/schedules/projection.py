@@ -207,3 +207,21 @@ PROJECTION = Projection(
     ),
     version=2,
 )
+
+_CHANGING = frozenset(
+    {events.CREATED, events.MODIFIED, events.PAUSED, events.RESUMED, events.GAVE_UP}
+)
+
+
+def _changed(record: Record) -> Iterator[Statement]:
+    """Keep which record made a schedule what it is; its firings, however many, did not."""
+    schedule = record.subject or record.data["schedule"]
+    yield "INSERT OR REPLACE INTO schedule_change VALUES (?, ?)", (schedule, record.sequence)
+
+
+CHANGES = Projection(
+    "schedule changes",
+    ("CREATE TABLE schedule_change (schedule TEXT PRIMARY KEY, sequence INTEGER) WITHOUT ROWID",),
+    _changed,
+    types=_CHANGING,
+)

@@ -20,7 +20,6 @@ from astra.trusted.approvals.desk import Approval, Desk
 from astra.trusted.kernel import canonical
 from astra.trusted.kernel.clock import format_time
 from astra.trusted.kernel.errors import AstraError, DuplicateKey, NotFound
-from astra.trusted.ledger import chain
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event
 
@@ -124,22 +123,20 @@ class TokenShelf:
         return canonical.encode(self._content(approval)).decode() + "\n"
 
     def _line(self, approval: Approval) -> str:
-        rows = self.ledger.query(
-            "SELECT time, record.sequence FROM record JOIN mention USING (sequence)"
-            " WHERE mention.id = ? AND type = ? LIMIT 1",
-            [approval.id, desk.USED],
-        )
-        used_at, sequence = rows[0] if rows else (format_time(self.approvals.clock.now()), None)
-        content = {**self._content(approval), "used_at": used_at, "sequence": sequence}
+        used = next(iter(self.ledger.mentioning(approval.id, desk.USED, limit=1)), None)
+        content = {
+            **self._content(approval),
+            "used_at": used.time if used else format_time(self.approvals.clock.now()),
+            "sequence": used.sequence if used else None,
+        }
         return canonical.encode(content).decode() + "\n"
 
     def _content(self, approval: Approval) -> dict[str, Any]:
-        rows = self.ledger.query("SELECT line FROM record WHERE sequence = ?", [approval.granted])
-        granted = chain.parse(rows[0][0]) if rows else None
+        granted = self.ledger.record(approval.granted) if approval.granted else None
         return {
             "schedule": approval.subject_id,
             "approval": approval.id,
             "digest": approval.digest,
             "expires_at": approval.expires_at,
-            "authority": granted.data.get("authority") if granted else None,
+            "authority": granted.written.get("authority") if granted else None,
         }

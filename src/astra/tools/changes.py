@@ -13,8 +13,8 @@ from astra.tools.services import Services
 from astra.tools.source import PERSONA
 from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Hints, Tool
 from astra.trusted.changes.model import State
-from astra.trusted.changes.views import LARGEST_PAGE
 from astra.trusted.kernel.errors import BadInput
+from astra.trusted.kernel.paging import LARGEST_PAGE
 from astra.trusted.policy.call import Tier
 
 WRITE = (*PERSONA, "ASTRA_CODE_WRITE_ENABLED")

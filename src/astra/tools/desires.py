@@ -9,7 +9,6 @@ from typing import Any, NoReturn
 from pydantic import Field
 
 from astra.desires.model import (
-    LARGEST_PAGE,
     LONGEST_SEARCH,
     LONGEST_TAG,
     LONGEST_TEXT,
@@ -20,6 +19,7 @@ from astra.desires.model import (
 from astra.tools.services import Services
 from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Hints, Tool
 from astra.trusted.kernel.errors import NeedsApproval
+from astra.trusted.kernel.paging import LARGEST_PAGE
 from astra.trusted.policy.call import Tier
 
 _LONGEST_ID, _LONGEST_CURSOR = 80, 80

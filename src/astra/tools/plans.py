@@ -11,10 +11,10 @@ from pydantic import Field
 from astra.plans.book import LONGEST_DESCRIPTION, MOST_CHANNELS
 from astra.plans.drafting import LONGEST_ANSWER
 from astra.plans.model import AgentPlan
-from astra.plans.register import LARGEST_PAGE
 from astra.tools.services import Services
 from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Hints, Tool
 from astra.trusted.kernel.errors import BadInput
+from astra.trusted.kernel.paging import LARGEST_PAGE
 from astra.trusted.policy.call import Tier
 
 _PLANNING = ("AGENT_PLANNING_ENABLED",)

@@ -13,6 +13,7 @@ from astra.trusted.kernel.errors import Conflict, NotFound, SignatureRejected
 from astra.trusted.kernel.signatures import KeyPair
 from astra.trusted.ledger import views
 from astra.trusted.ledger.record import Event
+from astra.trusted.ledger.verbs import LedgerVerbs
 
 
 @pytest.fixture
@@ -154,7 +155,7 @@ def test_what_went_stale_cannot_be_used_and_says_what_moved(gate: GateInMemory) 
     assert gate.desk.get(identifier).reason == "the branch moved"
 
 
-class Overtaken:
+class Overtaken(LedgerVerbs):
     """A ledger on which somebody else acts between a look at it and the append."""
 
     def __init__(

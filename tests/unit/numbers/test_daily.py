@@ -11,6 +11,7 @@ from astra.testing import MemoryLedger, SetClock
 from astra.trusted.kernel.errors import BadInput, NotFound
 from astra.trusted.ledger.projection import CORE
 from astra.trusted.ledger.record import Event
+from astra.trusted.ledger.verbs import LedgerVerbs
 from astra.trusted.policy import budgets
 from astra.trusted.policy.budgets import Scope
 
@@ -27,7 +28,7 @@ class Root:
         self.ledger.append([Event(type="data_root_created", actor="operator")])
 
 
-class Planned:
+class Planned(LedgerVerbs):
     """The same ledger; keeps how each question would be answered."""
 
     def __init__(self, ledger: MemoryLedger) -> None:

@@ -18,7 +18,6 @@ from astra.plans.grants import absolute
 from astra.plans.model import AgentPlan
 from astra.plans.terms import Contracts
 from astra.trusted.kernel.errors import Refused
-from astra.trusted.ledger import chain
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.policy import globs
 from astra.trusted.policy.manifest import MOST_ENTRIES, Limits, Manifest, in_words, is_within
@@ -101,12 +100,9 @@ class RefusedHosts:
     ledger: Ledger
 
     def since(self, plan: AgentPlan, sequence: int) -> tuple[tuple[str, int], ...]:
-        rows = self.ledger.query(
-            "SELECT line FROM record JOIN mention USING (sequence)"
-            " WHERE mention.id = ? AND type = ? AND actor = ? AND sequence > ? ORDER BY sequence",
-            [plan.correlation, BOX_ENDED, f"agent:{plan.id}", sequence],
-        )
-        ended = [chain.parse(line).data["egress"] for (line,) in rows]
+        records = self.ledger.mentioning(plan.correlation, BOX_ENDED, after=sequence)
+        actor = f"agent:{plan.id}"
+        ended = [record.data["egress"] for record in records if record.actor == actor]
         tried = (name.rpartition(":") for egress in ended for name in egress.get("ungranted", ()))
         return tuple(dict.fromkeys((host, int(port)) for host, _, port in tried))
 

@@ -150,12 +150,25 @@ def _operator_key(root_id: str, root: Any) -> Iterator[Check]:
         yield Check("operator key", "broken", "it lies inside the data root", fix)
 
 
+def _readable(root: Any) -> Check:
+    """Say whether this version can make sense of every record, before a daemon has to."""
+    from astra.bootstrap import PROJECTIONS
+    from astra.trusted.file_ledger.check import check_folds
+
+    try:
+        unapplied = check_folds(root.var, PROJECTIONS)
+    except AstraError as error:
+        return Check("records", "broken", error.detail, error.next_step)
+    return Check("records", "ok", f"readable by this version, {unapplied} not yet in its index")
+
+
 def _ledger(root: Any) -> Iterator[Check]:
     from astra.trusted.file_ledger.check import check_files
 
     report = check_files(root.var, public_key=root.ledger_key().public)
     if report.ok:
         yield Check("ledger", "ok", f"{report.records} records, verified")
+        yield _readable(root)
     for problem in report.problems:
         fix = "keep the data root as it is; compare with a backup or an export"
         yield Check("ledger", "broken", f"{problem.kind}: {problem.detail}", fix)

@@ -27,8 +27,8 @@ from astra.tools.changes import edits_of
 from astra.trusted.changes import review
 from astra.trusted.changes.model import State
 from astra.trusted.changes.tasks import Tasks
-from astra.trusted.changes.views import LARGEST_PAGE
 from astra.trusted.door.requests import Off, caller
+from astra.trusted.kernel.paging import LARGEST_PAGE
 from astra.trusted.policy.authority import Signed
 
 Document = dict[str, Any]

@@ -16,10 +16,10 @@ from astra.interfaces.daemon.chat_models import (
     ConversationShown,
 )
 from astra.interfaces.daemon.turn_stream import TurnStream
-from astra.persona.conversations import LARGEST_PAGE
 from astra.persona.turn import Heard, Turn
 from astra.trusted.door.requests import Cursor, Off, caller, names
 from astra.trusted.kernel.errors import AstraError
+from astra.trusted.kernel.paging import LARGEST_PAGE
 
 EVENTS = "text/event-stream"
 _ANSWERS: dict[int | str, dict[str, Any]] = {

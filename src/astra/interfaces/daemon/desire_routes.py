@@ -5,13 +5,14 @@ from typing import Annotated, Any
 from fastapi import Body, FastAPI, Query, Request
 
 from astra.bootstrap.runtime import Runtime
-from astra.goals.book import LARGEST_PAGE, Goals
+from astra.goals.book import Goals
 from astra.interfaces.daemon.models import GoalShown, Page
 from astra.interfaces.daemon.tool_routes import called
 from astra.interfaces.daemon.work_models import DesireShown
 from astra.tools.awareness import Feed
 from astra.tools.desires import Never, Pruned, Suggestions
 from astra.trusted.door.requests import Off
+from astra.trusted.kernel.paging import LARGEST_PAGE
 
 Document = dict[str, Any]
 

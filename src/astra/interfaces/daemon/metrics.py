@@ -87,7 +87,7 @@ def _queues(runtime: Runtime, now: datetime) -> Iterator[Metric]:
 
 
 def _outcomes(ledger: Ledger) -> list[Sample]:
-    rows = ledger.query("SELECT state, count(*) FROM approval GROUP BY state ORDER BY state")
+    rows = ledger.query("SELECT state, number FROM approval_count WHERE number > 0 ORDER BY state")
     return [({"state": state}, count) for state, count in rows]
 
 

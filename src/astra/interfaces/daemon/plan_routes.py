@@ -17,8 +17,8 @@ from astra.interfaces.daemon.work_models import (
     PlanDrafted,
     PlanShown,
 )
-from astra.plans import register as plans
 from astra.trusted.door.requests import LARGEST_PAGE, Cursor, Limit, Off, caller
+from astra.trusted.kernel import paging
 from astra.trusted.policy.authority import Signed
 
 Document = dict[str, Any]
@@ -48,7 +48,7 @@ def _drafting(app: FastAPI, runtime: Runtime) -> None:
     def list_plans(
         request: Request,
         state: Annotated[str | None, Query()] = None,
-        limit: Annotated[int, Query(ge=1, le=plans.LARGEST_PAGE)] = 50,
+        limit: Annotated[int, Query(ge=1, le=paging.LARGEST_PAGE)] = 50,
         cursor: Annotated[int | None, Query()] = None,
     ) -> Document:
         asked = {"state": state, "limit": limit, "cursor": cursor}

@@ -27,7 +27,6 @@ from astra.trusted.approvals.views import Approval, Approvals, content, terms_of
 from astra.trusted.kernel.clock import format_time
 from astra.trusted.kernel.errors import Conflict, DuplicateKey, StaleVersion
 from astra.trusted.kernel.ids import from_content, random_id
-from astra.trusted.ledger import chain
 from astra.trusted.ledger.record import Event, Record
 from astra.trusted.policy import authority
 from astra.trusted.policy.authority import Signed
@@ -190,10 +189,7 @@ class Desk(Approvals):
 
     def _decided(self, approval: Approval) -> Conflict:
         """Say who was first, and when: two people may look at the same request."""
-        rows = self.ledger.query(
-            "SELECT line FROM subject JOIN record USING (sequence) WHERE id = ?", [approval.id]
-        )
-        record = chain.parse(rows[0][0])
+        record = self.ledger.records_of(approval.id)[-1]
         return Conflict(
             f"{approval.id} is {approval.state} already, by {record.actor} at {record.time}",
             code="already_decided",
@@ -211,18 +207,14 @@ class Desk(Approvals):
             raise self._decided(self.get(identifier)) from None
 
     def _decide(self, identifier: str, event: Event, *beside: Event) -> Record:
-        version = self.ledger.query("SELECT version FROM subject WHERE id = ?", [identifier])
+        version = self.ledger.version(identifier)
         event = replace(event, correlation=self._story(identifier))
         batch = [*beside, event]
-        return self.ledger.append(batch, expect={identifier: version[0][0]})[-1]
+        return self.ledger.append(batch, expect={identifier: version})[-1]
 
     def _story(self, identifier: str) -> str:
         """Name the story a request belongs to, so that what comes of it is told there too."""
-        rows = self.ledger.query(
-            "SELECT correlation FROM record JOIN approval USING (sequence) WHERE id = ?",
-            [identifier],
-        )
-        return str(rows[0][0])
+        return self._request_of(identifier).correlation
 
 
 def _again(approval: Approval) -> str:

@@ -11,7 +11,7 @@ from typing import Any, cast
 from astra.trusted.approvals.events import EXPIRED, GRANTED, REJECTED, REQUESTED, STALE, USED
 from astra.trusted.kernel.clock import Clock, format_time
 from astra.trusted.kernel.errors import NotFound
-from astra.trusted.ledger import chain
+from astra.trusted.kernel.paging import END
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.projection import Projection, Statement
 from astra.trusted.ledger.record import Record
@@ -77,22 +77,38 @@ class Approvals:
         return self._signed(self.get(identifier))
 
     def listed(self, *, state: str = "pending") -> list[Approval]:
-        found = self._where("state = ? OR ? = 'all'", state, state)
+        if state == "all":
+            return self._where("sequence > 0")
+        found = self._where("state = ?", state)
         if state != "pending":
             return found
         now = self._now()
         return [approval for approval in found if approval.expires_at > now]
 
+    def about(self, kind: str, subject_id: str, *states: str) -> list[Approval]:
+        """Give the approvals that something was asked for, in some states, oldest first."""
+        marks = ", ".join("?" * len(states))
+        return self._where(
+            f"subject_id = ? AND state IN ({marks}) AND kind = ?", subject_id, *states, kind
+        )
+
     def page(
         self, *, state: str, limit: int, cursor: int | None = None, newest: bool = False
     ) -> tuple[list[Approval], int | None]:
         """Give some approvals, the oldest or the newest first, and where the next page starts."""
-        there, order = ("<", "DESC") if newest else (">", "ASC")
+        there, order, start = ("<", "DESC", END) if newest else (">", "ASC", 0)
+        conditions = [f"sequence {there} ?"]
+        parameters: list[Any] = [start if cursor is None else cursor]
+        if state != "all":
+            conditions.append("state = ?")
+            parameters.append(state)
+        if state == "pending":
+            conditions.append("expires_at > ?")
+            parameters.append(self._now())
         rows = self.ledger.query(
-            f"SELECT {_COLUMNS}, sequence FROM approval WHERE (state = ? OR ? = 'all')"  # noqa: S608 - fixed texts
-            f" AND (? != 'pending' OR expires_at > ?) AND (? IS NULL OR sequence {there} ?)"
+            f"SELECT {_COLUMNS}, sequence FROM approval WHERE {' AND '.join(conditions)}"  # noqa: S608 - fixed texts
             f" ORDER BY sequence {order} LIMIT ?",
-            [state, state, state, self._now(), cursor, cursor, limit + 1],
+            [*parameters, limit + 1],
         )
         found = [_read(row[:-1]) for row in rows[:limit]]
         return found, rows[limit - 1][-1] if len(rows) > limit else None
@@ -106,10 +122,7 @@ class Approvals:
     def details(self, identifier: str) -> dict[str, Any]:
         """Show an approval with what the server recorded about the thing that would run."""
         approval = self.get(identifier)
-        rows = self.ledger.query(
-            "SELECT line FROM record JOIN approval USING (sequence) WHERE id = ?", [identifier]
-        )
-        record = chain.parse(rows[0][0])
+        record = self._request_of(identifier)
         return {
             **approval.as_dict(),
             "details": record.data["details"],
@@ -126,13 +139,16 @@ class Approvals:
         record = self._grant_of(approval)
         if record is None:
             return False
-        said = {name: value for name, value in record.data.items() if name != "authority"}
+        said = {name: value for name, value in record.written.items() if name != "authority"}
         wanted = content(approval, terms_of(record.data))
         return said == wanted and authority.holds(self.ledger, record)
 
     def _grant_of(self, approval: Approval) -> Record | None:
-        rows = self.ledger.query("SELECT line FROM record WHERE sequence = ?", [approval.granted])
-        return chain.parse(rows[0][0]) if rows else None
+        return self.ledger.record(approval.granted) if approval.granted else None
+
+    def _request_of(self, identifier: str) -> Record:
+        """Give the record that asked for an approval: the first one about it."""
+        return self.ledger.records_of(identifier, REQUESTED)[0]
 
     def _where(self, condition: str, *parameters: Any) -> list[Approval]:
         rows = self.ledger.query(
@@ -174,13 +190,24 @@ def _apply(record: Record) -> Iterator[Statement]:
                 record.sequence,
             ),
         )
+        yield _ONE_MORE, ("pending",)
         return
+    yield _ONE_LESS, (record.subject,)
+    yield _ONE_MORE, (_STATES[record.type],)
     grant = record.sequence if record.type == GRANTED else None
     yield (
         "UPDATE approval SET state = ?, reason = ?, granted = coalesce(?, granted) WHERE id = ?",
         (_STATES[record.type], data.get("reason", ""), grant, record.subject),
     )
 
+
+_ONE_MORE = """
+    INSERT INTO approval_count VALUES (?, 1) ON CONFLICT (state) DO UPDATE SET number = number + 1
+"""
+_ONE_LESS = """
+    UPDATE approval_count SET number = number - 1
+    WHERE state = (SELECT state FROM approval WHERE id = ?)
+"""
 
 PROJECTION = Projection(
     "approvals",
@@ -192,6 +219,9 @@ PROJECTION = Projection(
         ) WITHOUT ROWID""",
         "CREATE INDEX approval_digest ON approval (digest, state)",
         "CREATE INDEX approval_state ON approval (state, sequence)",
+        "CREATE TABLE approval_count (state TEXT PRIMARY KEY, number INTEGER) WITHOUT ROWID",
+        "CREATE INDEX approval_order ON approval (sequence)",
+        "CREATE INDEX approval_subject ON approval (subject_id, state)",
     ),
     _apply,
     types=frozenset({REQUESTED, *_STATES}),

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from astra.trusted.kernel.errors import BadInput, NotFound
+from astra.trusted.kernel.errors import NotFound
 from astra.trusted.kernel.ids import is_id
+from astra.trusted.kernel.paging import check_page
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.projection import Projection, Statement
 from astra.trusted.ledger.record import Event, Record
@@ -17,7 +18,6 @@ from astra.trusted.ledger.record import Event, Record
 CREATED, ENABLED, FINISHED = "task_created", "task_enabled", "task_finished"
 DISABLED = "task_disabled"
 CODE_MODIFY, MANUAL = "CODE_MODIFY", "MANUAL"
-LARGEST_PAGE = 200
 _COLUMNS = (
     "id, kind, schedule, enabled, state, outcome, subject_id, created_at, finished_at, correlation"
 )
@@ -48,12 +48,12 @@ class Tasks:
         self, *, state: str | None = None, limit: int = 50, cursor: str | None = None
     ) -> tuple[list[Task], str | None]:
         """Give tasks, newest first, and where the next page starts."""
-        if not 1 <= limit <= LARGEST_PAGE or not (cursor or "0").isdigit():
-            raise BadInput(f"limit is 1 to {LARGEST_PAGE}", next_step="ask for a page at a time")
+        before = check_page(limit, cursor)
+        where, states = ("", []) if state is None else ("state = ? AND ", [state])
         rows = self.ledger.query(
-            f"SELECT sequence, {_COLUMNS} FROM task"  # noqa: S608 - fixed text
-            " WHERE (? IS NULL OR state = ?) AND sequence < ? ORDER BY sequence DESC LIMIT ?",
-            [state, state, int(cursor or 1 << 62), limit + 1],
+            f"SELECT sequence, {_COLUMNS} FROM task WHERE {where}sequence < ?"  # noqa: S608 - fixed text
+            " ORDER BY sequence DESC LIMIT ?",
+            [*states, before, limit + 1],
         )
         cursor = str(rows[limit - 1][0]) if len(rows) > limit else None
         return [_task(row[1:]) for row in rows[:limit]], cursor

@@ -13,13 +13,13 @@ from astra.trusted.changes import events, model
 from astra.trusted.changes.model import Change, State
 from astra.trusted.kernel.errors import BadInput, NotFound
 from astra.trusted.kernel.ids import is_id
+from astra.trusted.kernel.paging import check_page
 from astra.trusted.ledger import chain
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.projection import Projection, Statement
 from astra.trusted.ledger.record import Record
 from astra.trusted.policy import flags
 
-LARGEST_PAGE = 200
 CODE_WRITE = "ASTRA_CODE_WRITE_ENABLED"
 _DECIDED = frozenset({desk.GRANTED, desk.REJECTED, desk.EXPIRED, desk.STALE, desk.USED})
 _WITHDRAWING = frozenset(
@@ -77,8 +77,7 @@ class Book:
         return self.get(rows[0][0]) if rows else None
 
     def version(self, identifier: str) -> int:
-        rows = self.ledger.query("SELECT version FROM subject WHERE id = ?", [identifier])
-        return rows[0][0] if rows else 0
+        return self.ledger.version(identifier)
 
     def listed(
         self, *, state: str | None = None, limit: int = 50, cursor: str | None = None
@@ -86,13 +85,12 @@ class Book:
         """Give changes, newest first, and where the next page starts."""
         if state is not None and state not in set(State):
             raise BadInput(f"there is no state {state[:40]!r}", next_step=", ".join(State))
-        if not 1 <= limit <= LARGEST_PAGE or not (cursor or "0").isdigit():
-            raise BadInput(f"limit is 1 to {LARGEST_PAGE}", next_step="ask for a page at a time")
+        before = check_page(limit, cursor)
         where, states = ("", []) if state is None else ("state = ? AND ", [state])
         rows = self.ledger.query(
             f"SELECT id, sequence FROM change WHERE {where}sequence < ?"  # noqa: S608 - our own words
             " ORDER BY sequence DESC LIMIT ?",
-            [*states, int(cursor or 1 << 62), limit + 1],
+            [*states, before, limit + 1],
         )
         found = [self.get(identifier) for identifier, _ in rows[:limit]]
         return found, str(rows[limit - 1][1]) if len(rows) > limit else None

@@ -3,12 +3,14 @@
 import gzip
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 
-from astra.trusted.file_ledger import checkpoints, segments
+from astra.trusted.file_ledger import checkpoints, segments, sqlite_index
 from astra.trusted.file_ledger.places import LedgerPlaces
+from astra.trusted.ledger import folding
+from astra.trusted.ledger.projection import Projection
 from astra.trusted.ledger.verification import Report, verify
 
 
@@ -29,6 +31,17 @@ def check_files(var: Path, *, public_key: str | None) -> Report:
     )
 
 
+def check_folds(var: Path, projections: Sequence[Projection]) -> int:
+    """Read every record that the index of these projections has not taken in, and count them.
+
+    Raises for the first that cannot be read. What an index has applied could be read when it was.
+    """
+    places = LedgerPlaces(var)
+    path, _ = sqlite_index.newest(places.index, projections)
+    applied = max(_positions([path]), default=(0, ""))[0]
+    return folding.check(projections, segments.records(places.chain, after=applied))
+
+
 def _segments(chain: Path) -> Iterator[tuple[str, Iterable[bytes]]]:
     for segment in segments.segments(chain):
         with segments.open_segment(chain, segment) as file:
@@ -44,11 +57,15 @@ def _unpacked(file: Iterable[bytes]) -> Iterator[bytes]:
 
 def _index_position(folder: Path) -> tuple[int, str] | None:
     """Read what the newest index has applied, whichever version of Astra made it."""
+    return max(_positions(folder.glob("index-*.sqlite3")), default=None)
+
+
+def _positions(indexes: Iterable[Path]) -> list[tuple[int, str]]:
     positions: list[tuple[int, str]] = []
-    for path in folder.glob("index-*.sqlite3"):
+    for path in indexes:
         with (
             suppress(sqlite3.Error),
             closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection,
         ):
             positions += connection.execute("SELECT sequence, hash FROM position").fetchall()
-    return max(positions, default=None)
+    return positions

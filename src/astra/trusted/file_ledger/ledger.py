@@ -33,9 +33,10 @@ from astra.trusted.ledger import chain, checkpoint
 from astra.trusted.ledger.expectations import Expectations
 from astra.trusted.ledger.projection import CORE, Projection
 from astra.trusted.ledger.record import Event, Head, Record
+from astra.trusted.ledger.verbs import LedgerVerbs
 
 
-class FileLedger:
+class FileLedger(LedgerVerbs):
     def __init__(
         self,
         var: Path,
@@ -58,6 +59,8 @@ class FileLedger:
         self._wakes = 0
         self._applied_sequence = 0
         self._unapplied: list[Record] = []
+        self.asked: set[str] = set()
+        """The text of each question once, without what was filled in: to ask how it is answered."""
         self._keeper = Keeper(self)
         self._tail = Tail(self.places.chain, entered=self._keeper.compress_soon)
         try:
@@ -175,6 +178,7 @@ class FileLedger:
         return self._head
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        self.asked.add(sql)
         try:
             return self._index.query(sql, parameters)
         except IndexCorrupt:

@@ -22,6 +22,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
+from astra.trusted.ledger import folding, upcasting
 from astra.trusted.ledger.projection import Projection, Statement
 from astra.trusted.ledger.record import GENESIS, Record
 
@@ -145,9 +146,16 @@ class SqliteIndex:
         present = {record.type for record in chunk}
         for projection in self._projections:
             if projection.types is None or not projection.types.isdisjoint(present):
-                self._run(_statements(projection, chunk))
+                self._fold(projection, chunk)
         last = chunk[-1]
         self._writer.execute(_ADVANCE, (last.sequence, last.hash))
+
+    def _fold(self, projection: Projection, chunk: list[Record]) -> None:
+        """Run a projection over records; one that it cannot read is named."""
+        try:
+            self._run(_statements(projection, chunk))
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise folding.name_culprit(projection, chunk, error) from error
 
     def _commit(self) -> None:
         if self._uncommitted:  # another reader may have been first
@@ -256,8 +264,11 @@ def _fingerprint(index: SqliteIndex, table: str) -> str:
 
 
 def _digest(projections: Sequence[Projection]) -> str:
-    """Digest the projections' names, tables and the source of the modules that define them."""
-    digest = hashlib.sha256(_POSITION.encode())
+    """Digest the projections' names, tables and the source of the modules that define them.
+
+    What older records are read as shapes the tables as well.
+    """
+    digest = hashlib.sha256(_POSITION.encode() + inspect.getsource(upcasting).encode())
     for projection in projections:
         module = inspect.getmodule(projection.apply)
         source = inspect.getsource(module) if module else ""

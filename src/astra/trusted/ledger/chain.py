@@ -22,7 +22,8 @@ from typing import Any
 from astra.trusted.kernel import canonical
 from astra.trusted.kernel.errors import BadInput, LedgerDamaged
 from astra.trusted.kernel.ids import is_id
-from astra.trusted.ledger.record import SCHEMA, Event, Head, Record
+from astra.trusted.ledger.record import Event, Head, Record
+from astra.trusted.ledger.upcasting import schema_of
 
 HASH_TAIL = len(',"hash":"') + 64 + len('"}\n')
 LARGEST_RECORD = 1 << 20
@@ -92,10 +93,11 @@ def completes_batch(record: Record) -> bool:
 def _record(event: Event, head: Head, time: str, batch: tuple[int, int]) -> Record:
     _check(event)
     sequence, content = head.sequence + 1, canonical.encode_text(event.data)
+    schema = schema_of(event.type)
     body = (
         f'{{"sequence":{sequence},"time":"{time}","type":"{event.type}",'
         f'"actor":{_text(event.actor)},"correlation":"{event.correlation}",'
-        f'"subject":{_text(event.subject)},"key":{_text(event.key)},"schema":{SCHEMA},'
+        f'"subject":{_text(event.subject)},"key":{_text(event.key)},"schema":{schema},'
         f'"batch":[{batch[0]},{batch[1]}],"data":{content},"previous":"{head.hash}"'
     )
     digest = _digest(body)
@@ -107,7 +109,7 @@ def _record(event: Event, head: Head, time: str, batch: tuple[int, int]) -> Reco
         event.correlation,
         event.subject,
         event.key,
-        SCHEMA,
+        schema,
         batch,
         content,
         head.hash,

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from astra.trusted.ledger.record import Event, Head, Record
+from astra.trusted.ledger.verbs import END
 
 
 class Ledger(Protocol):
@@ -27,6 +28,49 @@ class Ledger(Protocol):
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Ask the index, which has applied every acknowledged record that is not lazy."""
+        ...
+
+    def version(self, subject: str) -> int:
+        """Count the records about a subject: what an append expects that relies on it."""
+        ...
+
+    def is_claimed(self, key: str) -> bool:
+        """Tell whether a record has claimed a key."""
+        ...
+
+    def record(self, sequence: int) -> Record | None:
+        """Give one record by its place in the chain."""
+        ...
+
+    def records(
+        self,
+        *types: str,
+        after: int = 0,
+        before: int = END,
+        limit: int = 100,
+        newest_first: bool = False,
+    ) -> list[Record]:
+        """Give a page of records between two places, of some types or of every type."""
+        ...
+
+    def newest(self, *types: str, before: int = END) -> Record | None:
+        """Give the newest record of some types, or of every type."""
+        ...
+
+    def records_of(self, subject: str, *types: str) -> list[Record]:
+        """Give the records whose subject is an id, in order, of some types or of every type."""
+        ...
+
+    def mentioning(
+        self,
+        identifier: str,
+        *types: str,
+        after: int = 0,
+        before: int = END,
+        limit: int = END,
+        newest_first: bool = False,
+    ) -> list[Record]:
+        """Give the records that name an id anywhere: as subject, correlation or in their data."""
         ...
 
     def wait(self, after: int, timeout: float) -> bool:

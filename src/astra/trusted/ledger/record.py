@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 from astra.trusted.kernel.errors import LedgerDamaged
 from astra.trusted.kernel.ids import random_id
+from astra.trusted.ledger import upcasting
 
-SCHEMA = 1
 GENESIS = "0" * 64
 
 
@@ -52,7 +52,15 @@ class _Members(NamedTuple):
 class Record(_Members):
     @cached_property
     def data(self) -> dict[str, Any]:
-        """Read the content when somebody asks: most projections of most records never do."""
+        """Read the content in its newest shape, whichever version of Astra wrote it.
+
+        It is read when somebody asks: most projections of most records never do.
+        """
+        return upcasting.read_as_newest(self.type, self.schema, self.written)
+
+    @cached_property
+    def written(self) -> dict[str, Any]:
+        """Read the content as it stands in the chain: what was signed, exported and hashed."""
         try:
             return json.loads(self.content)
         except (ValueError, RecursionError) as error:
@@ -72,7 +80,7 @@ class Record(_Members):
             "key": self.key,
             "schema": self.schema,
             "batch": list(self.batch),
-            "data": self.data,
+            "data": self.written,
             "previous": self.previous,
             "hash": self.hash,
         }

@@ -1,38 +1,25 @@
 """Reading the record back: ranges, filters, and the story an id belongs to."""
 
-from typing import Any
-
 from astra.trusted.ledger import chain
 from astra.trusted.ledger.ports import Ledger
-from astra.trusted.ledger.record import Head, Record
+from astra.trusted.ledger.record import EMPTY, Head, Record
 
 
 def records(ledger: Ledger, *, after: int = 0, limit: int = 100, type_: str = "") -> list[Record]:
     """Give records in order of sequence, from behind `after` on."""
-    return _parsed(
-        ledger.query(
-            "SELECT line FROM record WHERE sequence > ? AND (type = ? OR ? = '')"
-            " ORDER BY sequence LIMIT ?",
-            [after, type_, type_, limit],
-        )
-    )
+    return ledger.records(*_types(type_), after=after, limit=limit)
 
 
 def last(ledger: Ledger, *, count: int, type_: str = "") -> list[Record]:
     """Give the newest records, oldest of them first."""
-    rows = (
-        ledger.query(
-            "SELECT line FROM record WHERE type = ? ORDER BY sequence DESC LIMIT ?", [type_, count]
-        )
-        if type_
-        else ledger.query("SELECT line FROM record ORDER BY sequence DESC LIMIT ?", [count])
-    )
-    return _parsed(rows[::-1])
+    return ledger.records(*_types(type_), limit=count, newest_first=True)[::-1]
 
 
 def settled_head(ledger: Ledger) -> Head:
     """Give the newest record that no crash takes back: what somebody signs names this one."""
-    (newest,) = last(ledger, count=1)
+    newest = ledger.newest()
+    if newest is None:
+        return EMPTY
     return Head(newest.sequence, newest.hash, newest.time)
 
 
@@ -49,8 +36,8 @@ def story(ledger: Ledger, identifier: str, *, limit: int = 10_000, after: int = 
         " AND sequence > ? ORDER BY sequence LIMIT ?",
         [identifier, identifier, after, limit],
     )
-    return _parsed(rows)
-
-
-def _parsed(rows: list[tuple[Any, ...]]) -> list[Record]:
     return [chain.parse(line) for (line,) in rows]
+
+
+def _types(type_: str) -> tuple[str, ...]:
+    return (type_,) if type_ else ()

@@ -14,22 +14,24 @@ the configuration or the sandbox.
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, cast
+from weakref import WeakKeyDictionary
 
 from astra.trusted.kernel import canonical, signatures
 from astra.trusted.kernel.clock import format_time, parse_time
 from astra.trusted.kernel.errors import SignatureRejected
 from astra.trusted.kernel.ids import random_id
-from astra.trusted.ledger import views
+from astra.trusted.ledger.formats import ROOT_CREATED
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event, Head, Record
+from astra.trusted.ledger.verbs import END
 from astra.trusted.policy import passkeys
 from astra.trusted.policy.assertions import Assertion
 
-ROOT_CREATED, KEY_ROTATED = "data_root_created", "operator_key_rotated"
+KEY_ROTATED = "operator_key_rotated"
 KEY_ONLY = frozenset(
     {
         KEY_ROTATED,
@@ -149,11 +151,11 @@ def holds(ledger: Ledger, record: Record) -> bool:
 
 
 def _spoken(ledger: Ledger, record: Record, trusted: Keys) -> bool:
-    content = {name: value for name, value in record.data.items() if name != "authority"}
+    content = {name: value for name, value in record.written.items() if name != "authority"}
     try:
         _check(
             ledger,
-            Signed.read(record.data.get("authority")),
+            Signed.read(record.written.get("authority")),
             action=record.type,
             content=content,
             keys=trusted,
@@ -167,9 +169,36 @@ def _spoken(ledger: Ledger, record: Record, trusted: Keys) -> bool:
 
 
 def keys(ledger: Ledger, *, before: int | None = None) -> Keys:
-    """Read the keys in force, following each rotation that is properly signed."""
-    (created,) = views.records(ledger, type_=ROOT_CREATED, limit=1) or (None,)
-    if created is None or created.sequence != 1:
+    """Read the keys in force, or those in force before a record."""
+    known = _all_keys(ledger)
+    place = END if before is None else before
+    return next(found for sequence, found in reversed(known) if sequence < max(place, 2))
+
+
+_KNOWN: WeakKeyDictionary[Ledger, tuple[str, tuple[tuple[int, Keys], ...]]] = WeakKeyDictionary()
+"""What was read of each open ledger, beside the hash of the newest record that could change it."""
+
+
+def _all_keys(ledger: Ledger) -> tuple[tuple[int, Keys], ...]:
+    """Give the keys since the beginning, and since each rotation that was properly signed.
+
+    Only the first record and rotations have a say, and a chain never takes one back: as long as
+    the newest rotation is the same record, so is the answer. Every signature is checked against
+    it, so it is read anew only then.
+    """
+    newest = ledger.newest(KEY_ROTATED)
+    mark = newest.hash if newest else ""
+    known = _KNOWN.get(ledger)
+    if known is None or known[0] != mark:
+        known = mark, tuple(_read_keys(ledger))
+        _KNOWN[ledger] = known
+    return known[1]
+
+
+def _read_keys(ledger: Ledger) -> Iterator[tuple[int, Keys]]:
+    """Follow each rotation that is properly signed."""
+    created = ledger.record(1)
+    if created is None or created.type != ROOT_CREATED:
         raise _rejected("this ledger does not start with the creation of a data root")
     found = Keys(
         root_id=created.data["root_id"],
@@ -177,10 +206,11 @@ def keys(ledger: Ledger, *, before: int | None = None) -> Keys:
         recovery=created.data["recovery_key"],
         throwaway=bool(created.data["throwaway"]),
     )
-    for rotation in views.records(ledger, type_=KEY_ROTATED, limit=1000):
-        if (before is None or rotation.sequence < before) and _spoken(ledger, rotation, found):
-            found = replace(found, operator=rotation.data["new_key"])
-    return found
+    yield created.sequence, found
+    for record in ledger.records(KEY_ROTATED, limit=END):
+        if _spoken(ledger, record, found):
+            found = replace(found, operator=record.data["new_key"])
+            yield record.sequence, found
 
 
 def _check(
@@ -265,8 +295,8 @@ def _knows_head(ledger: Ledger, head: Any, before: int) -> bool:
     sequence = named.get("sequence")
     if not isinstance(sequence, int) or not 0 < sequence < before:
         return False
-    found = views.records(ledger, after=sequence - 1, limit=1)
-    return bool(found) and found[0].hash == named.get("hash")
+    record = ledger.record(sequence)
+    return record is not None and record.hash == named.get("hash")
 
 
 def _rejected(why: str) -> SignatureRejected:

@@ -78,14 +78,16 @@ def scopes(call: Call, *, now: datetime) -> tuple[Scope, ...]:
 
 
 def balances(ledger: Ledger, wanted: Sequence[Scope]) -> list[Balance]:
-    return [Balance(scope, _used(ledger, scope.id)) for scope in wanted]
+    return [Balance(scope, ledger.version(scope.id)) for scope in wanted]
 
 
 def consumption(ledger: Ledger, *, days: int = 14) -> list[dict[str, Any]]:
     """Show what was spent a day, newest day first."""
     rows = ledger.query(
-        "SELECT day, scope, name, used, allowed FROM budget ORDER BY day DESC, scope, name LIMIT ?",
-        [days * 100],
+        "SELECT day, scope, name, used, allowed FROM budget"
+        " WHERE day > date((SELECT max(day) FROM budget), ?)"
+        " ORDER BY day DESC, scope, name LIMIT ?",
+        [f"-{days} days", days * 100],
     )
     names = ("day", "scope", "name", "used", "limit")
     return [dict(zip(names, row, strict=True)) for row in rows]
@@ -137,11 +139,6 @@ def _over(ledger: Ledger, days: Sequence[str], scope: str, name: str) -> dict[st
         "used": [used for _, used in told],
         "ids": [identifier for identifier, _ in told],
     }
-
-
-def _used(ledger: Ledger, identifier: str) -> int:
-    rows = ledger.query("SELECT version FROM subject WHERE id = ?", [identifier])
-    return rows[0][0] if rows else 0
 
 
 def _apply(record: Record) -> Iterator[Statement]:

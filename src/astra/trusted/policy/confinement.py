@@ -8,7 +8,6 @@ next run hears it.
 from datetime import datetime
 from typing import Any
 
-from astra.trusted.ledger import views
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event
 from astra.trusted.policy import authority
@@ -41,15 +40,13 @@ class UnsafeRecord:
         self._known = (0, False)
 
     def in_force(self) -> bool:
-        rows = self._ledger.query("SELECT version FROM subject WHERE id = ?", [SUBJECT])
-        version = rows[0][0] if rows else 0
+        version = self._ledger.version(SUBJECT)
         if version != self._known[0]:
             self._known = (version, self._find())
         return self._known[1]
 
     def _find(self) -> bool:
-        given = views.last(self._ledger, count=1, type_=ALLOWED)
-        taken = views.last(self._ledger, count=1, type_=REVOKED)
-        if not given or (taken and taken[0].sequence > given[0].sequence):
+        newest = self._ledger.newest(ALLOWED, REVOKED)
+        if newest is None or newest.type == REVOKED:
             return False
-        return authority.holds(self._ledger, given[0])
+        return authority.holds(self._ledger, newest)

@@ -5,7 +5,7 @@ import hashlib
 from datetime import datetime
 from typing import Any
 
-from astra.trusted.ledger import unseen, views
+from astra.trusted.ledger import unseen
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event
 from astra.trusted.policy import authority
@@ -20,7 +20,7 @@ _MOST_LINES = 60
 
 def signed_text(ledger: Ledger) -> str:
     """Give the text of the newest signed configuration, or nothing."""
-    for record in reversed(views.last(ledger, count=100, type_=CONFIG_SIGNED)):
+    for record in ledger.records(CONFIG_SIGNED, limit=100, newest_first=True):
         if authority.holds(ledger, record):
             return str(record.data["text"])
     return ""
@@ -28,8 +28,7 @@ def signed_text(ledger: Ledger) -> str:
 
 def version(ledger: Ledger) -> int:
     """Count what was signed, so that a signature can expect that none came since."""
-    rows = ledger.query("SELECT version FROM subject WHERE id = ?", [SUBJECT])
-    return rows[0][0] if rows else 0
+    return ledger.version(SUBJECT)
 
 
 def refuse_if_changed(ledger: Ledger, seen: str) -> None:
@@ -37,11 +36,11 @@ def refuse_if_changed(ledger: Ledger, seen: str) -> None:
     now = signed_text(ledger)
     if not now or content(now)["sha256"] == seen:
         return
-    signed = views.last(ledger, count=100, type_=CONFIG_SIGNED)
+    signed = ledger.records(CONFIG_SIGNED, limit=100, newest_first=True)
     before = next((str(r.data["text"]) for r in signed if r.data["sha256"] == seen), "")
     raise unseen.refuse(
         "the configuration",
-        next(record for record in reversed(signed) if record.data["text"] == now),
+        next(record for record in signed if record.data["text"] == now),
         sha256=content(now)["sha256"],
         lines=differing(before, now),
     )

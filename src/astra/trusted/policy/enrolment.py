@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any
 
 from astra.trusted.kernel.errors import BadInput, NotFound
-from astra.trusted.ledger import views
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event, Record
 from astra.trusted.policy import assertions, authority, passkeys
@@ -91,11 +90,11 @@ def listed(ledger: Ledger) -> list[Passkey]:
     """Give the passkeys that the operator's key enrolled, revoked ones too."""
     revoked = {
         str(record.data["passkey"]): record.time
-        for record in views.records(ledger, type_=passkeys.REVOKED, limit=1000)
+        for record in ledger.records(passkeys.REVOKED, limit=1000)
     }
     return [
         _shown(record, revoked)
-        for record in views.records(ledger, type_=passkeys.ENROLLED, limit=1000)
+        for record in ledger.records(passkeys.ENROLLED, limit=1000)
         if authority.holds(ledger, record)
     ]
 

@@ -74,8 +74,7 @@ def _latest(ledger: Ledger) -> dict[str, Record]:
 
 def version(ledger: Ledger) -> int:
     """Count the changes of flags so far, so that a decision can expect that none came since."""
-    rows = ledger.query("SELECT version FROM subject WHERE id = ?", [SUBJECT])
-    return rows[0][0] if rows else 0
+    return ledger.version(SUBJECT)
 
 
 def turn_off(name: str, *, actor: str) -> Event:

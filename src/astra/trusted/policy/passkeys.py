@@ -11,6 +11,7 @@ from typing import Any
 from astra.trusted.ledger import chain
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Record
+from astra.trusted.ledger.verbs import END
 from astra.trusted.policy import assertions
 from astra.trusted.policy.assertions import Assertion, Credential
 
@@ -41,8 +42,7 @@ def find(
 ) -> Credential | None:
     """Give a passkey that speaks at a place in the chain: enrolled by the key, not revoked."""
     found: Credential | None = None
-    for (line,) in ledger.query(_ABOUT, [identifier, ENROLLED, REVOKED, before]):
-        record = chain.parse(line)
+    for record in ledger.records(ENROLLED, REVOKED, before=before, limit=END):
         if record.data.get("passkey") != identifier:
             continue
         if record.type == REVOKED:
@@ -76,10 +76,6 @@ def credential(data: Mapping[str, Any]) -> Credential:
     )
 
 
-_ABOUT = (
-    "SELECT line FROM mention JOIN record USING (sequence)"
-    " WHERE id = ? AND type IN (?, ?) AND sequence < ? ORDER BY sequence"
-)
 _USE = (
     "SELECT line FROM mention JOIN record USING (sequence) WHERE id = ? AND sequence < ?"
     " AND (json_extract(line, '$.data.authority.key') = ?"

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from astra.trusted.ledger import views
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event
 from astra.trusted.policy import authority
@@ -43,22 +42,21 @@ class StopRecord:
 
     def in_force(self) -> str:
         """Name the last recorded stop if no signature has ended it, or nothing."""
-        rows = self._ledger.query("SELECT version FROM subject WHERE id = ?", [SUBJECT])
-        version = rows[0][0] if rows else 0
+        version = self._ledger.version(SUBJECT)
         if version != self._known[0]:
             self._known = (version, self._find())
         return self._known[1]
 
     def _find(self) -> str:
-        for record in views.last(self._ledger, count=1, type_=STOPPED):
-            stop_id = str(record.data["stop"])
-            return "" if was_ended(self._ledger, stop_id) else stop_id
-        return ""
+        if (record := self._ledger.newest(STOPPED)) is None:
+            return ""
+        stop_id = str(record.data["stop"])
+        return "" if was_ended(self._ledger, stop_id) else stop_id
 
 
 def was_ended(ledger: Ledger, stop_id: str) -> bool:
     """Tell whether an operator's signature ended this stop."""
     return any(
         record.data.get("stop") == stop_id and authority.holds(ledger, record)
-        for record in views.last(ledger, count=100, type_=STARTED)
+        for record in ledger.records(STARTED, limit=100, newest_first=True)
     )

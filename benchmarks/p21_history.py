@@ -1,0 +1,200 @@
+"""P21: what a long history costs: a start, `astra status`, a page, a signed decision, an idle hour.
+
+The history is a mixture as a year leaves it: calls of tools, budgets, conversations, approvals that
+expired. The same is measured on a young data root in the same run, and is the reference: nothing
+that a person waits for may grow with what is behind them.
+"""
+
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from astra.interfaces.cli.client import Client, start_daemon
+from astra.trusted.ledger import chain
+from astra.trusted.ledger.record import Event, Head
+from measuring import at_most, at_most_times, best_rounds, folder, is_quick, report, seconds
+
+ASTRA = Path(sys.executable).with_name("astra")
+FULL, QUICK = 1_000_000, 5_000
+YOUNG = 100
+PAGES: dict[str, dict[str, str]] = {
+    "/api/status": {},
+    "/api/config": {},
+    "/api/chat": {},
+    "/api/approvals": {"state": "all"},
+    "/api/ledger": {"type": "flag_set"},
+    "/api/awareness": {"kind": "alert"},
+    "/api/metrics": {},
+    "/api/budgets": {},
+    "/api/tasks": {},
+}
+IDLE_SECONDS = 20.0
+ROUNDS = 3
+
+
+def main() -> None:
+    quick = is_quick()
+    size = QUICK if quick else FULL
+    young = measure(YOUNG, quick=quick)
+    old = measure(size, quick=quick)
+    for name, target in (
+        ("start, seconds", at_most(5)),
+        ("status, seconds", at_most_times(1.5)),
+        ("decision, seconds", at_most_times(1.5)),
+        ("slowest page, seconds", at_most(0.1)),
+        ("idle, share of a core", at_most(0.005)),
+    ):
+        report(f"P21 {name}, at {size:,}", old[name], young[name], target)
+    report(f"P21 index, bytes a record, at {size:,}", old["index, bytes a record"])
+
+
+def measure(size: int, *, quick: bool) -> dict[str, float]:
+    with folder() as place:
+        root = make_root(place, size)
+        start(root)  # the index is built here, once
+        call(ASTRA, "down")
+        found = {"start, seconds": seconds(lambda: start(root))}
+        found |= best_rounds({"status, seconds": time_status, "decision, seconds": decide}, ROUNDS)
+        pages = best_rounds({page: _asking(Client(root), page) for page in PAGES}, ROUNDS)
+        found["slowest page, seconds"] = max(pages.values())
+        found["idle, share of a core"] = idle_share(root, 2.0 if quick else IDLE_SECONDS)
+        call(ASTRA, "down")
+        found["index, bytes a record"] = index_size(root) / size
+    shown = {name: round(value, 4) for name, value in (found | pages).items()}
+    print(f"{size:,} records: {shown}", file=sys.stderr)
+    return found
+
+
+def _asking(client: Client, page: str) -> Callable[[], float]:
+    return lambda: seconds(lambda: client.get(page, **PAGES[page]))
+
+
+def make_root(place: Path, size: int) -> Path:
+    """Make a data root whose chain goes on for `size` records of what usually happens."""
+    use_only(place)
+    root, target = place / "data", place / "target"
+    call("git", "init", "-q", "-b", "main", target)
+    identity = ("-c", "user.name=Bench", "-c", "user.email=bench@localhost")
+    call("git", "-C", target, *identity, "commit", "-q", "--allow-empty", "-m", "one")
+    call(ASTRA, "init", target, "--throwaway")
+    call(ASTRA, "down")
+    prolong(root / "var" / "ledger", size)
+    return root
+
+
+def prolong(chain_folder: Path, size: int) -> None:
+    """Write records behind the last one, without an index and without syncing."""
+    path = max(chain_folder.glob("*.ndjson"))
+    last = chain.parse(path.read_text(encoding="utf-8").splitlines()[-1])
+    head = Head(last.sequence, last.hash, last.time)
+    with path.open("a", encoding="utf-8") as file:
+        for event in islice(history(), size):
+            (record,) = chain.link([event], after=head, time=head.time)
+            head = Head(record.sequence, record.hash, record.time)
+            file.write(f"{record.line}\n")
+
+
+def history() -> Iterator[Event]:
+    """Give what usually happens, without end: ten records a turn."""
+    turn = 0
+    while True:
+        yield from _turn(turn, sha256(b"%d" % turn).hexdigest())
+        turn += 1
+
+
+def _turn(number: int, name: str) -> Iterator[Event]:
+    story, call_id = f"cor_{name[:16]}", f"call_{name[:16]}"
+
+    def event(kind: str, subject: str | None, /, **data: object) -> Event:
+        return Event(type=kind, actor="agent:bench", data=data, subject=subject, correlation=story)
+
+    outcome = {"ok": True, "code": "ok", "milliseconds": 1.5, "size": 400}
+    read = {"tool": "read_source", "tier": 0, "door": "mcp", "outcome": outcome}
+    for step in range(5):
+        path = f"src/module_{number % 97}/part_{step}.py"
+        yield event("tool_called", None, arguments={"path": path}, **read)
+    wrote = {"tool": "write_file", "tier": 1, "door": "mcp"}
+    yield event("tool_started", call_id, arguments={"path": "notes.txt"}, **wrote)
+    yield event("tool_finished", call_id, tool="write_file", outcome=outcome)
+    if number % 2:
+        yield event("chat_asked", f"chat_{name[:8]}", text="How is it going?", chain=name)
+        yield event("chat_answered", f"chat_{name[:8]}", text="It goes well.", chain=name[::-1])
+    else:
+        yield event("approval_requested", f"apr_{name[:8]}", digest=name, **_REQUEST)
+        yield event("approval_expired", f"apr_{name[:8]}", reason="nobody decided in time")
+    yield event("desires_surveyed", None, top=[])
+
+
+_REQUEST: dict[str, Any] = {
+    "kind": "tool_call",
+    "subject_id": "fetch_url",
+    "summary": "asks to fetch a page",
+    "details": {},
+    "expires_at": "2026-01-01T00:00:00.000000Z",
+}
+
+
+def use_only(place: Path) -> None:
+    """Point this process and its children at a throwaway data root and at nothing else."""
+    for name in [name for name in os.environ if name.startswith(("ASTRA_", "AGENT_"))]:
+        del os.environ[name]
+    os.environ |= {
+        "XDG_CONFIG_HOME": str(place / "config"),
+        "AGENT_DATA_ROOT": str(place / "data"),
+        "ASTRA_OPERATOR_PASSPHRASE": "only for measuring",
+        "ASTRA_DAEMON_IDLE_MINUTES": "60",
+    }
+    os.chdir(place)
+
+
+def start(root: Path) -> None:
+    start_daemon(root)
+    Client(root).get("/healthz")
+
+
+def time_status() -> float:
+    return seconds(lambda: call(ASTRA, "status"))
+
+
+def decide() -> float:
+    """Sign something and have it checked: a flag that is on goes off, and on again by signature."""
+    call(ASTRA, "flags", "set", "PERSONA_MODE_ENABLED", "off")
+    return seconds(lambda: call(ASTRA, "flags", "set", "PERSONA_MODE_ENABLED", "on"))
+
+
+def idle_share(root: Path, span: float) -> float:
+    """Give the share of a core that a daemon takes which nobody asks anything."""
+    pid = Client(root).get("/api/status")["daemon"]["pid"]
+    before = _spent(pid)
+    time.sleep(span)
+    return (_spent(pid) - before) / span
+
+
+def _spent(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def index_size(root: Path) -> int:
+    (path,) = (root / "var" / "index").glob("index-*.sqlite3")
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as index:
+        ((size,),) = index.execute(
+            "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+        )
+    return size
+
+
+def call(*command: str | Path) -> None:
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+if __name__ == "__main__":
+    main()
