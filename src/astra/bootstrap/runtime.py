@@ -20,7 +20,7 @@ from astra.bootstrap.change_parts import ChangeParts
 from astra.bootstrap.chatting import make_chat
 from astra.bootstrap.coding import BoxedCodingAgent, ProposedByTool, SourceForCoder
 from astra.bootstrap.deploying import Deployer
-from astra.bootstrap.events import URGENT
+from astra.bootstrap.directions import is_urgent
 from astra.bootstrap.evidence import BoxesOnly
 from astra.bootstrap.notifying import EveryChannel, Notifier, make_devices, make_key_file
 from astra.bootstrap.plan_boxes import BoxesOfPlans, PlanBoxes, RefusedHosts
@@ -451,7 +451,7 @@ def start(
         key=root.ledger_key(),
         clock=clock,
         reserve=reserve,
-        urgent=URGENT,
+        urgent=is_urgent,
     )
     reserve.fill()
     telemetry.close_interrupted(ledger)

@@ -68,6 +68,7 @@ class Sandbox:
         on_output: OnOutput = lambda _stream, _data: None,
         label: str = "",
         host_network: bool = False,
+        on_low_disk: bool = False,
     ) -> Outcome:
         """Run a command in a box; `programs` outside the system's folders become usable in it."""
         off = self.off
@@ -88,6 +89,7 @@ class Sandbox:
             workspace=workspace,
             label=label or command[0],
             host_network=host_network,
+            on_low_disk=on_low_disk,
         )
 
         def record(attempt: Attempt) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from astra import __version__
 from astra.bootstrap.queues import queues
 from astra.bootstrap.runtime import Runtime
-from astra.trusted.file_ledger.reserve import Reserve, free_space
+from astra.trusted.file_ledger.reserve import Reserve, free_inodes, free_space
 from astra.trusted.kernel.clock import format_time
 from astra.trusted.kernel.errors import AstraError
 from astra.trusted.policy import budgets, contract, flags
@@ -73,7 +73,9 @@ def model_state(runtime: Runtime) -> str | None:
 
 def disk_state(reserve: Reserve) -> dict[str, Any]:
     free, floor = free_space(reserve.var)
+    inodes = free_inodes(reserve.var)
     return {
+        "inodes": inodes[0] if inodes else None,
         "free": free,
         "floor": floor,
         "low": reserve.is_low(),

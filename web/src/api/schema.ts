@@ -3046,6 +3046,11 @@ export interface components {
             low: boolean;
             /** Reserve */
             reserve: string;
+            /**
+             * Inodes
+             * @description free ones; null where none are counted
+             */
+            inodes?: number | null;
         } & {
             [key: string]: unknown;
         };

@@ -164,9 +164,13 @@ def _ledger(root: Any) -> Iterator[Check]:
 
 
 def _space(path: Path) -> Check:
-    from astra.trusted.file_ledger.reserve import Reserve, free_space
+    from astra.trusted.file_ledger.reserve import Reserve, free_inodes, free_space
 
     free, floor = free_space(path)
+    inodes = free_inodes(path)
+    if inodes and inodes[0] < inodes[1]:
+        why = f"{inodes[0]:,} inodes free: below {inodes[1]:,} the agent begins nothing new"
+        return Check("disk", "broken", f"{why} (disk_low)", "remove files on that disk")
     size = f"{free >> 20:,} MiB free"
     if free < floor:
         why = f"{size}: below {floor >> 20:,} MiB the agent begins nothing new (disk_low)"

@@ -155,6 +155,7 @@ class DiskShown(Growing):
     floor: int
     low: bool
     reserve: str
+    inodes: int | None = Field(default=None, description="free ones; null where none are counted")
 
 
 class Status(Growing):

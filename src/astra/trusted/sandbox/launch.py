@@ -119,6 +119,7 @@ def _see_through(
         entries_before=prepared.found.entries,
         init=started.init,
         group=group,
+        on_low_disk=job.box.on_low_disk,
     )
     ending = supervision.follow(started, limits=limits, watch=watch, on_output=job.on_output)
     note_limit(ending, group)
