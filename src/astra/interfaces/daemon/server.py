@@ -25,8 +25,10 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from astra.bootstrap import PROJECTIONS
 from astra.bootstrap import runtime as running
 from astra.bootstrap.runtime import Runtime
+from astra.bootstrap.sweeping import sweep
 from astra.interfaces import socket_path
 from astra.interfaces.daemon import app as api
 from astra.interfaces.daemon import listening, pages, session_routes
@@ -89,7 +91,10 @@ def close(runtime: Runtime) -> None:
 
 
 def open_runtime(data_root: Path) -> Runtime:
-    return running.start(_settings(data_root), groups=take_delegation())
+    runtime = running.start(_settings(data_root), groups=take_delegation())
+    if words := sweep(runtime.root, PROJECTIONS).in_words():
+        _log.info("swept: %s", words)
+    return runtime
 
 
 def _settings(data_root: Path) -> Settings:

@@ -98,7 +98,9 @@ def _attempt(job: _Job) -> Outcome:
 def _set_out(job: _Job, stack: contextlib.ExitStack) -> tuple[Prepared, Started]:
     try:
         prepared = prepare(job.box, stack)
-        return prepared, threshold.start(prepared, stack)
+        return prepared, threshold.start(
+            prepared, stack, mark=boxes.mark(job.data_root, job.box.kind)
+        )
     except OSError as error:
         raise unavailable(error) from error
 
