@@ -58,7 +58,8 @@ class Deployer:
 
     def start(self, *, app: bool = False) -> None:
         self._first = app and self._has_app()
-        self._wanted = app or self.stage.holder.state() is not None
+        # A holder that was killed, perhaps together with the daemon, comes back as well.
+        self._wanted = app or self.stage.holder.is_expected()
         self._thread.start()
 
     def stop(self) -> None:
@@ -139,7 +140,7 @@ class Deployer:
             "state": running.state if running else "down",
             "crashes": running.crashes if running else 0,
             "deployment": {"id": latest[0].id, "state": latest[0].state},
-            "trouble": self.trouble,
+            "trouble": self.trouble or (holder.trouble if holder else ""),
         }
 
     def _ready(self) -> None:
