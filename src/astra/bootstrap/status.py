@@ -8,7 +8,7 @@ from astra.bootstrap.queues import queues
 from astra.bootstrap.runtime import Runtime
 from astra.trusted.file_ledger.reserve import Reserve, free_inodes, free_space
 from astra.trusted.kernel.clock import format_time
-from astra.trusted.kernel.errors import AstraError
+from astra.trusted.kernel.errors import AstraError, BadSetting
 from astra.trusted.policy import budgets, contract, flags
 
 
@@ -63,10 +63,8 @@ def status(
 def model_state(runtime: Runtime) -> str | None:
     """Name the model that is configured, or say what is wrong with it."""
     models = runtime.planning.drafting.models
-    if not models.configured():
-        return None
     try:
-        return models.current().name
+        return models.current().name if models.configured() else None
     except AstraError as error:
         return error.detail
 
@@ -85,10 +83,13 @@ def disk_state(reserve: Reserve) -> dict[str, Any]:
 
 def notify_state(runtime: Runtime) -> dict[str, Any]:
     """Name the channels people are told through, those without an address; count the devices."""
-    found = runtime.channels().names
+    try:
+        known = runtime.channels().names
+    except BadSetting:  # a `.env` that cannot be read; whoever looks is told so beside this
+        known = ()
     signed = contract.in_force(runtime.ledger).notify.channels
-    missing = [name for name in signed if name not in found]
-    return {"channels": [*found], "missing": missing, "devices": len(runtime.devices.listed())}
+    missing = [name for name in signed if name not in known]
+    return {"channels": [*known], "missing": missing, "devices": len(runtime.devices.listed())}
 
 
 def configuration_state(runtime: Runtime) -> str:

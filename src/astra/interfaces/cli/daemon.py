@@ -60,7 +60,7 @@ def _port(text: str) -> int:
 
 
 def down(context: Context) -> None:
-    client = context.client()
+    client = context.client(without_settings=True)
     if not client.running():
         ended = not context.arguments.keep_app and _end_app(context)
         orphans = _end_orphans(context)
@@ -81,7 +81,7 @@ def _end_orphans(context: Context) -> int:
     from astra.trusted.sandbox import boxes
     from astra.trusted.stop import stop
 
-    root = context.settings.data_root
+    root = context.data_root
     if holder(root / "var" / "run" / "owner.lock"):
         return 0
     apps = frozenset[str]() if context.arguments.keep_app else frozenset({boxes.APP})
@@ -93,7 +93,7 @@ def _end_app(context: Context) -> bool:
     from astra.adapters.supervisor import channel
     from astra.adapters.supervisor.client import HolderClient
 
-    root, there = context.settings.data_root.resolve(), False
+    root, there = context.data_root.resolve(), False
     for name in (channel.HOLDER, channel.STAGING):
         holder = HolderClient(root, name)
         there = there or holder.state() is not None
