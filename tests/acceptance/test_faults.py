@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from astra.trusted.sandbox import boxes
-from driver import Astra
+from driver import Astra, past
 
 UNREGISTERED = """
 import sys
@@ -90,3 +90,15 @@ def test_doctor_sees_what_a_killed_git_left(astra: Astra) -> None:
     assert "refs/heads/trunk.lock" in checks["repository"]["detail"]
     astra.json("status")
     assert not (astra.root / "var" / "git" / "refs" / "heads" / "trunk.lock").exists()
+
+
+def test_records_from_the_future_are_an_alarm_in_status_and_doctor(astra: Astra) -> None:
+    """A clock that was a year ahead for a moment: the record stays, and somebody has to know."""
+    assert astra.json("status")["ledger"]["clock"] == ""
+    astra.json("down")
+    with past(astra, days=-365) as runtime:
+        runtime.switches.turn_off("PERSONA_MODE_ENABLED", actor="operator")
+    assert "days ahead of the clock" in astra.json("status")["ledger"]["clock"]
+    assert "CLOCK" in astra.run("status").stdout
+    checks = {check["name"]: check for check in astra.json("doctor", code=1)["items"]}
+    assert "days ahead of the clock" in checks["clock"]["detail"]

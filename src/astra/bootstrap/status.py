@@ -7,7 +7,7 @@ from astra import __version__
 from astra.bootstrap.queues import queues
 from astra.bootstrap.runtime import Runtime
 from astra.trusted.file_ledger.reserve import Reserve, free_inodes, free_space
-from astra.trusted.kernel.clock import format_time
+from astra.trusted.kernel.clock import format_time, time_ahead
 from astra.trusted.kernel.errors import AstraError, BadSetting
 from astra.trusted.policy import budgets, contract, flags
 
@@ -46,6 +46,7 @@ def status(
             "records": head.sequence,
             "head": head.hash,
             "time": head.time,
+            "clock": time_ahead(head.time, runtime.clock.now()),
             "trouble": runtime.ledger.trouble or runtime.steps.trouble,
         },
         "changes": {

@@ -3325,6 +3325,12 @@ export interface components {
             time: string;
             /** Trouble */
             trouble: string;
+            /**
+             * Clock
+             * @description that the last record is ahead of the clock
+             * @default
+             */
+            clock: string;
         };
         /**
          * LinesShown

@@ -183,6 +183,7 @@ def _ledger(root: Any) -> Iterator[Check]:
     except AstraError as error:
         yield Check("ledger", "broken", error.detail, error.next_step)
         return
+    yield from _clock(root)
     report = check_files(root.var, public_key=public_key)
     if report.ok:
         yield Check("ledger", "ok", f"{report.records} records, verified")
@@ -193,6 +194,17 @@ def _ledger(root: Any) -> Iterator[Check]:
     if set_aside:
         fix = "nothing: a crash tore them, and the chain tells of it"
         yield Check("set aside", "warning", f"{len(set_aside)} torn ends", fix)
+
+
+def _clock(root: Any) -> Iterator[Check]:
+    """Notice a clock that was ahead when something was recorded, or is behind now."""
+    from astra.trusted.file_ledger.opening import read_end
+    from astra.trusted.file_ledger.places import LedgerPlaces
+    from astra.trusted.kernel.clock import SystemClock, time_ahead
+
+    if words := time_ahead(read_end(LedgerPlaces(root.var).chain)[0].time, SystemClock().now()):
+        fix = "set the clock; if it is right, approvals and schedules wait until that time"
+        yield Check("clock", "broken", words, fix)
 
 
 def _space(path: Path) -> Check:

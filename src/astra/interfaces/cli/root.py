@@ -142,6 +142,9 @@ def _status_lines(context: Context, status: dict[str, Any]) -> list[str]:
     if status["sandbox"]["kind"] == OFF_UNSAFE:
         lines.append(paint(f"SANDBOX OFF, {status['sandbox']['state']}", "red"))
     daemon, ledger = status["daemon"], status["ledger"]
+    if ledger.get("clock"):
+        words = f"CLOCK: {ledger['clock']}; until then approvals expire at once"
+        lines.append(paint(f"{words} and schedules wait", "red"))
     lines += [
         f"  daemon       pid {daemon['pid']}, since {daemon['started_at']}",
         f"  ledger       {ledger['records']} records, head {ledger['head'][:16]}…",

@@ -138,6 +138,7 @@ class LedgerShown(Shape):
     head: str
     time: str
     trouble: str
+    clock: str = Field(default="", description="that the last record is ahead of the clock")
 
 
 class ExecutorShown(Growing):
