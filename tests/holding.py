@@ -103,6 +103,9 @@ class FakeHolder:
         if self.live == instance:
             self.live = None
 
+    def is_expected(self) -> bool:
+        return self.state() is not None
+
     def said(self) -> str:
         return "what the app said"
 

@@ -177,6 +177,25 @@ def test_a_killed_holder_is_replaced_and_the_app_serves_again(site: Site) -> Non
     assert "app_restarted" in site.events()
 
 
+def test_daemon_and_holder_killed_together_come_back_with_the_next_command(site: Site) -> None:
+    release = site.deploy()["deployment"]["release"]
+    holder, daemon = site.status()["holder"], site.astra.daemon_pid()
+    for pid in (daemon, holder):
+        os.kill(pid, signal.SIGKILL)
+    until(lambda: site.status()["state"] == "running")
+    assert site.serving() == release
+    assert site.status()["holder"] != holder
+
+
+def test_a_holder_that_hangs_is_replaced_by_the_daemon(site: Site) -> None:
+    release = site.deploy()["deployment"]["release"]
+    holder = site.status()["holder"]
+    os.kill(holder, signal.SIGSTOP)
+    until(lambda: site.status()["holder"] not in {None, holder})
+    until(lambda: site.status()["state"] == "running")
+    assert site.serving() == release
+
+
 def test_a_killed_app_is_started_again_without_the_daemon(site: Site) -> None:
     site.deploy()
     port = site.status()["port"]

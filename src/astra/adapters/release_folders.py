@@ -80,19 +80,22 @@ class ReleaseFolders:
 
     def back_up(self, release: str, name: str) -> str:
         target = self.base / "backups" / name
-        target.parent.mkdir(exist_ok=True)
-        if not target.exists():
-            try:
+        try:
+            target.parent.mkdir(exist_ok=True)
+            if not target.exists():
                 link_tree(self._path(release), target)
-            except OSError as error:
-                raise _in_words(error) from error
+        except OSError as error:
+            raise _in_words(error) from error
         return str(target)
 
     def point_to(self, release: str) -> None:
-        draft = self.base / ".current"
+        link, draft = self.base / "current", self.base / ".current"
+        target = Path("releases", release)
+        if link.is_symlink() and link.readlink() == target:
+            return
         draft.unlink(missing_ok=True)
-        draft.symlink_to(Path("releases", release))
-        draft.rename(self.base / "current")
+        draft.symlink_to(target)
+        draft.rename(link)
 
     def remove(self, release: str) -> None:
         remove_tree(self._path(release))

@@ -4,6 +4,7 @@ An export of the ledger, for people and scripts that look at files; deleting or 
 nothing, and the next step of any change writes it anew.
 """
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,11 @@ class WaitingFlagFile:
         return self.folder / NAME
 
     def write(self, change_ids: Sequence[str]) -> None:
+        """Bring the file up to date; on a full disk it waits for the next step of any change."""
+        with contextlib.suppress(OSError):
+            self._write(change_ids)
+
+    def _write(self, change_ids: Sequence[str]) -> None:
         if not change_ids:
             self.path.unlink(missing_ok=True)
             return

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from astra import __version__
 from astra.bootstrap import PROJECTIONS
-from astra.bootstrap.events import URGENT
+from astra.bootstrap.directions import is_urgent
 from astra.tools.catalogue import make_registry
 from astra.trusted.approvals.desk import Desk
 from astra.trusted.calls.registry import Registry
@@ -67,7 +67,7 @@ def open_base(settings: Settings, clock: Clock, opened: ExitStack) -> Base:
         key=root.ledger_key(),
         clock=clock,
         reserve=reserve,
-        urgent=URGENT,
+        urgent=is_urgent,
     )
     opened.callback(ledger.close)
     reserve.fill()

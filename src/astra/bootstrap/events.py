@@ -199,17 +199,3 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         " whole, to `var/set-aside`",
     }
 )
-
-URGENT = frozenset(
-    {
-        *(authority.ROOT_CREATED, authority.KEY_ROTATED, contract.CONFIG_SIGNED, flags.FLAG_SET),
-        *(desk.GRANTED, desk.REJECTED, desk.EXPIRED, desk.STALE, tokens.EXPORTED),
-        *(stopping.STOPPED, stopping.STARTED, confinement.ALLOWED, confinement.REVOKED),
-        *(telemetry.TOOL_FINISHED, telemetry.TOOL_INTERRUPTED, sandbox.BOX_ENDED),
-        *(plans.REJECTED, plans.ABORTED, plans.PAUSED, plans.ACTION_SKIPPED, plans.STEP_FINISHED),
-        *(plans.MESSAGE_SENT, plans.GLOBAL_GRANT_REMOVED),
-        *(schedules.PAUSED, schedules.CLOSED, desires.HALF_LIFE_SET, "ledger_tail_set_aside"),
-        formats.FORMAT_RAISED,
-    }
-)
-"""What is recorded even while the disk is full: what a person decides, and how things ended."""

@@ -6,6 +6,8 @@ from typing import Any, Protocol
 
 from astra.deployments.reloading import Changes
 
+_MOST_DESCRIPTORS_USED = 0.8
+
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
@@ -115,6 +117,15 @@ class HolderState:
     port: int | None
     live: str | None
     instances: tuple[Running, ...] = ()
+    descriptors: int = 0
+    most_descriptors: int = 0
+
+    @property
+    def trouble(self) -> str:
+        """Say that it is about to run out of descriptors, or nothing."""
+        if self.descriptors <= self.most_descriptors * _MOST_DESCRIPTORS_USED:
+            return ""
+        return f"the holder has {self.descriptors} of {self.most_descriptors} descriptors open"
 
     def of(self, instance: str | None) -> Running | None:
         return next((running for running in self.instances if running.instance == instance), None)
@@ -154,7 +165,11 @@ class AppHolder(Protocol):
     """The process that owns the app's port and its children."""
 
     def state(self) -> HolderState | None:
-        """Say what runs; None when there is no holder."""
+        """Say what runs; None when there is no holder, or none that answers."""
+        ...
+
+    def is_expected(self) -> bool:
+        """Tell whether a holder runs, or was killed and did not leave by itself."""
         ...
 
     def launch(self, spec: AppSpec) -> str:

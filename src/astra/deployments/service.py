@@ -60,7 +60,8 @@ class Deployer:
     def prepare(self, *, app: bool = False) -> None:
         """Say before work begins whether the app is to be started too."""
         self._first = app and self.has_app()
-        self.keeps_app = app or self.stage.holder.state() is not None
+        # A holder that was killed, perhaps together with the daemon, comes back as well.
+        self.keeps_app = app or self.stage.holder.is_expected()
 
     def leave(self) -> None:
         """Break off what waits for the app: it is done again by the next daemon."""
@@ -141,6 +142,7 @@ class Deployer:
             "state": running.state if running else "down",
             "crashes": running.crashes if running else 0,
             "deployment": {"id": latest[0].id, "state": latest[0].state},
+            "trouble": holder.trouble if holder else "",
         }
 
     def _ready(self) -> None:

@@ -1,5 +1,6 @@
 """Bringing releases up and down: what every step of a deployment, and the upkeep, is made of."""
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -96,13 +97,14 @@ class Stage:
 
     def switch(self, deployment: Deployment | None, instance: str, release: Release) -> None:
         self.holder.switch(instance)
-        self.releases.point_to(release.id)
         state = self.holder.state()
         for running in state.instances if state else ():
             if running.instance != instance:
                 report = self.holder.retire(running.instance)
                 data = {"release": running.release, **dict(report)}
                 self.ledger.append([_retired(data, deployment)])
+        with contextlib.suppress(OSError):  # on a full disk; the next export points it there
+            self.releases.point_to(release.id)
 
     def spec(self, release: Release) -> AppSpec:
         return self.plan().spec(

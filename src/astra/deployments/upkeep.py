@@ -1,5 +1,6 @@
 """Between deployments: keep what is to serve serving, remove what is too much, export the state."""
 
+import contextlib
 from dataclasses import dataclass
 
 from astra.deployments import events, views
@@ -59,7 +60,10 @@ class Upkeep:
                 self.stage.releases.remove(release.id)
 
     def export(self) -> None:
-        """Write `status.json` as of one sequence of the ledger."""
+        """Write `status.json` as of one sequence of the ledger, and point `current` to the release.
+
+        Both only repeat what the ledger says: a full disk keeps no deployment from going on.
+        """
         while True:
             head = self._ledger.head()
             serving, latest = views.live(self._ledger), views.deployments(self._ledger, limit=1)
@@ -74,7 +78,10 @@ class Upkeep:
             "deployment": latest[0].as_dict() if latest else None,
             "releases": releases,
         }
-        self.stage.releases.write_status(document)
+        with contextlib.suppress(OSError):
+            if serving:
+                self.stage.releases.point_to(serving.id)
+            self.stage.releases.write_status(document)
 
     def _not_serving(self, release: Release, trouble: str) -> str:
         """Say it once for each reason; the daemon goes on trying."""

@@ -78,7 +78,7 @@ class Work:
             instance = instance or self.stage.bring_up(release)
             if isinstance(instance, Trouble):
                 return self._failed(deployment, "start", instance)
-            backup = self._back_up(serving)
+            backup = self._back_up(serving, deployment.kind)
         except AstraError as error:
             return self._failed(deployment, "start", _not_blamed(error))
         replaced = serving.id if serving else None
@@ -147,10 +147,15 @@ class Work:
             return None, f"started: it was not reloaded, {outcome.detail}"[:_SAID]
         return running.instance, "reloaded"
 
-    def _back_up(self, serving: Release | None) -> str | None:
+    def _back_up(self, serving: Release | None, kind: str) -> str | None:
         if serving is None or not self.stage.releases.intact(serving.id, serving.digest):
             return None
-        return self.stage.releases.back_up(serving.id, serving.id)
+        try:
+            return self.stage.releases.back_up(serving.id, serving.id)
+        except AstraError:
+            if kind == "rollback":  # a full disk keeps nobody from going back
+                return None
+            raise
 
     def _failed(self, deployment: Deployment, stage: str, trouble: Trouble) -> bool:
         """Record a failure; after the switch it makes a rollback due, and the commit is blamed."""
@@ -204,7 +209,7 @@ def _about(type_: str, deployment: Deployment, data: Mapping[str, Any]) -> Event
     return Event(
         type=type_,
         actor="daemon",
-        data={"deployment": deployment.id, **data},
+        data={"deployment": deployment.id, "kind": deployment.kind, **data},
         correlation=deployment.correlation,
         subject=deployment.id,
     )

@@ -3,6 +3,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from astra.trusted.sandbox import boxes
 from astra.trusted.sandbox.boxes import RunningBox
 from astra.trusted.sandbox.ports import Outcome, Verdict
 from astra.trusted.stop.stop import end_one, stop_now
+from deploying import until
 
 FORKS = (
     "f() { (setsid sh -c 'while :; do sleep 100; done' &) ; }; for n in 1 2 3 4 5 6 7 8; do f; done"
@@ -184,3 +186,66 @@ def _stop_elsewhere(data_root: Path) -> dict[str, Any]:
         [sys.executable, "-c", script, str(data_root)], capture_output=True, check=True, timeout=60
     )
     return dict(json.loads(done.stdout))
+
+
+DIES = """
+import os, signal, sys
+from pathlib import Path
+from astra.trusted.sandbox import boxes, supervision, launch
+place, name = {"register": (boxes, "register"), "status": (supervision, "await_init"),
+               "limits": (launch, "group_of")}[sys.argv[2]]
+setattr(place, name, lambda *_words, **_named: os.kill(os.getpid(), signal.SIGKILL))
+launch.run(launch.Box(command=("sh", "-c", "touch ran; sleep 600")), data_root=Path(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("where", ["status", "limits", "register"])
+def test_a_box_dies_with_a_launcher_that_is_killed_before_it_registers(
+    yard: Any, where: str
+) -> None:
+    """The command waits for a word that nobody can give any more, and does not run."""
+    words = [sys.executable, "-c", DIES, str(yard.data_root), where]
+    assert subprocess.run(words, check=False).returncode == -signal.SIGKILL
+    assert boxes.registered(yard.data_root) == ([], [])
+    until(lambda: not boxes.marked(yard.data_root))
+    assert not (yard.work / "ran").exists()
+
+
+def test_stop_ends_and_counts_a_box_that_nobody_registered(yard: Any, start: Any) -> None:
+    running = start("echo up; sleep 50")
+    (entry,) = boxes.registered(yard.data_root)[0]
+    boxes.forget(yard.data_root, entry)
+    report = stop_now(yard.data_root)
+    assert (report.ended, report.survivors, report.clean) == (1, (), True)
+    assert boxes.members(entry.pid_namespace) == []
+    running.ending()
+
+
+def test_a_box_of_another_data_root_is_left_alone(yard: Any, start: Any, tmp_path: Path) -> None:
+    running = start("echo up; sleep 50")
+    (tmp_path / "other" / "var").mkdir(parents=True)
+    assert stop_now(tmp_path / "other").ended == 0
+    assert running.thread.is_alive()
+    stop_now(yard.data_root)
+    running.ending()
+
+
+@pytest.mark.parametrize("milliseconds", range(0, 60, 4))
+def test_whenever_a_launcher_is_killed_a_stop_leaves_nothing(yard: Any, milliseconds: int) -> None:
+    words = [sys.executable, "-c", SLOWLY, str(yard.data_root)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as launcher:
+        assert launcher.stdout
+        assert launcher.stdout.readline()
+        time.sleep(milliseconds / 1000)  # any moment will do; none is waited for
+        launcher.kill()
+    assert stop_now(yard.data_root).clean
+    until(lambda: not boxes.marked(yard.data_root))
+
+
+SLOWLY = """
+import sys
+from pathlib import Path
+from astra.trusted.sandbox.launch import Box, run
+print("now", flush=True)
+run(Box(command=("sleep", "600")), data_root=Path(sys.argv[1]))
+"""

@@ -1,7 +1,6 @@
 """A program that runs a whole data root on a real disk that is full to the last block."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 
 from astra.trusted.file_ledger.reserve import Reserve
 from driver import Astra, make_repository
+from filling import fill
 
 WRITE = ["tools", "call", "write_file"]
 
@@ -63,22 +63,6 @@ def write(astra: Astra, code: int = 0) -> Any:
 def ask_to_fetch(astra: Astra) -> str:
     call = ["tools", "call", "fetch_url", '{"url": "https://example.com/"}']
     return str(astra.json(*call, code=3)["approval_id"])
-
-
-def fill(disk: Path, *, leave: int, name: str = "ballast") -> None:
-    """Write until so much is left, at the end block by block."""
-    with (disk / name).open("ab", buffering=0) as file:
-        for size in (1 << 20, 4096):
-            while free(disk) - leave >= size:
-                try:
-                    file.write(b"\0" * size)
-                except OSError:
-                    break
-
-
-def free(disk: Path) -> int:
-    facts = os.statvfs(disk)
-    return facts.f_bavail * facts.f_frsize
 
 
 if __name__ == "__main__":

@@ -3,11 +3,14 @@
 import http.client
 import json
 import os
+import resource
 import signal
 import socket
 import subprocess
+import threading
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
@@ -231,3 +234,90 @@ def test_a_log_has_a_cap(tmp_path: Path) -> None:
     log.write(b"x" * 1000)
     assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= 200
     assert log.tail(10) == "x" * 10
+
+
+def test_without_a_free_descriptor_the_holder_still_answers(stage: Stage) -> None:
+    """An accept that fails for want of one must not be the last."""
+    stage.serve(stage.spec())
+    before = stage.holder.state()
+    assert before is not None
+    hard = resource.prlimit(before.pid, resource.RLIMIT_NOFILE)[1]
+    used = sum(1 for _ in Path(f"/proc/{before.pid}/fd").iterdir())
+    resource.prlimit(before.pid, resource.RLIMIT_NOFILE, (used - 1, hard))
+    try:
+        for _ in range(3):
+            told = until(stage.holder.state)
+            assert told.pid == before.pid
+    finally:
+        resource.prlimit(before.pid, resource.RLIMIT_NOFILE, (hard, hard))
+    assert stage.get()["path"] == "/"
+    assert stage.holder.state() is not None
+
+
+def test_a_holder_that_is_short_of_descriptors_says_so(stage: Stage) -> None:
+    stage.serve(stage.spec())
+    told = stage.holder.state()
+    assert told is not None
+    assert told.trouble == ""
+    assert told.most_descriptors == resource.prlimit(told.pid, resource.RLIMIT_NOFILE)[1]
+    assert "descriptors open" in replace(told, descriptors=told.most_descriptors).trouble
+
+
+@pytest.mark.parametrize("network", ["host", ()])
+def test_a_holder_that_hangs_is_replaced_and_its_port_stays_open(
+    stage: Stage, network: Any
+) -> None:
+    old = stage.spec(network=network)
+    stage.serve(old)
+    port, hanging = stage.port, stage.holder.state()
+    assert hanging is not None
+    os.kill(hanging.pid, signal.SIGSTOP)
+    with Knocking(port) as knocking:
+        instance = stage.healthy(stage.spec(network=network))
+        stage.holder.switch(instance)
+        knocking.more()
+    assert knocking.refused == 0
+    told = stage.holder.state()
+    assert told is not None
+    assert told.pid != hanging.pid
+    assert (told.port, told.live) == (port, instance)
+    assert not Path(f"/proc/{hanging.pid}").exists()
+    assert stage.get()["release"] != old.release
+
+
+def test_a_holder_that_hangs_is_ended_with_its_app_when_everything_ends(stage: Stage) -> None:
+    stage.serve(stage.spec())
+    port, hanging = stage.port, stage.holder.state()
+    assert hanging is not None
+    os.kill(hanging.pid, signal.SIGSTOP)
+    stage.holder.close()
+    assert not stage.holder.is_expected()
+    until(lambda: refused(port))
+
+
+class Knocking:
+    """Somebody who never stops connecting, and counts how often nobody listens."""
+
+    def __init__(self, port: int) -> None:
+        self.port, self.connected, self.refused = port, 0, 0
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._knock)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def more(self) -> None:
+        before = self.connected
+        until(lambda: self.connected > before + 10 or self.refused)
+
+    def _knock(self) -> None:
+        while not self._over.wait(0.01):
+            if refused(self.port):
+                self.refused += 1
+            else:
+                self.connected += 1

@@ -3046,6 +3046,11 @@ export interface components {
             low: boolean;
             /** Reserve */
             reserve: string;
+            /**
+             * Inodes
+             * @description free ones; null where none are counted
+             */
+            inodes?: number | null;
         } & {
             [key: string]: unknown;
         };
@@ -3320,6 +3325,12 @@ export interface components {
             time: string;
             /** Trouble */
             trouble: string;
+            /**
+             * Clock
+             * @description that the last record is ahead of the clock
+             * @default
+             */
+            clock: string;
         };
         /**
          * LinesShown

@@ -45,6 +45,7 @@ class AppCommand:
                 actor="daemon",
                 programs=(program,),
                 host_network=plan.network == "host",
+                on_low_disk=True,
             )
         )
         said = ascii((outcome.stderr or outcome.stdout)[-300:].decode("utf-8", "replace"))[1:-1]

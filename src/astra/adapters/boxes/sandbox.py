@@ -71,6 +71,7 @@ class Sandbox:
             workspace=request.workspace,
             label=request.label or request.command[0],
             host_network=request.host_network,
+            on_low_disk=request.on_low_disk,
         )
 
         def record(attempt: Attempt) -> None:

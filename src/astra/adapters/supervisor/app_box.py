@@ -89,7 +89,8 @@ class AppBox:
             try:
                 prepared = prepare(box, stack)
                 with _lent(self.listener):
-                    started = threshold.start(prepared, stack)
+                    mark = boxes.mark(self.data_root, box.kind)
+                    started = threshold.start(prepared, stack, mark=mark)
             except OSError as error:
                 raise launch.unavailable(error) from error
             stack.enter_context(launch.registered(self.data_root, box, started, None))

@@ -66,10 +66,11 @@ def read_line(connection: socket.socket) -> dict[str, Any]:
     return json.loads(data)
 
 
-def is_own_user(connection: socket.socket) -> bool:
+def caller(connection: socket.socket) -> int | None:
+    """Name the process that asks, if it is of the holder's own user."""
     facts = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
-    _pid, uid, _gid = struct.unpack("3i", facts)
-    return uid in {0, os.geteuid()}
+    pid, uid, _gid = struct.unpack("3i", facts)
+    return int(pid) if uid in {0, os.geteuid()} else None
 
 
 class _Folder:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -10,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from astra.adapters.supervisor import channel
+from astra.adapters.supervisor import channel, takeover
 from astra.adapters.supervisor.app_log import AppLog, log_of
 from astra.deployments.ports import AppSpec, Checked, HolderState, Running
 from astra.trusted.kernel.errors import AstraError
 
-_SHORT, _LONG = 10.0, 120.0
+_SHORT, _LONG = 5.0, 120.0
 _KEPT_VARIABLES = ("HOME", "PATH", "LANG", "TZ", "TMPDIR", "XDG_CONFIG_HOME")
 
 
@@ -39,11 +40,13 @@ class HolderClient:
             port=said["port"],
             live=said["live"],
             instances=tuple(Running(**found) for found in said["instances"]),
+            descriptors=int(said.get("descriptors", 0)),
+            most_descriptors=int(said.get("most_descriptors", 0)),
         )
 
     def launch(self, spec: AppSpec) -> str:
         if self.state() is None:
-            self._start()
+            self._replace()
         return str(self._ask({"do": "launch", "spec": spec.as_dict()})["instance"])
 
     def check(self, instance: str, path: str, *, seconds: float) -> Checked:
@@ -73,8 +76,25 @@ class HolderClient:
         return "\n".join(ascii(line)[1:-1] for line in tail.splitlines())
 
     def close(self) -> None:
+        """End the holder and its app; one that does not answer is killed, and its boxes with it."""
         if self.state() is not None:
             self._ask({"do": "close"}, seconds=_LONG)
+            return
+        with takeover.lock_holder(self._lock) as mute:
+            if mute is not None and self.state() is None and takeover.end(mute):
+                self._socket.unlink(missing_ok=True)
+
+    def is_expected(self) -> bool:
+        """Tell whether a holder runs, or was killed: one that leaves takes its socket away."""
+        return self._socket.exists()
+
+    @property
+    def _lock(self) -> Path:
+        return self._run / f"{self.name}.lock"
+
+    @property
+    def _socket(self) -> Path:
+        return self._run / channel.socket_name(self.name)
 
     @property
     def _run(self) -> Path:
@@ -89,12 +109,32 @@ class HolderClient:
                 next_step="look at logs/holder.log in the data root",
             ) from error
 
-    def _start(self) -> None:
+    def _replace(self) -> None:
+        """Start a holder; from one that has the lock and answers nobody, its sockets are taken."""
+        with takeover.lock_holder(self._lock) as mute:
+            if mute is None or self.state() is not None:
+                self._start()
+                return
+            copies = takeover.copy_listeners(mute)
+            try:
+                if not takeover.end(mute):
+                    raise NoHolder(
+                        f"the holder of the app (pid {mute.pid}) neither answers nor ends",
+                        next_step="look at logs/holder.log in the data root, and at that process",
+                    )
+                self._start(copies[0] if copies else None)
+            finally:
+                for copied in copies:
+                    copied.close()
+
+    def _start(self, adopted: socket.socket | None = None) -> None:
         """Start a holder that outlives the daemon."""
         reading, writing = os.pipe()
         command = [sys.executable, "-I", "-m", "astra.adapters.supervisor.holder"]
         command += ["--data-root", str(self.data_root), "--name", self.name]
         command += ["--ready", str(writing)]
+        handed = (writing,) if adopted is None else (writing, adopted.fileno())
+        command += [] if adopted is None else ["--listener", str(adopted.fileno())]
         with (self.data_root / "logs" / "holder.log").open("ab") as log:
             process = subprocess.Popen(
                 command,
@@ -103,7 +143,7 @@ class HolderClient:
                 stderr=log,
                 cwd="/",
                 env={name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ},
-                pass_fds=(writing,),
+                pass_fds=handed,
                 start_new_session=True,
             )
         threading.Thread(target=process.wait, name="holder-reaper", daemon=True).start()

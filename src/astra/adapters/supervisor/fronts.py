@@ -51,12 +51,12 @@ class Front(Protocol):
     def close(self) -> None: ...
 
 
-def open_front(spec: AppSpec) -> Front:
-    """Open the port in the way that fits the app and the machine."""
+def open_front(spec: AppSpec, adopted: socket.socket | None = None) -> Front:
+    """Open the port in the way that fits the app and the machine; or go on with a socket of it."""
     if spec.network == "host" and not binds_itself(spec):
         with contextlib.suppress(OSError):
-            return SteeredFront(spec.port)
-    return RelayedFront(spec.port)
+            return SteeredFront(spec.port, adopted)
+    return RelayedFront(spec.port, adopted)
 
 
 def binds_itself(spec: AppSpec) -> bool:
@@ -80,10 +80,11 @@ class SteeredPlace:
 
 
 class SteeredFront:
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, adopted: socket.socket | None = None) -> None:
         self._steered = SteeredPort(port)
         # Opened at once, so that a kernel that cannot steer, or a port in use, is noticed now.
-        self._first: Slot | None = self._steered.add()
+        opened = self._steered.adopt(adopted) if adopted else self._steered.add()
+        self._first: Slot | None = opened
 
     @property
     def port(self) -> int:
@@ -128,13 +129,16 @@ class RelayedPlace:
 @dataclass(eq=False)
 class RelayedFront:
     wanted: int
+    adopted: socket.socket | None = None
     _serving: RelayedPlace | None = field(default=None, init=False)
     _room: threading.Semaphore = field(
         default_factory=lambda: threading.Semaphore(_MOST_CONNECTIONS), init=False
     )
 
     def __post_init__(self) -> None:
-        self._listener = socket.create_server(("127.0.0.1", self.wanted), backlog=_BACKLOG)
+        self._listener = self.adopted or socket.create_server(
+            ("127.0.0.1", self.wanted), backlog=_BACKLOG
+        )
         self._closed = threading.Event()
         threading.Thread(target=self._accept, name="front", daemon=True).start()
 
@@ -173,12 +177,11 @@ class RelayedFront:
             self._room.acquire()
             try:
                 client, _address = self._listener.accept()
-            except OSError:
+                threading.Thread(target=self._carry, args=(client,), daemon=True).start()
+            except (OSError, MemoryError, RuntimeError):  # no descriptor, no memory, no thread left
                 self._room.release()
                 if self._closed.wait(0.05):
                     return
-                continue
-            threading.Thread(target=self._carry, args=(client,), daemon=True).start()
 
     def _carry(self, client: socket.socket) -> None:
         try:

@@ -3,25 +3,30 @@
 It lives apart from the daemon, so that the daemon can be restarted while the app serves. It knows
 nothing of approvals, ledgers or health rules: it does what the daemon asks over its socket, keeps
 the serving release running, and adopts nothing that it did not start. When it dies, its children
-die with it, and the daemon starts both again.
+die with it, and the daemon starts both again. It answers also when it has no descriptor, thread or
+memory left for it; should it hang all the same, the daemon takes its sockets over (`takeover`).
 
-    python -m astra.adapters.supervisor.holder --data-root FOLDER --ready FD
+    python -m astra.adapters.supervisor.holder --data-root FOLDER --ready FD [--listener FD]
 """
 
 import argparse
+import contextlib
+import errno
 import fcntl
 import json
 import os
+import resource
 import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from astra.adapters.supervisor import app_box, channel
+from astra.adapters.supervisor import app_box, channel, takeover
 from astra.adapters.supervisor.app_log import AppLog, log_of
 from astra.adapters.supervisor.fronts import Front, open_front
 from astra.adapters.supervisor.instances import Instance
@@ -33,17 +38,24 @@ from astra.trusted.sandbox import boxes
 Question = dict[str, Any]
 Do = Callable[[Question], dict[str, Any]]
 _LOOK_SECONDS = 0.5
+_QUESTION_SECONDS = 10.0
+_ACCEPT_PAUSE = 0.1
+_NO_DESCRIPTOR = frozenset({errno.EMFILE, errno.ENFILE})
 
 
 @dataclass
 class Holder:
     data_root: Path
     name: str = channel.HOLDER
+    adopted: socket.socket | None = None
+    """A listening socket of the app's port that another holder had."""
     _front: Front | None = field(default=None, init=False)
     _instances: dict[str, Instance] = field(default_factory=dict[str, Instance], init=False)
     _live: Instance | None = field(default=None, init=False)
     _lock: threading.RLock = field(default_factory=threading.RLock, init=False)
     leaving: threading.Event = field(default_factory=threading.Event, init=False)
+    is_closed: bool = field(default=False, init=False)
+    """Set before the answer is sent: the process leaves only after it."""
 
     def answer(self, question: Question) -> dict[str, Any]:
         doing: dict[str, Do] = {
@@ -67,6 +79,8 @@ class Holder:
                 "port": self._front.port if self._front else None,
                 "live": self._live.name if self._live else None,
                 "instances": [found.as_dict() for found in self._instances.values()],
+                "descriptors": _open_descriptors(),
+                "most_descriptors": resource.getrlimit(resource.RLIMIT_NOFILE)[0],
             }
 
     def launch(self, spec: AppSpec) -> dict[str, Any]:
@@ -79,8 +93,9 @@ class Holder:
                     next_step="wait for it, then deploy again",
                 )
             app_box.make_state_folder(Path(spec.state))
-            front = self._front or open_front(spec)
-            self._front = front
+            front = self._front or open_front(spec, self.adopted)
+            self._front, self.adopted = front, None
+            takeover.note(self.data_root / "var" / "run" / f"{self.name}.lock", front.port)
             made = Instance(
                 name=random_id("inst"),
                 spec=spec,
@@ -126,7 +141,7 @@ class Holder:
     def close(self) -> dict[str, Any]:
         for instance in list(self._instances.values()):
             self.end(instance)
-        self.leaving.set()
+        self.is_closed = True
         return {"gone": True}
 
     def look(self) -> None:
@@ -160,9 +175,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--data-root", type=Path, required=True)
     parser.add_argument("--name", default=channel.HOLDER, help="holder, or staging")
     parser.add_argument("--ready", type=int, help="descriptor to tell when ready")
+    parser.add_argument("--listener", type=int, help="a socket of the app's port to go on with")
     options = parser.parse_args(arguments)
-    ready = _moved(options.ready)
+    ready, listener = _moved(options.ready), _moved(options.listener)
     app_box.reserve_descriptor()
+    raise_descriptor_limit()
     run = options.data_root / "var" / "run"
     with (run / f"{options.name}.lock").open("ab") as lock:
         try:
@@ -170,42 +187,97 @@ def main(arguments: list[str] | None = None) -> int:
         except BlockingIOError:
             _tell(ready, "another holder is there")
             return 1
-        holder = Holder(options.data_root, options.name)
+        adopted = None if listener is None else socket.socket(fileno=listener)
+        holder = Holder(options.data_root, options.name, adopted)
+        takeover.note(run / f"{options.name}.lock", 0)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda _number, _frame: holder.leaving.set())
-        listener = channel.listen(run, options.name)
-        threading.Thread(target=_serve, args=(holder, listener), daemon=True).start()
+        control = channel.listen(run, options.name)
+        threading.Thread(target=_serve, args=(holder, control), daemon=True).start()
         _tell(ready, "")
         while not holder.leaving.wait(_LOOK_SECONDS):
-            holder.look()
+            with contextlib.suppress(OSError, MemoryError, RuntimeError):
+                holder.look()
         (run / channel.socket_name(options.name)).unlink(missing_ok=True)
         holder.close()
     return 0
 
 
-def _serve(holder: Holder, listener: socket.socket) -> None:
+def raise_descriptor_limit() -> None:
+    """Take as many descriptors as the machine gives; boxes have limits of their own."""
+    _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def _open_descriptors() -> int:
+    """Count them; counting takes one, so where that fails all are in use."""
+    try:
+        return len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - names are enough
+    except OSError:
+        return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+
+
+def _serve(holder: Holder, control: socket.socket) -> None:
+    """Answer for ever. A descriptor is kept in hand, to hear one question at a time without any."""
+    spare: int | None = None
     while True:
-        connection, _address = listener.accept()
+        try:
+            spare = _open_spare() if spare is None else spare
+            connection, _address = control.accept()
+            _answer_apart(holder, connection)
+        except OSError as error:
+            if error.errno in _NO_DESCRIPTOR and spare is not None:
+                os.close(spare)
+                spare = None
+                _answer_here(holder, control)
+            else:
+                time.sleep(_ACCEPT_PAUSE)
+        except MemoryError:
+            time.sleep(_ACCEPT_PAUSE)
+
+
+def _open_spare() -> int | None:
+    with contextlib.suppress(OSError):
+        return os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+    return None
+
+
+def _answer_apart(holder: Holder, connection: socket.socket) -> None:
+    try:
         threading.Thread(target=_converse, args=(holder, connection), daemon=True).start()
+    except RuntimeError:  # no thread left: then this one answers
+        _converse(holder, connection)
+
+
+def _answer_here(holder: Holder, control: socket.socket) -> None:
+    """Answer who waits, in this thread, with the one descriptor that was kept for it."""
+    control.settimeout(0)
+    try:
+        with contextlib.suppress(OSError):
+            _converse(holder, control.accept()[0])
+    finally:
+        control.settimeout(None)
 
 
 def _converse(holder: Holder, connection: socket.socket) -> None:
     with connection:
-        if not channel.is_own_user(connection):
+        connection.settimeout(_QUESTION_SECONDS)
+        if (pid := channel.caller(connection)) is None:
             return
+        takeover.let_in(pid)
         try:
             answer = holder.answer(channel.read_line(connection))
         except AstraError as error:
             answer = {"error": error.as_dict()}
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, MemoryError, RuntimeError) as error:
             trouble = AstraError(
                 f"the holder failed: {type(error).__name__} {error}", next_step="logs/holder.log"
             )
             answer = {"error": trouble.as_dict()}
-        try:
+        with contextlib.suppress(OSError):
             connection.sendall(json.dumps(answer, default=str).encode() + b"\n")
-        except OSError:
-            return
+    if holder.is_closed:
+        holder.leaving.set()
 
 
 def _moved(descriptor: int | None) -> int | None:

@@ -48,6 +48,14 @@ class SteeredPort:
         self._slots: list[Slot] = []
         self._serving: Slot | None = None
 
+    def adopt(self, listener: socket.socket) -> Slot:
+        """Take over a socket that listens on the port already, with whoever waits in its queue."""
+        slot = Slot(listener=listener)
+        self._attach([*self._slots, slot])
+        self.port = int(listener.getsockname()[1])
+        self._slots.append(slot)
+        return slot
+
     def add(self) -> Slot:
         """Open a place for another release; it gets no connection but probes."""
         made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)

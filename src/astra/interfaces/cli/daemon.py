@@ -60,15 +60,32 @@ def _port(text: str) -> int:
 
 
 def down(context: Context) -> None:
-    client = context.client()
+    client = context.client(without_settings=True)
     if not client.running():
         ended = not context.arguments.keep_app and _end_app(context)
+        orphans = _end_orphans(context)
         words = "no daemon was running" + ("; the app was, and is ended" if ended else "")
-        context.console.result({"ended": False, **({"app_ended": True} if ended else {})}, words)
+        words += f"; {orphans} boxes without one were, and are ended" if orphans else ""
+        document = {"ended": False, **({"app_ended": True} if ended else {})}
+        context.console.result({**document, **({"boxes_ended": orphans} if orphans else {})}, words)
         return
     pid = client.post("/api/down", {"keep_app": context.arguments.keep_app})["pid"]
     _wait_for(pid)
+    _end_orphans(context)
     context.console.result({"ended": True, "pid": pid}, f"ended daemon {pid}")
+
+
+def _end_orphans(context: Context) -> int:
+    """End boxes that outlived whoever started them, unless a daemon is there that they may have."""
+    from astra.trusted.file_ledger.owner_lock import holder
+    from astra.trusted.sandbox import boxes
+    from astra.trusted.stop import stop
+
+    root = context.data_root
+    if holder(root / "var" / "run" / "owner.lock"):
+        return 0
+    apps = frozenset[str]() if context.arguments.keep_app else frozenset({boxes.APP})
+    return stop.end_marked(root, frozenset({boxes.RUN}) | apps)[0]
 
 
 def _end_app(context: Context) -> bool:
@@ -76,7 +93,7 @@ def _end_app(context: Context) -> bool:
     from astra.adapters.supervisor import channel
     from astra.adapters.supervisor.client import HolderClient
 
-    root, there = context.settings.data_root.resolve(), False
+    root, there = context.data_root.resolve(), False
     for name in (channel.HOLDER, channel.STAGING):
         holder = HolderClient(root, name)
         there = there or holder.state() is not None

@@ -105,8 +105,10 @@ def _sandbox() -> Iterator[Check]:
 def _data_root(context: Context) -> Iterator[Check]:
     from astra.trusted.files.data_root import DataRoot
 
+    if trouble := context.settings_trouble:
+        yield Check("settings", "broken", trouble.detail, trouble.next_step)
     try:
-        root = DataRoot(context.settings.data_root)
+        root = DataRoot(context.data_root)
         first = root.require()
     except AstraError as error:
         yield Check("data root", "broken", error.detail, error.next_step)
@@ -117,13 +119,38 @@ def _data_root(context: Context) -> Iterator[Check]:
         fix = "use it for tests and demos only"
         yield Check("kind", "warning", "throwaway: the passphrase may be in the environment", fix)
     yield _private("var", root.var)
+    yield from _writable(root.path)
     yield _private("ledger key", root.ledger_key_file)
+    yield from _repository(root.git)
     yield from _operator_key(first.data["root_id"], root)
     yield from _ledger(root)
     yield _space(root.path)
     daemon = _daemon(context)
     yield daemon
     yield from _sandbox_off(context, answers=daemon.detail.startswith("pid") and not daemon.fix)
+
+
+def _writable(path: Path) -> Iterator[Check]:
+    """Say in words why nothing could be written; a disk may be read-only for everybody."""
+    for place in (path, path / "var", path / "var" / "ledger"):
+        if not os.access(place, os.W_OK):
+            read_only = os.statvfs(place).f_flag & os.ST_RDONLY if place.exists() else 0
+            why = "is on a read-only disk" if read_only else "cannot be written by this user"
+            fix = "mount it for writing" if read_only else f"give {place} back to the daemon's user"
+            yield Check("writable", "broken", f"{place} {why}: nothing can be recorded", fix)
+            return
+
+
+def _repository(git: Path) -> Iterator[Check]:
+    from astra.bootstrap.sweeping import stale_locks
+
+    if not (git / "HEAD").is_file() or not (git / "objects").is_dir():
+        words = f"{git} is not there, or is no git repository: source and changes cannot be read"
+        yield Check("repository", "broken", words, f"restore {git} from a backup")
+        return
+    if names := ", ".join(str(path.relative_to(git)) for path in stale_locks(git)):
+        fix = "astra down, then any command: the next start removes them"
+        yield Check("repository", "warning", f"a killed git left {names}", fix)
 
 
 def _private(name: str, path: Path) -> Check:
@@ -165,7 +192,13 @@ def _readable(root: Any) -> Check:
 def _ledger(root: Any) -> Iterator[Check]:
     from astra.trusted.file_ledger.check import check_files
 
-    report = check_files(root.var, public_key=root.ledger_key().public)
+    try:
+        public_key = root.ledger_key().public
+    except AstraError as error:
+        yield Check("ledger", "broken", error.detail, error.next_step)
+        return
+    yield from _clock(root)
+    report = check_files(root.var, public_key=public_key)
     if report.ok:
         yield Check("ledger", "ok", f"{report.records} records, verified")
         yield _readable(root)
@@ -178,10 +211,25 @@ def _ledger(root: Any) -> Iterator[Check]:
         yield Check("set aside", "warning", f"{len(set_aside)} torn ends", fix)
 
 
+def _clock(root: Any) -> Iterator[Check]:
+    """Notice a clock that was ahead when something was recorded, or is behind now."""
+    from astra.trusted.file_ledger.opening import read_end
+    from astra.trusted.file_ledger.places import LedgerPlaces
+    from astra.trusted.kernel.clock import SystemClock, time_ahead
+
+    if words := time_ahead(read_end(LedgerPlaces(root.var).chain)[0].time, SystemClock().now()):
+        fix = "set the clock; if it is right, approvals and schedules wait until that time"
+        yield Check("clock", "broken", words, fix)
+
+
 def _space(path: Path) -> Check:
-    from astra.trusted.file_ledger.reserve import Reserve, free_space
+    from astra.trusted.file_ledger.reserve import Reserve, free_inodes, free_space
 
     free, floor = free_space(path)
+    inodes = free_inodes(path)
+    if inodes and inodes[0] < inodes[1]:
+        why = f"{inodes[0]:,} inodes free: below {inodes[1]:,} the agent begins nothing new"
+        return Check("disk", "broken", f"{why} (disk_low)", "remove files on that disk")
     size = f"{free >> 20:,} MiB free"
     if free < floor:
         why = f"{size}: below {floor >> 20:,} MiB the agent begins nothing new (disk_low)"
@@ -197,10 +245,10 @@ def _space(path: Path) -> Check:
 def _daemon(context: Context) -> Check:
     from astra.trusted.file_ledger.owner_lock import holder
 
-    pid = holder(context.settings.data_root / "var" / "run" / "owner.lock")
+    pid = holder(context.data_root / "var" / "run" / "owner.lock")
     if pid is None:
         return Check("daemon", "ok", "not running; commands start it")
-    if context.client().running():
+    if context.client(without_settings=True).running():
         return Check("daemon", "ok", f"pid {pid}")
     alive = Path(f"/proc/{pid}").exists() and pid != os.getpid()
     fix = f"look at logs/daemon.log; end process {pid} if it hangs"
@@ -211,13 +259,13 @@ def _sandbox_off(context: Context, *, answers: bool) -> Iterator[Check]:
     """Say whether agent code runs unconfined, or would if the operator signed it."""
     from astra.trusted.settings.environment import OFF_UNSAFE
 
-    state = context.client().get("/api/sandbox") if answers else {}
+    state = context.client(without_settings=True).get("/api/sandbox") if answers else {}
     if state:
         yield Check("limits", "ok", state["limits"])
     if state.get("kind") == OFF_UNSAFE:
         words = "off-unsafe: agent code runs unconfined, as a plain process"
         yield Check("sandbox", "broken", words, "astra sandbox on")
-    elif context.settings.sandbox_off:
+    elif context.settings_trouble is None and context.settings.sandbox_off:
         words = f"ASTRA_SANDBOX={OFF_UNSAFE} is set; it counts once it is signed"
         yield Check("sandbox", "warning", words, "unset it; `astra sandbox` says what is in force")
 

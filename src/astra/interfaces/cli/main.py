@@ -67,12 +67,29 @@ class Context:
     _settings: Settings | None = field(default=None)
 
     @property
+    def data_root(self) -> Path:
+        """Name the data root. Stopping and looking need nothing else, whatever a setting says."""
+        return find_data_root(self.arguments.data_root)
+
+    @property
+    def settings_trouble(self) -> AstraError | None:
+        """Say what is wrong with the settings, for those who report it instead of failing on it."""
+        try:
+            _ = self.settings
+        except AstraError as error:
+            return error
+        return None
+
+    @property
     def settings(self) -> Settings:
         if self._settings is None:
             self._settings = load_settings(self.arguments.data_root)
         return self._settings
 
-    def client(self) -> Client:
+    def client(self, *, without_settings: bool = False) -> Client:
+        """Give the way to the daemon; without settings, nothing in the environment narrows."""
+        if without_settings:
+            return Client(self.data_root)
         settings = self.settings
         return Client(settings.data_root, off=settings.flags_off, asked_on=settings.flags_asked_on)
 
@@ -96,6 +113,30 @@ def main(argv: list[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 1
+    except Exception as error:  # noqa: BLE001 - no traceback reaches a person
+        console.error(_unexpected(error))
+        return 1
+
+
+def _unexpected(error: Exception) -> AstraError:
+    """Name a trouble that nobody foresaw, and keep where it came from for whoever mends it."""
+    if isinstance(error, OSError) and error.errno:
+        where = f" ({error.filename})" if error.filename else ""
+        return AstraError(
+            f"the system refused: {error.strerror}{where}", next_step="astra doctor", code="system"
+        )
+    import tempfile
+    import traceback
+
+    told = "".join(traceback.format_exception(error))
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="astra-fault-", suffix=".txt", delete=False
+    ) as file:
+        file.write(told)
+    return AstraError(
+        f"a fault in Astra: {type(error).__name__}: {error}",
+        next_step=f"astra doctor; {file.name} says where it happened",
+    )
 
 
 def parse(words: list[str]) -> argparse.Namespace:
@@ -141,13 +182,14 @@ def configure(parser: argparse.ArgumentParser, command: str, module: str) -> Non
     implementation.configure(parser, command)
 
 
+def find_data_root(data_root: str | None) -> Path:
+    return Path(data_root or os.environ.get("AGENT_DATA_ROOT") or "agent-data").absolute()
+
+
 def load_settings(data_root: str | None) -> Settings:
-    environ = dict(os.environ)
-    root = Path(data_root or environ.get("AGENT_DATA_ROOT") or "agent-data").absolute()
-    environ["AGENT_DATA_ROOT"] = str(root)
-    dotenv = root / ".env"
-    text = dotenv.read_text() if dotenv.is_file() else ""
-    return environment.load(environ, text)
+    root = find_data_root(data_root)
+    environ = {**os.environ, "AGENT_DATA_ROOT": str(root)}
+    return environment.load(environ, environment.read_dotenv(root / ".env"))
 
 
 class Parser(argparse.ArgumentParser):

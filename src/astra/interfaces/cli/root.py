@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from astra.interfaces.cli.main import Context
+from astra.trusted.kernel.errors import AstraError
 from astra.trusted.kernel.text import one_line, printable
 from astra.trusted.settings.environment import OFF_UNSAFE
 
@@ -44,9 +45,45 @@ def init(context: Context) -> None:
     _report(context, data_root, "")
 
 
-def show_status(context: Context) -> None:
-    status = context.client().get("/api/status")
-    context.console.result(status, *_status_lines(context, status))
+def show_status(context: Context) -> int:
+    trouble = context.settings_trouble
+    client = context.client(without_settings=trouble is not None)
+    if trouble is not None and not client.running():
+        return _show_without_daemon(context, trouble)
+    status = client.get("/api/status")
+    lines = _status_lines(context, status)
+    if trouble is not None:
+        status["settings_trouble"] = trouble.as_dict()
+        lines.append(_settings_line(context, trouble))
+    context.console.result(status, *lines)
+    return 0
+
+
+def _show_without_daemon(context: Context, trouble: AstraError) -> int:
+    """Say what can be said where a bad setting keeps the daemon from starting."""
+    from astra.trusted.files.data_root import DataRoot
+    from astra.trusted.sandbox import boxes
+
+    root = DataRoot(context.data_root)
+    root.require()
+    stopped = boxes.is_stopped(root.path)
+    document = {
+        "data_root": str(root.path),
+        "daemon": None,
+        "stopped": stopped,
+        "settings_trouble": trouble.as_dict(),
+    }
+    lines = [printable(f"Astra  {root.path}"), "  daemon       not running"]
+    if stopped:
+        words = "STOPPED: no work starts until `astra start`"
+        lines.append(context.console.paint(words, "red"))
+    context.console.result(document, *lines, _settings_line(context, trouble))
+    return 1
+
+
+def _settings_line(context: Context, trouble: AstraError) -> str:
+    words = printable(f"{one_line(trouble.detail)}; {trouble.next_step}")
+    return context.console.paint(f"  settings     {words}", "red")
 
 
 def _target(given: str | None) -> Path | None:
@@ -105,6 +142,9 @@ def _status_lines(context: Context, status: dict[str, Any]) -> list[str]:
     if status["sandbox"]["kind"] == OFF_UNSAFE:
         lines.append(paint(f"SANDBOX OFF, {status['sandbox']['state']}", "red"))
     daemon, ledger = status["daemon"], status["ledger"]
+    if ledger.get("clock"):
+        words = f"CLOCK: {ledger['clock']}; until then approvals expire at once"
+        lines.append(paint(f"{words} and schedules wait", "red"))
     lines += [
         f"  daemon       pid {daemon['pid']}, since {daemon['started_at']}",
         f"  ledger       {ledger['records']} records, head {ledger['head'][:16]}…",

@@ -12,7 +12,7 @@ from typing import Any
 
 from astra.interfaces import socket_path
 from astra.interfaces.cli.main import Context
-from astra.trusted.kernel.errors import BadInput
+from astra.trusted.kernel.errors import BadInput, NotFound
 
 _RECORD_SECONDS = 2.0
 
@@ -32,8 +32,13 @@ def stop(context: Context) -> int:
 
     if not context.arguments.now:
         raise BadInput("stop ends every process the agent started", next_step="astra stop --now")
-    root = DataRoot(context.settings.data_root)
-    root.require()
+    root = DataRoot(context.data_root)
+    if not root.var.is_dir():  # nothing else is asked of it: a damaged one is stopped too
+        raise NotFound(
+            f"there is no Astra data root at {root.path}",
+            code="no_data_root",
+            next_step="name the right one with --data-root",
+        )
     stop_id, done = stop_report.stop_now(root.path, keep_app=context.arguments.keep_app)
     recorded = _record(root.run)
     document = {"stop": stop_id, "recorded": recorded, **stop_report.as_dict(done)}

@@ -138,6 +138,7 @@ class LedgerShown(Shape):
     head: str
     time: str
     trouble: str
+    clock: str = Field(default="", description="that the last record is ahead of the clock")
 
 
 class ExecutorShown(Growing):
@@ -155,6 +156,7 @@ class DiskShown(Growing):
     floor: int
     low: bool
     reserve: str
+    inodes: int | None = Field(default=None, description="free ones; null where none are counted")
 
 
 class Status(Growing):

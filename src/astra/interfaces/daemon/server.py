@@ -25,16 +25,18 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from astra.bootstrap import PROJECTIONS
 from astra.bootstrap.build import build_runtime
 from astra.bootstrap.runtime import Runtime
+from astra.bootstrap.sweeping import sweep
 from astra.interfaces import socket_path
 from astra.interfaces.daemon import app as api
-from astra.interfaces.daemon import listening, pages, session_routes
+from astra.interfaces.daemon import listening, logs, pages, session_routes
 from astra.interfaces.daemon.activity import Activity
 from astra.interfaces.daemon.session_routes import Reception
 from astra.interfaces.daemon.tcp import TcpProtocol
 from astra.interfaces.mcp.listener import McpListener
-from astra.trusted.door.front_door import FrontDoor
+from astra.trusted.door.front_door import FrontDoor, SocketDoor
 from astra.trusted.door.leases import Leases
 from astra.trusted.door.site import Site
 from astra.trusted.files.data_root import DataRoot
@@ -51,7 +53,7 @@ _log = logging.getLogger("astra.daemon")
 def main(arguments: list[str] | None = None) -> int:
     options = _parse(arguments)
     ready = os.fdopen(options.ready, "w") if options.ready is not None else None
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO)
+    logs.set_up(DataRoot(options.data_root).log)
     for library in ("uvicorn", "mcp"):
         logging.getLogger(library).setLevel(logging.WARNING)
     try:
@@ -89,7 +91,10 @@ def close(runtime: Runtime) -> None:
 
 
 def open_runtime(data_root: Path) -> Runtime:
-    return build_runtime(_settings(data_root), groups=take_delegation())
+    runtime = build_runtime(_settings(data_root), groups=take_delegation())
+    if litter := sweep(runtime.root, PROJECTIONS).in_words():
+        _log.info("swept: %s", litter)
+    return runtime
 
 
 def _settings(data_root: Path) -> Settings:
@@ -137,7 +142,9 @@ async def serve(
     async with mcp.open():
         reception = Reception(site=loopback.site if loopback else None)
         asgi = api.build(runtime, activity, leaving.set, mcp, reception=reception)
-        servers = [_Server(asgi, [socket_path.listen(runtime.root.run)], http=PeerProtocol)]
+        servers = [
+            _Server(SocketDoor(asgi), [socket_path.listen(runtime.root.run)], http=PeerProtocol)
+        ]
         if beside:
             application, listener = beside(mcp)
             servers.append(_Server(application, [listener]))

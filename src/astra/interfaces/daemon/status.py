@@ -7,9 +7,9 @@ from astra import __version__, flow
 from astra.bootstrap.runtime import Runtime
 from astra.numbers.queues import queues
 from astra.schedules import views as schedules
-from astra.trusted.file_ledger.reserve import Reserve, free_space
-from astra.trusted.kernel.clock import format_time
-from astra.trusted.kernel.errors import AstraError
+from astra.trusted.file_ledger.reserve import Reserve, free_inodes, free_space
+from astra.trusted.kernel.clock import format_time, time_ahead
+from astra.trusted.kernel.errors import AstraError, BadSetting
 from astra.trusted.policy import authority, budgets, contract, flags
 
 
@@ -47,6 +47,7 @@ def status(
             "records": head.sequence,
             "head": head.hash,
             "time": head.time,
+            "clock": time_ahead(head.time, runtime.clock.now()),
             "trouble": runtime.ledger.trouble or runtime.background.trouble(flow.QUICK),
         },
         "changes": {
@@ -82,23 +83,24 @@ def plans_state(runtime: Runtime) -> dict[str, Any]:
 
 def app_state(runtime: Runtime) -> dict[str, Any] | None:
     state = runtime.deployer.state()
-    return state and {**state, "trouble": runtime.background.trouble(flow.DEPLOYMENTS)}
+    trouble = runtime.background.trouble(flow.DEPLOYMENTS)
+    return state and {**state, "trouble": trouble or state["trouble"]}
 
 
 def model_state(runtime: Runtime) -> str | None:
     """Name the model that is configured, or say what is wrong with it."""
     models = runtime.planning.drafting.models
-    if not models.configured():
-        return None
     try:
-        return models.current().name
+        return models.current().name if models.configured() else None
     except AstraError as error:
         return error.detail
 
 
 def disk_state(reserve: Reserve) -> dict[str, Any]:
     free, floor = free_space(reserve.var)
+    inodes = free_inodes(reserve.var)
     return {
+        "inodes": inodes[0] if inodes else None,
         "free": free,
         "floor": floor,
         "low": reserve.is_low(),
@@ -108,10 +110,13 @@ def disk_state(reserve: Reserve) -> dict[str, Any]:
 
 def notify_state(runtime: Runtime) -> dict[str, Any]:
     """Name the channels people are told through, those without an address; count the devices."""
-    found = runtime.channels.current().names
+    try:
+        known = runtime.channels.current().names
+    except BadSetting:  # a `.env` that cannot be read; whoever looks is told so beside this
+        known = ()
     signed = contract.in_force(runtime.ledger).notify.channels
-    missing = [name for name in signed if name not in found]
-    return {"channels": [*found], "missing": missing, "devices": len(runtime.devices.listed())}
+    missing = [name for name in signed if name not in known]
+    return {"channels": [*known], "missing": missing, "devices": len(runtime.devices.listed())}
 
 
 def configuration_state(runtime: Runtime) -> str:

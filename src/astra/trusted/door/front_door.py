@@ -29,6 +29,7 @@ from astra.trusted.policy import access
 from astra.trusted.policy.access import Principal
 
 LARGEST_BODY, LARGEST_PUBLIC_BODY = 4 << 20, 64 << 10
+LARGEST_SOCKET_BODY = 32 << 20
 BODY_SECONDS = 30.0
 CSRF_HEADER = "X-CSRF-Token"
 _SAFE = frozenset({"GET", "HEAD"})
@@ -48,6 +49,24 @@ class TooSlow(BadInput):
 class WrongName(Refused):
     code = "wrong_host"
     http_status = 421
+
+
+class SocketDoor:
+    """What stands before the API on the socket: it limits bodies; who may come is known."""
+
+    def __init__(self, app: ASGIApp, *, largest: int = LARGEST_SOCKET_BODY) -> None:
+        self._app, self._largest = app, largest
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] in _SAFE:
+            await self._app(scope, receive, send)
+            return
+        try:
+            body = await _whole_body(Headers(scope=scope), receive, self._largest)
+        except AstraError as error:
+            await problems.rendered(error)(scope, receive, send)
+            return
+        await self._app(scope, _replayed(body, receive), send)
 
 
 class FrontDoor:

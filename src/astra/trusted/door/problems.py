@@ -10,10 +10,11 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
-from astra.trusted.kernel.errors import AstraError, BadInput
+from astra.trusted.kernel.errors import AstraError, BadInput, DaemonUnavailable
 
 MEDIA_TYPE = "application/problem+json"
 _MOST_TOLD = 10
+_PROGRAMS = frozenset({"git", "bwrap"})
 _log = logging.getLogger("astra.daemon")
 
 
@@ -33,6 +34,9 @@ def add(app: FastAPI) -> None:
     app.add_exception_handler(AstraError, _problem)
     app.add_exception_handler(RequestValidationError, _malformed)
     app.add_exception_handler(HTTPException, _standard)
+    app.add_exception_handler(OverflowError, _beyond_bounds)
+    app.add_exception_handler(RecursionError, _beyond_bounds)
+    app.add_exception_handler(FileNotFoundError, _missing_program)
     app.add_exception_handler(Exception, _unexpected)
 
 
@@ -107,6 +111,25 @@ async def _standard(_request: Request, error: Exception) -> JSONResponse:
         status_code=error.status_code,
         media_type=MEDIA_TYPE,
         headers=dict(error.headers or {}),
+    )
+
+
+async def _beyond_bounds(_request: Request, error: Exception) -> JSONResponse:
+    """Answer a number too large for any table, or JSON nested too deeply: the caller's doing."""
+    what = "a number is too large" if isinstance(error, OverflowError) else "it is nested too deep"
+    return rendered(BadInput(f"the request cannot be taken: {what}", next_step="send less"))
+
+
+async def _missing_program(request: Request, error: Exception) -> JSONResponse:
+    """Name a program that is not installed any more; any other missing file is a fault of ours."""
+    if str(getattr(error, "filename", "")) not in _PROGRAMS:
+        return await _unexpected(request, error)
+    return rendered(
+        DaemonUnavailable(
+            f"the program {getattr(error, 'filename', '')} is not installed",
+            code="no_program",
+            next_step="install it; `astra doctor` says what else is missing",
+        )
     )
 
 

@@ -10,6 +10,7 @@ knows what was kept), the ledger refuses everything until it is opened anew, and
 that the outcome is uncertain.
 """
 
+import errno
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +28,7 @@ from astra.trusted.file_ledger.tail import Tail
 from astra.trusted.file_ledger.trouble import kept_for_decisions, unavailable
 from astra.trusted.file_ledger.turns import Pending, Turns
 from astra.trusted.kernel.clock import Clock, SystemClock, format_time
-from astra.trusted.kernel.errors import AstraError, LedgerUnavailable
+from astra.trusted.kernel.errors import AstraError, IndexUnavailable
 from astra.trusted.kernel.signatures import KeyPair
 from astra.trusted.ledger import chain, checkpoint
 from astra.trusted.ledger.expectations import Expectations
@@ -45,9 +46,9 @@ class FileLedger(LedgerVerbs):
         key: KeyPair | None = None,
         clock: Clock | None = None,
         reserve: Reserve | None = None,
-        urgent: frozenset[str] = frozenset(),
+        urgent: Callable[[Sequence[Event]], bool] = lambda _batch: False,
     ) -> None:
-        """Open the ledger; while the `reserve` is used up, only `urgent` types are taken."""
+        """Open the ledger; while the `reserve` is used up, only `urgent` batches are taken."""
         self.places = LedgerPlaces(var)
         self._reserve, self._urgent = reserve, urgent
         self._projections = projections
@@ -96,6 +97,7 @@ class FileLedger(LedgerVerbs):
             raise self._tail.broken
         if self._reserve and any(self._is_urgent(pending) for pending in group):
             self._reserve.make_room()
+        self._refuse_without_room()
         self._catch_up()
         head = self._stage(group)
         staged = [record for pending in group for record in pending.records]
@@ -131,7 +133,15 @@ class FileLedger(LedgerVerbs):
         return head
 
     def _is_urgent(self, pending: Pending) -> bool:
-        return all(event.type in self._urgent for event in pending.events)
+        return self._urgent(pending.events)
+
+    def _refuse_without_room(self) -> None:
+        """Take nothing that the index could not follow: what is refused here did not happen.
+
+        A record that is durable and cannot be indexed would be answered by an error afterwards.
+        """
+        if self._reserve and not self._reserve.has_room():
+            raise unavailable(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
 
     def _sync_and_apply(self) -> None:
         records = self._sync()
@@ -167,9 +177,9 @@ class FileLedger(LedgerVerbs):
                 self._index.commit()
                 self._index.behind = False
             except (IndexBehind, IndexCorrupt) as error:
-                raise LedgerUnavailable(
+                raise IndexUnavailable(
                     f"the index cannot be written: {error}",
-                    next_step="free some disk space; nothing is lost, the chain is complete",
+                    next_step="free some disk space; what was recorded is in the chain and stays",
                 ) from error
 
     # Reading

@@ -2,7 +2,7 @@
 
 import errno
 
-from astra.trusted.kernel.errors import LedgerUnavailable
+from astra.trusted.kernel.errors import LedgerUnavailable, LedgerUncertain
 
 _REASONS = {
     errno.ENOSPC: "the disk is full",
@@ -14,9 +14,8 @@ _REASONS = {
 def unavailable(cause: OSError, *, uncertain: bool = False) -> LedgerUnavailable:
     reason = _REASONS.get(cause.errno or 0, f"the disk fails: {cause.strerror}")
     if uncertain:
-        return LedgerUnavailable(
+        return LedgerUncertain(
             f"{reason}, and it is uncertain whether the last records were kept",
-            code="ledger_uncertain",
             next_step="mend the disk, run `astra down`, then look with `astra ledger tail`",
         )
     return LedgerUnavailable(

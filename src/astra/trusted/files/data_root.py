@@ -13,6 +13,7 @@ from astra.trusted.file_ledger import LedgerPlaces, segments
 from astra.trusted.kernel.errors import LedgerDamaged, NotFound
 from astra.trusted.kernel.signatures import KeyPair
 from astra.trusted.ledger.record import Record
+from astra.trusted.settings.environment import read_dotenv
 
 AGENT_FOLDERS = ("persona_space", "sandbox")
 SERVER_FOLDERS = (
@@ -66,10 +67,7 @@ class DataRoot:
         LedgerPlaces(self.var).make()
 
     def dotenv(self) -> str:
-        try:
-            return (self.path / ".env").read_text()
-        except FileNotFoundError:
-            return ""
+        return read_dotenv(self.path / ".env")
 
     def first_record(self) -> Record | None:
         """Read the record that created this root, without the ledger's lock."""
@@ -98,7 +96,15 @@ class DataRoot:
         return self.ledger_key()
 
     def ledger_key(self) -> KeyPair:
-        return KeyPair.from_seed(bytes.fromhex(self.ledger_key_file.read_text()))
+        try:
+            return KeyPair.from_seed(bytes.fromhex(self.ledger_key_file.read_text()))
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it is not a key"
+            raise LedgerDamaged(
+                f"the ledger's key {self.ledger_key_file} cannot be read: {why}",
+                code="ledger_key_unreadable",
+                next_step="make it readable for the daemon's user, or restore it from a backup",
+            ) from None
 
 
 def write_private(path: Path, content: bytes) -> None:

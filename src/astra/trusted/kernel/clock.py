@@ -4,7 +4,7 @@
 '2026-03-01T12:00:00.000001Z'
 """
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 
@@ -20,6 +20,22 @@ class SystemClock:
 def format_time(moment: datetime) -> str:
     """Write a moment in 27 characters, so that written times sort as text."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds")[:-6] + "Z"
+
+
+MOST_AHEAD = timedelta(minutes=5)
+
+
+def time_ahead(last: str, now: datetime) -> str:
+    """Say that the last record's time is ahead of the clock by more than clocks differ.
+
+    >>> time_ahead("2027-03-01T12:00:00.000000Z", parse_time("2026-03-01T12:00:00.000000Z"))
+    'the last record is from 2027-03-01T12:00:00Z, 365 days ahead of the clock'
+    """
+    if not last or parse_time(last) - now <= MOST_AHEAD:
+        return ""
+    ahead = parse_time(last) - now
+    by = f"{ahead.days} days" if ahead.days else f"{int(ahead.total_seconds() / 60)} minutes"
+    return f"the last record is from {last[:19]}Z, {by} ahead of the clock"
 
 
 def parse_time(text: str) -> datetime:

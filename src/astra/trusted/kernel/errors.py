@@ -12,7 +12,9 @@
     │   └── StaleVersion      an entity moved on since it was read
     ├── LedgerError           the record cannot be kept or trusted           exit 1, HTTP 503
     │   ├── LedgerLocked      another process owns it
-    │   ├── LedgerUnavailable disk full, read-only, or failing
+    │   ├── LedgerUnavailable disk full, read-only, or failing: nothing was recorded
+    │   │   ├── LedgerUncertain  nobody knows whether it was recorded        HTTP 500
+    │   │   └── IndexUnavailable recorded or not, it cannot be looked up     HTTP 500
     │   └── LedgerDamaged     cut, edited, or otherwise not what was written
     └── DaemonUnavailable     the daemon cannot be reached or started        exit 1, HTTP 503
 
@@ -103,6 +105,16 @@ class LedgerLocked(LedgerError):
 
 class LedgerUnavailable(LedgerError):
     code = "ledger_unavailable"
+
+
+class LedgerUncertain(LedgerUnavailable):
+    code = "ledger_uncertain"
+    http_status = 500
+
+
+class IndexUnavailable(LedgerUnavailable):
+    code = "index_unavailable"
+    http_status = 500
 
 
 class LedgerDamaged(LedgerError):

@@ -5,9 +5,13 @@ the inode of its pid namespace: a pid alone may belong to somebody else by now. 
 launcher registers a box, looks for `var/stop` again, and only then lets its command start. Whoever
 stops creates `var/stop` first and reads the registry second. So one of the two always sees the
 other.
+
+A launcher that dies before it registers leaves no entry. So the processes of every box also carry
+a mark in their argument list, which says whose they are without any file (`marked`).
 """
 
 import contextlib
+import hashlib
 import json
 import os
 import select
@@ -150,6 +154,39 @@ def wait_dead(process: int, seconds: float) -> bool:
     return bool(poll.poll(max(0, int(seconds * 1000))))
 
 
+@dataclass(frozen=True, kw_only=True)
+class MarkedProcess:
+    """A process of bubblewrap's that belongs to a box: its init, or the monitor outside of it."""
+
+    pid: int
+    kind: str
+    is_init: bool
+
+
+def mark(data_root: Path, kind: str) -> str:
+    """Give the name under which the processes of a box are started."""
+    return f"{_mark_of(data_root)}{kind}"
+
+
+def marked(data_root: Path) -> list[MarkedProcess]:
+    """List the processes of boxes of a data root, registered or not."""
+    prefix, outside = _mark_of(data_root), _namespace(os.getpid())
+    named = ((pid, _program_name(pid)) for pid in all_pids())
+    return [
+        MarkedProcess(
+            pid=pid,
+            kind=name.removeprefix(prefix),
+            is_init=_namespace(pid) not in {outside, ""},
+        )
+        for pid, name in named
+        if name.startswith(prefix)
+    ]
+
+
+def carries_mark(data_root: Path, pid: int) -> bool:
+    return _program_name(pid).startswith(_mark_of(data_root))
+
+
 def members(pid_namespace: int) -> list[int]:
     """List the processes that live in a pid namespace, zombies left out."""
     inside = f"pid:[{pid_namespace}]"
@@ -177,6 +214,18 @@ def all_pids() -> list[int]:
 @lru_cache(maxsize=1)
 def boot() -> str:
     return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+
+
+def _mark_of(data_root: Path) -> str:
+    return f"astra-box-{hashlib.sha256(os.fsencode(data_root.resolve())).hexdigest()[:16]}-"
+
+
+def _program_name(pid: int) -> str:
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return ""
+    return words.partition(b"\0")[0].decode("utf-8", "replace")
 
 
 def _folder(data_root: Path) -> Path:

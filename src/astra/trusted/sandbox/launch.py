@@ -99,7 +99,9 @@ def _attempt(job: _Job) -> Outcome:
 def _set_out(job: _Job, stack: contextlib.ExitStack) -> tuple[Prepared, Started]:
     try:
         prepared = prepare(job.box, stack)
-        return prepared, threshold.start(prepared, stack)
+        return prepared, threshold.start(
+            prepared, stack, mark=boxes.mark(job.data_root, job.box.kind)
+        )
     except OSError as error:
         raise unavailable(error) from error
 
@@ -120,6 +122,7 @@ def _see_through(
         entries_before=prepared.found.entries,
         init=started.init,
         group=group,
+        on_low_disk=job.box.on_low_disk,
     )
     ending = supervision.follow(started, limits=limits, watch=watch, on_output=job.on_output)
     note_limit(ending, group)

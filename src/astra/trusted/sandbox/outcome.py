@@ -8,7 +8,10 @@ from astra.trusted.sandbox.ports import Outcome, Verdict
 from astra.trusted.sandbox.supervision import Ending, limit_of_signal
 
 _KILLED = 128 + signal.SIGKILL
-_NO_PROGRAM = ("bwrap: execvp ", "astra: execvp ")
+_NOT_STARTED = frozenset({126, 127})
+_BY_KEEPER = "astra: execvp "
+GATE = "astra-gate"
+"""The name under which the shell at the gate says that it cannot start the command."""
 _TOOLCHAIN_HINT = "check its name, and that the box was given the toolchain it needs"
 
 
@@ -60,8 +63,11 @@ def _verdict(ending: Ending, *, stopped: str, seconds: float) -> tuple[Verdict, 
 def _why_not(code: int | None, words: str) -> tuple[Verdict, str, str]:
     if code is None:
         return Verdict.NEVER_RAN, words or "the box ended before its command", "run astra doctor"
-    if words.startswith(_NO_PROGRAM):
-        name = words.partition(" execvp ")[2]
+    if words.startswith(_BY_KEEPER):
+        name = words.removeprefix(_BY_KEEPER)
+        return Verdict.NEVER_RAN, f"the command cannot be started: {name}", _TOOLCHAIN_HINT
+    if words.startswith(f"{GATE}: ") and code in _NOT_STARTED:
+        name = words.split(": ", 2)[-1].removeprefix("exec: ")
         return Verdict.NEVER_RAN, f"the command cannot be started: {name}", _TOOLCHAIN_HINT
     return Verdict.FAILED, f"exit code {code}", "read its output"
 

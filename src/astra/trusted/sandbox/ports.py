@@ -98,6 +98,8 @@ class BoxRequest:
     on_output: OnOutput = _ignore
     label: str = ""
     host_network: bool = False
+    on_low_disk: bool = False
+    """Runs although the disk is almost full, as what proves or takes back a release must."""
 
     @property
     def seconds(self) -> float:

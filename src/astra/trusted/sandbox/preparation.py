@@ -28,7 +28,8 @@ class Box:
 
     `protected` are the places that no grant may touch; `homes` are the home folders of this
     machine unless a test names others. `host_network` and `inherited` descriptors are for the
-    deployed app, on the operator's signed word, and for nothing else.
+    deployed app, on the operator's signed word, and for nothing else. One that runs `on_low_disk`
+    is not ended because the disk is almost full: a rollback needs it.
     """
 
     command: tuple[str, ...]
@@ -42,6 +43,7 @@ class Box:
     workspace: Workspace | None = None
     host_network: bool = False
     inherited: tuple[int, ...] = ()
+    on_low_disk: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -49,7 +49,7 @@ class Started:
     def open_gate(self) -> None:
         """Let the command run; raises SandboxUnavailable where the box is gone already."""
         try:
-            os.write(self.gate, b".")
+            os.write(self.gate, b".\n")
         except BrokenPipeError:  # what was granted went away while the box was set up, say
             raise _set_up_failed(self.process) from None
 

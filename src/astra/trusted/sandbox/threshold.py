@@ -6,6 +6,12 @@ the limits of its init process; the rest of Astra keeps its mounts and its uid.
 Nothing of Python runs between fork and exec, and a large process is not copied for it: changing the
 uid in the child would cost a full fork. The thread has to stay until the box is gone, because bwrap
 dies with the thread that started it.
+
+A box waits at two gates on one socket, of which nobody but this process holds the other end. The
+first is bwrap's, before it starts anything in the box; limits are set there. bwrap takes the end
+of the file for a word to go on, so a shell stands behind it, which does not: it lets the command
+run on a line, and leaves where the socket is closed. So a launcher that dies at any moment, also
+before bwrap has asked to die with it, takes the box along.
 """
 
 import contextlib
@@ -22,6 +28,7 @@ from typing import TypeVar
 
 from astra.trusted.sandbox import supervision, syscalls
 from astra.trusted.sandbox.machine import Identity, no_such_user
+from astra.trusted.sandbox.outcome import GATE
 from astra.trusted.sandbox.preparation import Prepared
 from astra.trusted.sandbox.profile import Profile, arguments
 from astra.trusted.sandbox.supervision import Started
@@ -29,6 +36,7 @@ from astra.trusted.sandbox.supervision import Started
 # Calls of one thread only; the C library's own would change every thread of the process.
 _OWN_CREDENTIALS = {"x86_64": (116, 119, 117), "aarch64": (159, 149, 147)}
 _SPARE_DESCRIPTORS = 24
+_BEHIND_GATE = ("/bin/sh", "-c", 'read -r _ || exit 125; exec "$@" </dev/null', GATE)
 T = TypeVar("T")
 
 
@@ -51,24 +59,26 @@ def in_thread_of_its_own(work: Callable[[], T]) -> T:
     return done[0]
 
 
-def start(prepared: Prepared, stack: contextlib.ExitStack) -> Started:
-    """Start the box, up to the gate; only for a thread of its own."""
+def start(prepared: Prepared, stack: contextlib.ExitStack, *, mark: str) -> Started:
+    """Start the box under a name, up to the gate; only for a thread of its own."""
     profile = prepared.profile
-    status, status_theirs = _pipe(stack)
+    status, status_theirs = (stack.enter_context(end) for end in socket.socketpair())
     gate_theirs, gate = (stack.enter_context(end) for end in socket.socketpair())
     options, handed = _options(prepared, stack)
-    theirs = (status_theirs.fileno(), gate_theirs.fileno(), gate.fileno())
+    theirs = (status_theirs.fileno(), gate_theirs.fileno(), status.fileno())
     words = ("--json-status-fd", "--block-fd", "--sync-fd")
-    # The box holds the gate's other end too: if Astra dies now, the gate stays shut. The gate is
-    # no pipe, because a pipe that init holds could be opened again through /proc.
+    # The box holds our end of the status too: a monitor that fails to say its first word, because
+    # Astra is dead, would leave an init behind that waits for it for ever. Neither is a pipe,
+    # because a pipe that init holds could be opened again through /proc.
     plumbing = [word for pair in zip(words, map(str, theirs), strict=True) for word in pair]
     with lent(profile.machine.identity):
         process = stack.enter_context(
             subprocess.Popen(
-                [profile.machine.bwrap, "--args", str(options), *plumbing, "--", *profile.command],
+                [mark, "--args", str(options), *plumbing, "--", *_BEHIND_GATE, *profile.command],
+                executable=profile.machine.bwrap,
                 env={},
                 cwd="/",
-                stdin=subprocess.DEVNULL,
+                stdin=gate_theirs.fileno(),
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
@@ -147,11 +157,3 @@ def _memory_file(data: bytes, stack: contextlib.ExitStack) -> int:
     file.write(data)
     file.seek(0)
     return file.fileno()
-
-
-def _pipe(stack: contextlib.ExitStack) -> tuple[io.FileIO, io.FileIO]:
-    reading, writing = os.pipe()
-    return (
-        stack.enter_context(io.FileIO(reading, "rb")),
-        stack.enter_context(io.FileIO(writing, "wb")),
-    )

@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from astra.trusted.file_ledger.reserve import free_space
+from astra.trusted.file_ledger.reserve import free_space, is_low
 from astra.trusted.policy.manifest import Limits
 from astra.trusted.sandbox import grants
 from astra.trusted.sandbox.cgroups import MEMORY, PROCESSES, Group
@@ -28,6 +28,7 @@ class Watch:
     init: int
     group: Group | None = None
     count_processes: bool = False
+    on_low_disk: bool = False
     _next: float = field(default_factory=lambda: time.monotonic() + SHORTEST_PAUSE)
     _next_walk: float = 0.0
     _free_before: int | None = None
@@ -56,9 +57,10 @@ class Watch:
     def _disk(self, now: float) -> str | None:
         if not self.writable:
             return None
-        free, floor = free_space(f"/proc/self/fd/{self.writable[0]}")
-        if free < floor:
+        place = f"/proc/self/fd/{self.writable[0]}"
+        if not self.on_low_disk and is_low(place):
             return "disk"
+        free, _floor = free_space(place)
         self._free_before = free if self._free_before is None else self._free_before
         if now < self._next_walk and self._free_before - free < self.limits.disk_bytes:
             return None

@@ -297,6 +297,27 @@ def _refuse_unknown(given: set[str]) -> None:
             )
 
 
+def read_dotenv(path: Path) -> str:
+    """Read a `.env`, which need not be there; what cannot be read as text is a bad setting."""
+    try:
+        return path.read_bytes().decode()
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except UnicodeDecodeError as error:
+        number = error.object[: error.start].count(b"\n") + 1
+        raise BadSetting(
+            f".env line {number} is not UTF-8",
+            next_step=f"write line {number} of {path} anew, or remove it",
+            key=f".env:{number}",
+        ) from None
+    except OSError as error:
+        raise BadSetting(
+            f".env cannot be read: {error.strerror}",
+            next_step=f"make {path} readable for you, or remove it",
+            key=".env",
+        ) from None
+
+
 def parse_dotenv(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), start=1):

@@ -1,10 +1,12 @@
 """Ends every box of a data root, from any process, whatever state the daemon is in.
 
-Kills first and records later: creates `var/stop`, kills by the registry, proves the deaths, and
-gives back counts for whoever writes them down. It takes no lock, asks no daemon and waits for
-nothing that a box could hold: one SIGKILL to a box's init process ends its whole pid namespace, and
-the kernel reports that death only when no process is left in it. Commands that an operator had run
-unconfined are ended after the boxes, as far as they can be found (`unconfined.tree`).
+Kills first and records later: creates `var/stop`, kills by the registry, then whatever else carries
+the mark of this data root's boxes (a launcher may have died before it registered one), proves the
+deaths, and gives back counts for whoever writes them down. It takes no lock, asks no daemon and
+waits for nothing that a box could hold: one SIGKILL to a box's init process ends its whole pid
+namespace, and the kernel reports that death only when no process is left in it. Commands
+that an operator had run unconfined are ended after the boxes, as far as they can be found
+(`unconfined.tree`).
 """
 
 import contextlib
@@ -21,6 +23,7 @@ from astra.trusted.stop import process_tree as tree
 
 PATIENCE_SECONDS = 5.0
 _ROUNDS = 3
+_MONITOR_SECONDS = 1.0
 _ENDED, _GONE = "ended", "gone"
 
 
@@ -61,14 +64,33 @@ def stop_now(
         fates |= _kill_all(fresh, patience)
         _forget(data_root, fresh, fates)
         found, unreadable = boxes.registered(data_root)
+    ended, left = end_marked(data_root, _kinds(keep_app=keep_app), patience=patience)
     return Stopped(
         frozen=frozen,
-        ended=sum(fate == _ENDED for fate in fates.values()),
+        ended=sum(fate == _ENDED for fate in fates.values()) + ended,
         already_gone=sum(fate == _GONE for fate in fates.values()),
         kept_apps=sum(keep_app and _is_app(box) for box in found),
-        survivors=tuple(fate for fate in fates.values() if isinstance(fate, Survivor)),
+        survivors=(
+            *(fate for fate in fates.values() if isinstance(fate, Survivor)),
+            *(Survivor(box="unregistered", label="unregistered", pids=(pid,)) for pid in left),
+        ),
         unreadable=tuple(unreadable),
     )
+
+
+def end_marked(
+    data_root: Path, kinds: frozenset[str], *, patience: float = PATIENCE_SECONDS
+) -> tuple[int, list[int]]:
+    """End the boxes of some kinds by their mark; says how many, and which processes are left."""
+    ended: set[int] = set()
+    for _round in range(_ROUNDS):
+        inits, monitors = _marked(data_root, kinds)
+        if not inits and not monitors:
+            return len(ended), []
+        ended |= _kill_marked(data_root, inits, first_wait=0.0, patience=patience)
+        # A monitor whose box is gone leaves by itself, and tells its launcher how that ended.
+        _kill_marked(data_root, monitors, first_wait=_MONITOR_SECONDS, patience=patience)
+    return len(ended), sorted(pid for pids in _marked(data_root, kinds) for pid in pids)
 
 
 def end_one(
@@ -91,6 +113,37 @@ def end_labelled(data_root: Path, label: str, *, why: str = boxes.BY_OPERATOR) -
     running, _ = boxes.registered(data_root)
     mine = [box for box in running if box.label == label]
     return sum(end_one(data_root, box.id, why=why) for box in mine)
+
+
+def _kinds(*, keep_app: bool) -> frozenset[str]:
+    return frozenset({boxes.RUN}) if keep_app else frozenset({boxes.RUN, boxes.APP})
+
+
+def _marked(data_root: Path, kinds: frozenset[str]) -> tuple[list[int], list[int]]:
+    """List the inits of marked boxes, and the monitors beside them."""
+    mine = [process for process in boxes.marked(data_root) if process.kind in kinds]
+    inits = [process.pid for process in mine if process.is_init]
+    return inits, [process.pid for process in mine if not process.is_init]
+
+
+def _kill_marked(
+    data_root: Path, pids: list[int], *, first_wait: float, patience: float
+) -> set[int]:
+    """Kill the processes that do not leave by themselves; gives those that are dead then."""
+    with contextlib.ExitStack() as stack:
+        held: dict[int, int] = {}
+        for pid in pids:
+            with contextlib.suppress(OSError):
+                handle = os.pidfd_open(pid)
+                stack.callback(os.close, handle)
+                if boxes.carries_mark(data_root, pid):  # read after it is held: it is the same one
+                    held[pid] = handle
+        leave_by = time.monotonic() + first_wait
+        for handle in held.values():
+            if not boxes.wait_dead(handle, leave_by - time.monotonic()):
+                boxes.kill(handle)
+        die_by = time.monotonic() + patience
+        return {pid for pid in held if boxes.wait_dead(held[pid], die_by - time.monotonic())}
 
 
 def _freeze(data_root: Path) -> bool:

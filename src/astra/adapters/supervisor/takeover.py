@@ -1,0 +1,107 @@
+"""Taking the app's port over from a holder that answers nobody any more.
+
+The listening sockets are copied out of the old process by the kernel (`pidfd_getfd`), which needs
+nothing of that process, and only then is it killed. So whoever connects meanwhile waits in the
+queue of a socket that somebody still holds, and is answered by the next holder's app. The old
+one's boxes die with it. Where the kernel refuses the copy, the port is closed for a moment.
+
+On machines where a process may look only into its own children, the holder names the daemon it
+last spoke with as one that may (`let_in`); whoever speaks to a holder can tell it anything anyway.
+"""
+
+import contextlib
+import ctypes
+import fcntl
+import os
+import socket
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+
+from astra.trusted.sandbox import boxes, syscalls
+
+_PIDFD_GETFD = 438
+_SET_PTRACER = 0x59616D61
+_DEATH_SECONDS = 10.0
+_LONGEST_NOTE = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class LockHolder:
+    """The process that holds a holder's lock, by descriptor, and the port that it noted there."""
+
+    pid: int
+    port: int
+    handle: int
+
+
+def note(lock: Path, port: int) -> None:
+    """Say in the lock's file who holds it and which port it serves; only the lock itself counts."""
+    lock.write_text(f"{os.getpid()} {port}\n", encoding="ascii")
+
+
+def let_in(pid: int) -> None:
+    """Allow a process to copy descriptors out of this one; needless where there is no such rule."""
+    ctypes.CDLL(None).prctl(_SET_PTRACER, ctypes.c_ulong(pid), 0, 0, 0)
+
+
+@contextlib.contextmanager
+def lock_holder(lock: Path) -> Generator[LockHolder | None, None, None]:
+    """Hold the process that has the lock; None where nobody has it, or nobody knows who."""
+    with contextlib.ExitStack() as stack:
+        pid, port = _noted(lock)
+        handle = -1
+        if pid:
+            with contextlib.suppress(OSError):
+                handle = os.pidfd_open(pid)
+                stack.callback(os.close, handle)
+        # Read again after it is held: the lock is taken and the note still names it.
+        same = handle >= 0 and _noted(lock) == (pid, port)
+        yield LockHolder(pid=pid, port=port, handle=handle) if same else None
+
+
+def copy_listeners(holder: LockHolder) -> list[socket.socket]:
+    """Copy the sockets that listen on the public port; none where the kernel refuses that."""
+    copies: list[socket.socket] = []
+    with contextlib.suppress(OSError):
+        for name in os.listdir(f"/proc/{holder.pid}/fd"):  # noqa: PTH208 - names are enough
+            with contextlib.suppress(OSError):
+                copies += _copy_listener(holder, int(name))
+    return copies
+
+
+def end(holder: LockHolder) -> bool:
+    """Kill it; its boxes die with it."""
+    return boxes.kill(holder.handle) and boxes.wait_dead(holder.handle, _DEATH_SECONDS)
+
+
+def _copy_listener(holder: LockHolder, number: int) -> list[socket.socket]:
+    if not str(Path(f"/proc/{holder.pid}/fd/{number}").readlink()).startswith("socket:"):
+        return []
+    copied = socket.socket(fileno=syscalls.call(_PIDFD_GETFD, holder.handle, number, 0))
+    try:
+        listens = copied.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
+        if listens and copied.family == socket.AF_INET and copied.getsockname()[1] == holder.port:
+            return [copied]
+    except OSError:
+        pass
+    copied.close()
+    return []
+
+
+def _noted(lock: Path) -> tuple[int, int]:
+    """Read who holds the lock, and its port; zeros where the lock is free."""
+    try:
+        descriptor = os.open(lock, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return 0, 0
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        words = os.pread(descriptor, _LONGEST_NOTE, 0).split()
+        known = [int(word) for word in words if word.isdigit()][:2]
+        return (known[0], known[1]) if len(known) == len(("pid", "port")) else (0, 0)
+    else:
+        return 0, 0
+    finally:
+        os.close(descriptor)

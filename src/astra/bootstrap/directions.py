@@ -1,0 +1,140 @@
+"""Which way each event goes, and so what is recorded even while the disk is full.
+
+Every event of `bootstrap.events` stands in this table once; a test fails for one that does not.
+What is urgent is not a list of its own but follows from the direction: whatever takes something
+away, goes back, ends what was begun, or is a person's decision. What begins or carries work on is
+never urgent, and so the agent cannot use the reserve up: each ending needs a beginning before it.
+
+>>> from astra.trusted.ledger.record import Event
+>>> is_urgent([Event(type="token_revoked", actor="operator")])
+True
+>>> is_urgent([Event(type="tool_started", actor="agent")])
+False
+"""
+
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from types import MappingProxyType
+
+from astra.adapters.boxes import sandbox
+from astra.changes import dry_run, readiness
+from astra.deployments import events as deployments
+from astra.desires import idle
+from astra.desires import views as desires
+from astra.goals import book as goals
+from astra.notifications import devices, outbox
+from astra.persona import conversations
+from astra.plans import events as plans
+from astra.schedules import events as schedules
+from astra.schedules import tokens
+from astra.trusted.approvals import desk
+from astra.trusted.changes import events as changed
+from astra.trusted.changes import model as changes
+from astra.trusted.changes import tasks
+from astra.trusted.ledger import formats
+from astra.trusted.ledger.record import Event
+from astra.trusted.policy import (
+    access,
+    authority,
+    budgets,
+    confinement,
+    contract,
+    flags,
+    passkeys,
+    stopping,
+    telemetry,
+)
+
+
+class Direction(Enum):
+    TIGHTENS = "somebody or something may do less from here on"
+    RETURNS = "an earlier state is in force again"
+    ENDS = "what was begun is over"
+    DECIDES = "a person decided, with a signature or from the operator's own door"
+    NOTES = "nothing else changes; it may stand beside any other"
+    BEGINS = "work starts, or goes on"
+    BY_KIND = "a deployment begins, a rollback returns: its data says which"
+
+
+_URGENT = frozenset({Direction.TIGHTENS, Direction.RETURNS, Direction.ENDS, Direction.DECIDES})
+
+_TABLE: Mapping[Direction, tuple[str, ...]] = {
+    Direction.TIGHTENS: (
+        *(access.SESSION_CLOSED, access.TOKEN_REVOKED, passkeys.REVOKED, confinement.REVOKED),
+        *(desk.REJECTED, desk.EXPIRED, desk.STALE, tokens.REFUSED, devices.FORGOTTEN),
+        *(changes.REJECTED, changes.WITHDRAWN, changes.REVISION_REQUESTED, tasks.DISABLED),
+        *(plans.REJECTED, plans.PAUSED, plans.GLOBAL_GRANT_REMOVED, plans.ALLOWLIST_TAMPERED),
+        *(plans.BLOCKED_ON_PERMISSION, plans.BLOCKED_ON_DESTRUCTIVE),
+        *(plans.BLOCKED_ON_BUDGET, plans.BLOCKED_ON_LLM),
+        *(schedules.PAUSED, deployments.QUARANTINED, deployments.DECLINED, stopping.STOPPED),
+    ),
+    Direction.RETURNS: (
+        *(deployments.ROLLBACK_ORDERED, deployments.ROLLED_BACK, deployments.ROLLBACK_FAILED),
+        *(deployments.RESTARTED, changes.ROLLED_BACK),
+    ),
+    Direction.ENDS: (
+        *(telemetry.TOOL_FINISHED, telemetry.TOOL_INTERRUPTED, sandbox.BOX_ENDED, tasks.FINISHED),
+        *(changes.TESTS_PASSED, changes.TESTS_FAILED, changes.TESTS_COMPLETED, changes.CONFLICTED),
+        *(plans.STEP_FINISHED, plans.COMPLETED, plans.ABORTED, plans.FAILED),
+        *(schedules.CLOSED, schedules.GAVE_UP, dry_run.COMPLETED),
+        *(deployments.RETIRED, deployments.SETTLED, deployments.FAILED, deployments.NOT_SERVING),
+        *(deployments.REMOVED, "ledger_tail_set_aside", formats.FORMAT_RAISED),
+    ),
+    Direction.DECIDES: (
+        *(authority.ROOT_CREATED, authority.KEY_ROTATED, contract.CONFIG_SIGNED, flags.FLAG_SET),
+        *(desk.GRANTED, tokens.EXPORTED, passkeys.ENROLLED, access.TOKEN_CREATED),
+        *(stopping.STARTED, confinement.ALLOWED, readiness.SIGNED_OFF, dry_run.APPROVED),
+        *(plans.APPROVED, plans.GLOBAL_GRANT_ADDED, plans.PERMISSION_GRANTED),
+        *(plans.ACTION_CONFIRMED, plans.ACTION_SKIPPED, plans.BUDGET_EXTENDED),
+        *(deployments.ORDERED, desires.HALF_LIFE_SET, access.SESSION_OPENED),
+    ),
+    Direction.NOTES: (
+        *(telemetry.TOOL_CALLED, telemetry.TOOL_REFUSED, desk.ANNOUNCED, conversations.SILENCED),
+        *(changes.COMMENTED, changed.STEP_FAILED, changes.SUPERSEDED, desires.PRUNED),
+        *(plans.MESSAGE_SENT, plans.MESSAGE_RECEIVED, plans.SILENCED, plans.NOTIFIED),
+        *(plans.OVERRAN, plans.USAGE_COUNTED, plans.FILES_EXPORTED, plans.ALLOWLIST_EXPORTED),
+        *(schedules.SKIPPED, schedules.MISSED, schedules.NOTICED, schedules.ADJUSTED),
+        schedules.JOBS_SET_ASIDE,
+        *(schedules.HELD, outbox.SENT, outbox.FAILED, sandbox.EGRESS_ATTEMPTED),
+        *(deployments.PUSHED, deployments.PUSH_FAILED, idle.SURVEYED),
+    ),
+    Direction.BEGINS: (
+        *(budgets.BUDGET_SPENT, telemetry.TOOL_STARTED),
+        *(desk.REQUESTED, desk.USED, devices.SUBSCRIBED, goals.CREATED),
+        *(conversations.ASKED, conversations.ANSWERED, sandbox.EGRESS_OPENED),
+        *(schedules.CREATED, schedules.MODIFIED, schedules.RESUMED, schedules.CLAIMED),
+        *(schedules.RETRIED, desires.RECORDED, desires.REINFORCED, desires.PROMOTED),
+        *(tasks.CREATED, tasks.ENABLED, changes.SCHEDULED, changes.SCANNED, changes.TESTS_STARTED),
+        *(changes.REBASED, changes.RENEWED, changes.APPROVED, changes.EXECUTED),
+        *(plans.REQUESTED, plans.QUESTIONED, plans.ANSWERED, plans.DRAFTING_RETRIED),
+        *(plans.DRAFTED, plans.REVISED, plans.STARTED, plans.CHECKPOINT_STARTED),
+        *(plans.CHECKPOINT_COMPLETED, plans.STEP_STARTED, plans.STEP_DECIDED),
+        *(plans.ACTION_STARTED, plans.MODEL_FAILED, plans.STEP_RETRIED, plans.RESUMED),
+        *(plans.CODER_CALLED, deployments.REHEARSED),
+    ),
+    Direction.BY_KIND: (
+        *(deployments.REQUESTED, deployments.BUILT, deployments.SWITCHED),
+        deployments.RELOAD_BEGUN,
+    ),
+}
+
+DIRECTIONS: Mapping[str, Direction] = MappingProxyType(
+    {name: direction for direction, names in _TABLE.items() for name in names}
+)
+
+
+def is_urgent(batch: Sequence[Event]) -> bool:
+    """Tell whether a batch is recorded on a full disk: something in it is urgent, nothing begins.
+
+    A type that the table does not name counts as a beginning.
+    """
+    directions = {_direction_of(event) for event in batch}
+    return Direction.BEGINS not in directions and not _URGENT.isdisjoint(directions)
+
+
+def _direction_of(event: Event) -> Direction:
+    direction = DIRECTIONS.get(event.type, Direction.BEGINS)
+    if direction is Direction.BY_KIND:
+        returns = event.data.get("kind") == "rollback"
+        return Direction.RETURNS if returns else Direction.BEGINS
+    return direction

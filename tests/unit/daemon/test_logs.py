@@ -1,0 +1,50 @@
+"""A log that cannot grow without end, however often somebody makes the daemon complain."""
+
+import logging
+import os
+from pathlib import Path
+
+from astra.interfaces.daemon.logs import KEPT, REPEAT_SECONDS, Repetitions, turn_over
+
+
+def record(words: str, *facts: object) -> logging.LogRecord:
+    return logging.LogRecord("astra", logging.WARNING, "", 0, words, facts, None)
+
+
+def test_a_log_is_turned_over_by_size_and_a_few_are_kept(tmp_path: Path) -> None:
+    log = tmp_path / "daemon.log"
+    with log.open("ab", buffering=0) as file:
+        for number in range(10):
+            file.write(f"{number}".encode() * 100)
+            turn_over(log, file.fileno(), largest=50)
+            assert os.fstat(file.fileno()).st_size == 0
+        file.write(b"after")
+    assert log.read_bytes() == b"after"
+    assert len([*tmp_path.iterdir()]) == KEPT + 1
+    assert (tmp_path / "daemon.log.1").read_bytes() == b"9" * 100
+
+
+def test_a_small_log_and_one_that_is_no_file_are_left_alone(tmp_path: Path) -> None:
+    log = tmp_path / "daemon.log"
+    with log.open("ab", buffering=0) as file:
+        file.write(b"x" * 50)
+        turn_over(log, file.fileno(), largest=50)
+    reading, writing = os.pipe()
+    try:
+        turn_over(log, writing, largest=0)
+    finally:
+        os.close(reading)
+        os.close(writing)
+    assert [path.name for path in tmp_path.iterdir()] == ["daemon.log"]
+
+
+def test_a_message_that_repeats_is_said_once_a_minute_with_a_count() -> None:
+    now = [0.0]
+    repetitions = Repetitions(lambda: now[0])
+    assert repetitions.filter(record("%s left", "a client"))
+    assert not repetitions.filter(record("%s left", "another"))
+    assert repetitions.filter(record("something else"))
+    now[0] = REPEAT_SECONDS
+    again = record("%s left", "a third")
+    assert repetitions.filter(again)
+    assert again.getMessage() == "a third left (and 1 more like it)"
