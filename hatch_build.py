@@ -1,4 +1,4 @@
-"""Puts the built dashboard into the wheel."""
+"""Puts the built dashboard and the example that the demo runs into the wheel."""
 
 import sys
 from pathlib import Path
@@ -6,13 +6,25 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
+_EXAMPLE = "examples/agent_server"
 
-class Dashboard(BuildHookInterface[Any]):
-    def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002 - the hook's signature
-        """Build it; an editable install has its own copy, made by `make web`."""
+
+class WheelContents(BuildHookInterface[Any]):
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Build the dashboard; an editable install has its own copy, made by `make web`."""
         if version == "editable" or self.target_name != "wheel":
             return
         sys.path.insert(0, str(Path(self.root) / "scripts"))
         import web
 
         web.build()
+        build_data["force_include"].update(_example_files(Path(self.root)))
+
+
+def _example_files(root: Path) -> dict[str, str]:
+    files = [path.relative_to(root) for path in (root / _EXAMPLE).rglob("*") if path.is_file()]
+    return {str(root / path): f"astra/{path}" for path in files if not _is_left_over(path)}
+
+
+def _is_left_over(path: Path) -> bool:
+    return any(part == "__pycache__" or part.startswith(".") for part in path.parts)

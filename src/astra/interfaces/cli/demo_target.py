@@ -1,6 +1,7 @@
 """The target of the demo: the example agent server, its contract, two changes, and its users."""
 
 import http.client
+import importlib.util
 import json
 import shlex
 import shutil
@@ -85,7 +86,7 @@ def configuration() -> str:
     lines = (
         "[target]",
         'branch = "main"',
-        f"test_command = {json.dumps(f'{python} -m pytest -q --disable-plugin-autoload tests')}",
+        f"test_command = {json.dumps(f'{python} {_test_command()}')}",
         "[app]",
         f"command = {json.dumps(f'{python} -m agent_server')}",
         f"client_build = {json.dumps(f'{python} build_client.py')}",
@@ -95,6 +96,13 @@ def configuration() -> str:
         'network = "host"',
     )
     return "\n".join(lines) + "\n"
+
+
+def _test_command() -> str:
+    """Test with pytest where it is installed; a plain installation of Astra does not bring it."""
+    if importlib.util.find_spec("pytest"):
+        return "-m pytest -q --disable-plugin-autoload tests"
+    return "run_tests.py {junit}"
 
 
 @dataclass
@@ -143,4 +151,7 @@ def _example() -> Path:
     for folder in (this_file.parents[2] / "examples", this_file.parents[4] / "examples"):
         if (folder / "agent_server").is_dir():
             return folder / "agent_server"
-    raise NotFound("the example agent server is not here", next_step="run `make demo` in a clone")
+    raise NotFound(
+        "the example agent server is not here",
+        next_step="install Astra again from its wheel, or run `make demo` in a clone",
+    )

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
+from astra import __version__
 from astra.interfaces.cli.client import Client, exit_code_of
 from astra.interfaces.cli.console import Console
 from astra.trusted.kernel.errors import AstraError, BadInput
@@ -144,6 +145,7 @@ def parse(words: list[str]) -> argparse.Namespace:
     parser = Parser(
         prog="astra", description="An agent's code, under a contract a human signed.", top=True
     )
+    parser.add_argument("--version", action="version", version=f"astra {__version__}")
     groups = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command, (module, about) in COMMANDS.items():
         child = groups.add_parser(command, help=about, description=about)
