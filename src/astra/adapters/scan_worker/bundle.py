@@ -31,6 +31,7 @@ _BUNDLED = (
         "astra.trusted.changes.evidence",
         "astra.trusted.changes.places",
         "astra.trusted.changes.files",
+        "astra.trusted.changes.places",
         "astra.trusted.kernel.errors",
         "astra.trusted.kernel.text",
     ),
