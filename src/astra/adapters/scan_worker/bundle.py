@@ -13,34 +13,25 @@ from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 
 _BUNDLED = (
-    *(
-        "astra",
-        "astra.adapters",
-        "astra.adapters.scan_worker",
-        "astra.changes",
-        "astra.trusted",
-        "astra.trusted.changes",
-        "astra.trusted.kernel",
-    ),
-    *(
-        "astra.trusted.policy",
-        "astra.adapters.scan_worker.program",
-        "astra.adapters.scan_worker.checkers",
-    ),
-    *(
-        "astra.trusted.changes.evidence",
-        "astra.trusted.changes.places",
-        "astra.trusted.changes.files",
-        "astra.trusted.changes.places",
-        "astra.trusted.kernel.errors",
-        "astra.trusted.kernel.text",
-    ),
-    *(
-        "astra.trusted.policy.globs",
-        "astra.trusted.policy.paths",
-        "astra.trusted.policy.protected",
-        "astra.trusted.policy.secrets",
-    ),
+    "astra",
+    "astra.adapters",
+    "astra.adapters.scan_worker",
+    "astra.adapters.scan_worker.checkers",
+    "astra.adapters.scan_worker.program",
+    "astra.changes",
+    "astra.trusted",
+    "astra.trusted.changes",
+    "astra.trusted.changes.evidence",
+    "astra.trusted.changes.files",
+    "astra.trusted.changes.places",
+    "astra.trusted.kernel",
+    "astra.trusted.kernel.errors",
+    "astra.trusted.kernel.text",
+    "astra.trusted.policy",
+    "astra.trusted.policy.globs",
+    "astra.trusted.policy.paths",
+    "astra.trusted.policy.protected",
+    "astra.trusted.policy.secrets",
 )
 _FINDINGS = "astra.changes.findings"
 _NO_CODE = b"\0" * 12  # flags, and the source's time and size, which nobody compares in a bundle
