@@ -17,6 +17,7 @@ from astra.bootstrap.evidence import (
 )
 from astra.bootstrap.live_output import LiveOutput
 from astra.bootstrap.sandbox import Sandbox
+from astra.bootstrap.withholding import secret_rules
 from astra.changes.gathering import Gathering
 from astra.changes.service import Changes
 from astra.trusted.approvals.desk import Desk
@@ -56,7 +57,7 @@ class ChangeParts:
 
     @cached_property
     def workspaces(self) -> Workspaces:
-        return make_workspaces(self.root)
+        return make_workspaces(self.root, lambda: secret_rules(self.ledger))
 
     @cached_property
     def tests(self) -> TestRuns:
@@ -112,4 +113,6 @@ class ChangeParts:
 
     def close(self) -> None:
         self.dry_runs.close()
+        if "workspaces" in self.__dict__:
+            self.workspaces.close()
         self.repo.close()

@@ -21,6 +21,7 @@ from astra.bootstrap import PROJECTIONS
 from astra.bootstrap.evidence import ConfiguredTests, make_test_runs, make_workspaces
 from astra.bootstrap.sandbox import Sandbox
 from astra.bootstrap.step_runner import StepRunner, change_steps
+from astra.bootstrap.withholding import secret_rules
 from astra.changes.edits import Edit, WholeFile
 from astra.changes.gathering import Gathering
 from astra.changes.proposing import Proposal
@@ -239,7 +240,7 @@ class DryRuns:
         return WholeFile(path=f"{folders[0] if folders else ''}{FILE}", content=text.encode())
 
     def _bench(self, inner: DataRoot, ledger: FileLedger) -> Workbench:
-        workspaces = make_workspaces(inner)
+        workspaces = make_workspaces(inner, lambda: secret_rules(self.ledger))
         identity = Identity(name=self.settings.git_user_name, email=self.settings.git_user_email)
         target = contract.in_force(self.ledger)
         return Workbench(

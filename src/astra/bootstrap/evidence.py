@@ -17,6 +17,7 @@ from astra.trusted.changes import admission
 from astra.trusted.changes.evidence import TestReport
 from astra.trusted.files.data_root import DataRoot
 from astra.trusted.policy.manifest import MIB, Limits, Manifest
+from astra.trusted.policy.secrets import SecretRules
 from astra.trusted.sandbox.machine import SandboxUnavailable
 from astra.trusted.sandbox.outcome import Outcome
 from astra.trusted.settings.configuration import Target
@@ -58,9 +59,9 @@ def make_scanner(sandbox: Sandbox) -> ChangeScanner:
     return ChangeScanner(boxes=BoxesOnly(sandbox))
 
 
-def make_workspaces(root: DataRoot) -> Workspaces:
+def make_workspaces(root: DataRoot, secrets: Callable[[], SecretRules]) -> Workspaces:
     """Make it once a daemon: it removes what an earlier one left half-made."""
-    return Workspaces(root.var / "git", root.var / "workspaces")
+    return Workspaces(root.var / "git", root.var / "workspaces", secrets=secrets)
 
 
 def make_test_runs(

@@ -29,6 +29,7 @@ _BUNDLED = (
         "astra.trusted.changes.evidence",
         "astra.trusted.changes.files",
         "astra.trusted.kernel.errors",
+        "astra.trusted.kernel.masking",
         "astra.trusted.kernel.text",
     ),
     *(

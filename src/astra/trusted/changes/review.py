@@ -145,6 +145,8 @@ def summary(change: Change) -> str:
         change.tests["words"] if change.tests else "no evidence",
     ]
     words += change.tests.get("warnings", []) if change.tests else []
+    if files := withheld(change):
+        words.append(f"its tests saw no secret files: {one_line(', '.join(files), 120)}")
     dangers = sum(item["severity"] == Severity.DANGER for item in change.findings or ())
     if dangers:
         words.append(f"{dangers} dangerous finding{'s' if dangers > 1 else ''}")
@@ -167,12 +169,19 @@ def decided_on(change: Change) -> dict[str, Any]:
         "protected": change.facts["protected"],
         "tests_touched": change.facts["tests"],
         "dependencies": change.facts["dependencies"],
+        "withheld": withheld(change),
         "findings": [
             f"{item['severity']}: {item['path']}:{item['line']} {item['message']}"
             for item in change.findings or ()
         ][:50],
         "tests": change.tests,
     }
+
+
+def withheld(change: Change) -> list[str]:
+    """List the secret files that runs of its tests found empty."""
+    reports = (run.report or {} for run in change.runs.values())
+    return sorted({str(path) for report in reports for path in report.get("withheld", ())})
 
 
 def approval_of(change: Change) -> str:

@@ -1,4 +1,4 @@
-"""The trusted repository `var/git`, that only Astra writes, and the agent's clone of it.
+"""The trusted repository `var/git`, that only Astra writes.
 
 The target may be hostile: its configuration, hooks and filters never run. Git gets an empty
 configuration, no prompts and no way to the network.
@@ -83,18 +83,4 @@ def make_trusted(git_dir: Path, target: Path | None, branch: str) -> bool:
         git("clone", *options, "--branch", branch, "--", target, partial, cwd=git_dir.parent)
         git("remote", "remove", "origin", cwd=partial)
     partial.rename(git_dir)
-    return True
-
-
-def make_clone(git_dir: Path, clone: Path, *, name: str, email: str) -> bool:
-    """Make the agent's clone of the trusted repository; tell whether anything was done."""
-    if clone.exists():
-        return False
-    partial = clone.with_name(f".{clone.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    git("clone", "--no-hardlinks", "--quiet", "--", git_dir, partial, cwd=clone.parent)
-    git("remote", "remove", "origin", cwd=partial)  # boxes never see the trusted repository
-    git("config", "user.name", name, cwd=partial)
-    git("config", "user.email", email, cwd=partial)
-    partial.rename(clone)
     return True
