@@ -1,9 +1,11 @@
 """The thread that carries deployments out, and what doors ask of it."""
 
+import contextlib
 import threading
 import time
 from typing import Any
 
+from astra.adapters.supervisor.app_egress import AppEgress
 from astra.deployments import views
 from astra.deployments.asking import AgentRequests, Obstacle
 from astra.deployments.pushing import Pushing
@@ -12,6 +14,8 @@ from astra.deployments.work import Work
 from astra.trusted.kernel.errors import AstraError, NotFound, Refused
 from astra.trusted.policy.authority import Signed
 
+UNSEEN = "not seen: the app has the host's network (app.permissions.network)"
+_EGRESS_SECONDS = 5.0
 _PAUSE = 1.0
 _UNDER_WAY = ("requested", "built")
 _SERVES = frozenset({"switched", "settled"})
@@ -41,8 +45,15 @@ class Deployer:
     """
 
     def __init__(
-        self, asked: AgentRequests, work: Work, pushing: Pushing, leaving: Leaving
+        self,
+        asked: AgentRequests,
+        work: Work,
+        pushing: Pushing,
+        leaving: Leaving,
+        egress: AppEgress,
     ) -> None:
+        self.egress = egress
+        self._egress_due = 0.0
         self.asked = asked
         self.requests = asked.requests
         self.work = work
@@ -66,6 +77,8 @@ class Deployer:
         self._leaving.now()
         if self._thread.is_alive():
             self._thread.join()
+            with contextlib.suppress(AstraError, OSError):
+                self.egress.record(self._ledger)
         if self.ends_app:
             self.stage.holder.close()
             self.stage.rehearsal.close()
@@ -139,8 +152,14 @@ class Deployer:
             "state": running.state if running else "down",
             "crashes": running.crashes if running else 0,
             "deployment": {"id": latest[0].id, "state": latest[0].state},
+            "egress": self._egress_words(),
             "trouble": self.trouble,
         }
+
+    def _egress_words(self) -> str:
+        """Say whether the app's connections can be seen at all."""
+        network = self.stage.plan().network if self._has_app() else ()
+        return UNSEEN if network == "host" else "recorded" if network else "none"
 
     def _ready(self) -> None:
         """Refuse at once what could not be begun."""
@@ -165,6 +184,7 @@ class Deployer:
     def _turn(self) -> bool:
         try:
             self._settle()
+            self._record_egress()
             if self.work.advance() or (self._has_app() and self.pushing.advance()):
                 self.trouble = ""
                 return True
@@ -175,6 +195,13 @@ class Deployer:
             self.trouble = str(error)
         self._leaving.wait(_PAUSE if self.trouble else 0.2)
         return False
+
+    def _record_egress(self) -> None:
+        """Record now and then what the app connected to."""
+        now = self._leaving.monotonic()
+        if now >= self._egress_due:
+            self._egress_due = now + _EGRESS_SECONDS
+            self.egress.record(self._ledger)
 
     def _settle(self) -> None:
         """Once, at the start: finish removals, export, and bring the first release up."""

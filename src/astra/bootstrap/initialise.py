@@ -83,6 +83,7 @@ def initialise(
         "root_id": root_id,
         "throwaway": throwaway,
         "operator_key": operator.public,
+        "operator_key_folder": str(key_file.parent),
         "recovery_key": recovery.public,
         "ledger_key": root.make_ledger_key().public,
         "target": str(target) if target else "",

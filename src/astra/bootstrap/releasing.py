@@ -8,6 +8,7 @@ from pathlib import Path
 from astra.adapters.git_push import Push
 from astra.adapters.release_folders import ReleaseFolders
 from astra.adapters.supervisor.app_box import find_program
+from astra.adapters.supervisor.app_egress import AppEgress
 from astra.adapters.supervisor.channel import STAGING
 from astra.adapters.supervisor.client import HolderClient
 from astra.bootstrap.deploying import Deployer, Leaving
@@ -74,7 +75,7 @@ def make_deployer(
     remote = OperatorsRemote(sandbox=sandbox, plan=plan, root=root, branch=branch)
     work = Work(stage=stage, upkeep=Upkeep(stage))
     asked = AgentRequests(changes=changes, requests=requests, person_for_tests=person_for_tests)
-    return Deployer(asked, work, Pushing(stage, remote), leaving)
+    return Deployer(asked, work, Pushing(stage, remote), leaving, AppEgress(place))
 
 
 @dataclass(frozen=True, kw_only=True)

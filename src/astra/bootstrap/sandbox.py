@@ -24,7 +24,7 @@ from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event
 from astra.trusted.policy.confinement import OFF, UnsafeRecord
 from astra.trusted.policy.manifest import Manifest, touches
-from astra.trusted.sandbox import launch, toolchain
+from astra.trusted.sandbox import launch, machine, toolchain
 from astra.trusted.sandbox.cgroups import NOT_DELEGATED, Delegation
 from astra.trusted.sandbox.grants import Withholding
 from astra.trusted.sandbox.launch import Box
@@ -78,7 +78,7 @@ class Sandbox:
         if not off:
             self.require()
         withholding = self._withholding(manifest, off=off)
-        homes = (str(Path.home()),)
+        homes = machine.own_homes()
         tools = Toolchain()
         for program in programs:
             theirs = (str(self.root.path), *manifest.write_paths)
@@ -178,7 +178,7 @@ class Sandbox:
         own = ("var", "astra.toml", ".env")
         return (
             *(str(self.root.path / name) for name in own),
-            str(operator_key.folder()),
+            *operator_key.key_folders(self.root),
             str(Path(astra.__file__).parent),
         )
 

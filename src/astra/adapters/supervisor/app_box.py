@@ -17,10 +17,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import astra
+from astra.adapters.supervisor.app_egress import AppEgress
 from astra.adapters.supervisor.dialling import Dialler
 from astra.deployments.ports import AppSpec
 from astra.trusted.egress.egress_proxy import Attempt, EgressProxy
 from astra.trusted.files import operator_key
+from astra.trusted.files.data_root import DataRoot
 from astra.trusted.kernel.errors import NotFound, Refused
 from astra.trusted.policy.manifest import Limits, Manifest
 from astra.trusted.sandbox import boxes, launch, listening, machine, staging, threshold, toolchain
@@ -118,9 +120,9 @@ class AppBox:
                 environment=self._environment(),
             ),
             workdir=spec.folder,
-            toolchain=toolchain.find(program, homes=(str(Path.home()),)),
+            toolchain=toolchain.find(program, homes=machine.own_homes()),
             protected=protected_places(self.data_root),
-            homes=(str(Path.home()),),
+            homes=machine.own_homes(),
             kind=boxes.APP,
             label=spec.release,
             host_network=spec.network == "host",
@@ -144,12 +146,16 @@ class AppBox:
         if profile.domains:
             as_root = profile.machine.identity.dropped
             (listener,) = listening.listen_inside(started.init, (PROXY_PORT,), as_root=as_root)
-            proxy = EgressProxy(grants=profile.domains, record=self._note)
+            proxy = EgressProxy(grants=profile.domains, record=self._note, announce=self._announce)
             proxy.serve(listener)
             stack.callback(proxy.close)
         self.dialler = stack.enter_context(Dialler.into(started.init, self.port))
 
+    def _announce(self, host: str, port: int) -> None:
+        AppEgress(self.data_root).open(self.spec.release, host, port)
+
     def _note(self, attempt: Attempt) -> None:
+        AppEgress(self.data_root).note(self.spec.release, attempt)
         if not attempt.allowed:
             words = f"astra: refused {attempt.host[:200]!a}:{attempt.port} ({attempt.reason})\n"
             self.log(words.encode())
@@ -249,7 +255,7 @@ def protected_places(data_root: Path) -> tuple[str, ...]:
     own = ("var", "astra.toml", ".env")
     return (
         *(str(data_root / name) for name in own),
-        str(operator_key.folder()),
+        *operator_key.key_folders(DataRoot(data_root)),
         str(Path(astra.__file__).parent),
     )
 
