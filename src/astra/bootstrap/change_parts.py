@@ -20,6 +20,7 @@ from astra.bootstrap.sandbox import Sandbox
 from astra.bootstrap.withholding import secret_rules
 from astra.changes.gathering import Gathering
 from astra.changes.service import Changes
+from astra.deployments.views import quarantined_commits
 from astra.trusted.approvals.desk import Desk
 from astra.trusted.changes import model
 from astra.trusted.changes.evidence import Scanner, TestRuns
@@ -85,6 +86,7 @@ class ChangeParts:
             closed=self.closed,
             person_for_tests=self.person_for_tests,
             ledger_is_whole=self.ledger_is_whole,
+            quarantined=lambda: quarantined_commits(self.ledger),
         )
         changes = Changes(bench, Gathering(bench, self.live_output.feed))
         self.desk.conditions[model.KIND] = changes.review.check_terms

@@ -6,12 +6,13 @@ brought is the operator's own: it came with the target, and only the operator's 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from astra.changes.service import Changes
 from astra.deployments import events
 from astra.deployments.ports import Verdict
+from astra.trusted.changes import quarantine
 from astra.trusted.changes.evidence import TestVerdict
 from astra.trusted.changes.model import Change, State
 from astra.trusted.changes.review import digest
@@ -28,11 +29,16 @@ class ApprovedChanges:
     tests_required: Callable[[], bool]
 
     def may_deploy(self, change: str | None) -> Verdict:
-        head = self.changes.bench.repo.head()
+        bench = self.changes.bench
+        head = bench.repo.head()
         found = self.changes.book.of_commit(head) if change is None else self._merged(change, head)
+        inside = quarantine.contained(bench.repo, head, bench.quarantined())
         if found is None:
-            return Verdict(commit=head, digest=f"git:{head}", allowed=True, tests_passed=False)
-        return self._judge(found)
+            verdict = Verdict(commit=head, digest=f"git:{head}", allowed=True, tests_passed=False)
+            return replace(verdict, contains=inside)
+        return replace(
+            self._judge(found), contains=inside, despite=quarantine.named_in(found.terms)
+        )
 
     def _merged(self, identifier: str, head: str) -> Change:
         found = self.changes.book.get(identifier)

@@ -26,6 +26,10 @@ class Verdict:
     code: str = ""
     reason: str = ""
     next_step: str = ""
+    contains: tuple[str, ...] = ()
+    """Commits below it that failed in service and that it does not undo."""
+    despite: tuple[str, ...] = ()
+    """Those of them that the approval of its change named and accepted."""
 
 
 class Approved(Protocol):
