@@ -1,6 +1,7 @@
 """The files of a release: written from raw git blobs, sealed, and named by one digest.
 
-Nothing of the tree is interpreted: no attribute, filter, hook or submodule. Files are made first
+Secret files are left out, but for those that the operator signed for the app. Nothing else of the
+tree is interpreted: no attribute, filter, hook or submodule. Files are made first
 and links last, so that nothing is ever written through a link; a name that is not a clean path, or
 that comes twice, refuses the whole tree. Host code never follows a link in a release.
 """
@@ -11,7 +12,7 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,20 +39,30 @@ class _Entry:
     path: str
 
 
-def write_tree(repository: Path, commit: str, folder: Path) -> int:
-    """Write the files of a commit into a new folder; says how many."""
-    if not _COMMIT.fullmatch(commit):
-        raise BadTree(f"{commit!a} is no commit id", next_step="give the whole id")
-    refuse_borrowed_objects(repository)
-    command = ("ls-tree", "-r", "-z", "--full-tree", "--end-of-options", commit)
-    listing = run_git(GitCommand(repository=repository, arguments=command)).output
-    entries = [_entry(line) for line in listing.split(b"\0") if line]
+def write_tree(
+    repository: Path, commit: str, folder: Path, *, is_withheld: Callable[[str], bool]
+) -> None:
+    """Write the files of a commit into a new folder, but for those that are withheld."""
+    entries = [entry for entry in _entries(repository, commit) if not is_withheld(entry.path)]
     folder.mkdir(mode=0o755)
     links = [entry for entry in entries if entry.mode == b"120000"]
     files = [entry for entry in entries if entry.mode != b"120000"]
     for entry, data in (*_contents(repository, files), *_contents(repository, links)):
         _write(folder, entry, data)
-    return len(entries)
+
+
+def list_paths(repository: Path, commit: str) -> list[str]:
+    """List the files of a commit."""
+    return [entry.path for entry in _entries(repository, commit)]
+
+
+def _entries(repository: Path, commit: str) -> list[_Entry]:
+    if not _COMMIT.fullmatch(commit):
+        raise BadTree(f"{commit!a} is no commit id", next_step="give the whole id")
+    refuse_borrowed_objects(repository)
+    command = ("ls-tree", "-r", "-z", "--full-tree", "--end-of-options", commit)
+    listing = run_git(GitCommand(repository=repository, arguments=command)).output
+    return [_entry(line) for line in listing.split(b"\0") if line]
 
 
 def tree_digest(folder: Path) -> str:

@@ -28,6 +28,7 @@ from astra.trusted.kernel.errors import Refused
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.policy import contract
 from astra.trusted.policy.manifest import Limits, Manifest
+from astra.trusted.policy.secrets import SecretRules
 from astra.trusted.sandbox.outcome import Outcome
 from astra.trusted.settings.configuration import Configuration
 
@@ -59,6 +60,7 @@ def make_deployer(
         run=lambda step, folder, story: _build(
             sandbox, contract.in_force(ledger), step, folder, story
         ),
+        secret_filter=lambda: secret_filter(contract.in_force(ledger)),
     )
     leaving = Leaving()
     stage = Stage(
@@ -170,7 +172,16 @@ def plan_of(configuration: Configuration, root: Path) -> Plan:
         staging=configuration.deploy.staging,
         push_remote=configuration.deploy.push_remote,
         commit_checks=tuple(shlex.split(configuration.deploy.commit_checks)),
+        secret_files=app.permissions.secret_files,
+        secret_patterns=configuration.agent.secret_patterns,
     )
+
+
+def secret_filter(configuration: Configuration) -> Callable[[str], bool]:
+    """Give what tells which files stay out of releases: secrets not signed for the app."""
+    rules = SecretRules(patterns=configuration.agent.secret_patterns)
+    signed = frozenset(configuration.app.permissions.secret_files)
+    return lambda path: path not in signed and rules.rule_for(path) is not None
 
 
 def _steps(configuration: Configuration) -> tuple[tuple[str, ...], ...]:

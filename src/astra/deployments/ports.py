@@ -54,6 +54,8 @@ class AppSpec:
     secrets: tuple[str, ...] = ()
     health_path: str = "/healthz"
     reload: bool = False
+    secret_files: tuple[str, ...] = ()
+    secret_patterns: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         return dict(self.__dict__)
@@ -72,6 +74,8 @@ class AppSpec:
             secrets=tuple(map(str, fields["secrets"])),
             health_path=str(fields["health_path"]),
             reload=bool(fields.get("reload", False)),
+            secret_files=tuple(map(str, fields.get("secret_files", ()))),
+            secret_patterns=tuple(map(str, fields.get("secret_patterns", ()))),
         )
 
 
@@ -83,6 +87,8 @@ class Built:
     digest: str
     files: int
     size: int
+    withheld: tuple[str, ...] = ()
+    """Secret files of the commit that the release does not have."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,7 +25,9 @@ from astra.trusted.files import operator_key
 from astra.trusted.files.data_root import DataRoot
 from astra.trusted.kernel.errors import NotFound, Refused
 from astra.trusted.policy.manifest import Limits, Manifest
+from astra.trusted.policy.secrets import SecretRules
 from astra.trusted.sandbox import boxes, launch, listening, machine, staging, threshold, toolchain
+from astra.trusted.sandbox.grants import Withholding
 from astra.trusted.sandbox.preparation import Box, prepare
 from astra.trusted.sandbox.profile import PROXY_PORT, Profile
 from astra.trusted.sandbox.supervision import Started
@@ -127,6 +129,16 @@ class AppBox:
             label=spec.release,
             host_network=spec.network == "host",
             inherited=() if self.listener is None else (INHERITED,),
+            withholding=self._withholding(),
+        )
+
+    def _withholding(self) -> Withholding:
+        """Hide secrets of a release but those signed for the app; its state is its own."""
+        spec = self.spec
+        return Withholding(
+            secrets=SecretRules(patterns=spec.secret_patterns),
+            agent_folders=(str(Path(spec.folder).parent),),
+            shown=(spec.state, *(f"{spec.folder}/{name}" for name in spec.secret_files)),
         )
 
     def _environment(self) -> dict[str, str]:

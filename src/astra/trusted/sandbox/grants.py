@@ -38,22 +38,27 @@ class Withholding:
     """What a box does not get to see of the places that were granted.
 
     `agent_folders` are judged by the path below them, wherever the data root lies. `shown` are the
-    secret files that the operator's signed word gives to this very box.
+    places that the operator's signed word gives to this very box, secrets or not.
     """
 
     secrets: SecretRules = field(default_factory=SecretRules)
     agent_folders: tuple[str, ...] = ()
-    shown: frozenset[str] = frozenset()
+    shown: tuple[str, ...] = ()
 
     def hides_file(self, path: str) -> bool:
-        return path not in self.shown and self.secrets.rule_for(self._judged(path)) is not None
+        return not self._is_shown(path) and self.secrets.rule_for(self._judged(path)) is not None
 
     def hides_folder(self, path: str) -> bool:
         judged = self._judged(path)
+        if self._is_shown(path) or any(is_within(place, path) for place in self.shown):
+            return False
         return judged != "" and self.secrets.rule_for_folder(judged) is not None
 
     def hides_git(self, path: str) -> bool:
-        return self._home(path) is None
+        return self._home(path) is None and not self._is_shown(path)
+
+    def _is_shown(self, path: str) -> bool:
+        return any(is_within(path, place) for place in self.shown)
 
     def _judged(self, path: str) -> str:
         home = self._home(path)
