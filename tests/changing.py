@@ -14,6 +14,7 @@ from astra.changes.proposing import Proposal
 from astra.changes.service import Changes
 from astra.deployments.changes import AfterChanges, ApprovedChanges
 from astra.deployments.requests import Requests
+from astra.deployments.views import quarantined_commits
 from astra.flow import Background, ChangeWork, lanes
 from astra.testing import RootInMemory
 from astra.trusted.approvals import desk
@@ -221,6 +222,7 @@ class ChangesHere:
             configuration_text=lambda: self.toml,
             closed=self._closed,
             ledger_is_whole=lambda: self.whole,
+            quarantined=lambda: quarantined_commits(self.root.ledger),
         )
 
     def _closed(self) -> str:

@@ -29,6 +29,7 @@ BOUNDED: Mapping[str, str] = MappingProxyType(
         "change_alert": "records that should not exist; the first one is an incident",
         "schedule": "schedules there are; firings are elsewhere",
         "schedule_after": "schedules there are",
+        "quarantine": "commits that a person approved and that failed in service: some in a year",
         "json_each": "what the caller passed",
     }
 )

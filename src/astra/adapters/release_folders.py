@@ -21,6 +21,7 @@ from typing import Any
 from astra.adapters.release_tree import (
     different_files,
     link_tree,
+    list_paths,
     measure,
     remove_tree,
     seal,
@@ -30,12 +31,17 @@ from astra.adapters.release_tree import (
 from astra.deployments.ports import Built
 from astra.trusted.files.data_root import write_private
 from astra.trusted.kernel.errors import AstraError, Refused
+from astra.trusted.policy.secrets import SecretRules
 from astra.trusted.sandbox import machine, staging
 from astra.trusted.sandbox.ports import Outcome
 
 Steps = Callable[[], tuple[tuple[str, ...], ...]]
 RunStep = Callable[[tuple[str, ...], Path, str], Outcome]
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+
+
+def _is_secret(path: str) -> bool:
+    return SecretRules().rule_for(path) is not None
 
 
 class DiskFull(AstraError):
@@ -49,12 +55,16 @@ class BuildFailed(Refused):
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseFolders:
-    """`steps` are the build commands in force, `run` carries one out in a box."""
+    """`steps` are the build commands in force, `run` carries one out in a box.
+
+    `secret_filter` gives what tells, by the rules in force, which files no release has.
+    """
 
     base: Path
     repository: Path
     steps: Steps
     run: RunStep
+    secret_filter: Callable[[], Callable[[str], bool]] = lambda: _is_secret
 
     def build(self, release: str, commit: str, *, correlation: str) -> Built:
         final = self._path(release)
@@ -64,7 +74,14 @@ class ReleaseFolders:
             files, size = measure(final)
         except OSError as error:
             raise _in_words(error) from error
-        return Built(folder=str(final), digest=tree_digest(final), files=files, size=size)
+        withheld = tuple(filter(self.secret_filter(), list_paths(self.repository, commit)))
+        return Built(
+            folder=str(final),
+            digest=tree_digest(final),
+            files=files,
+            size=size,
+            withheld=withheld,
+        )
 
     def intact(self, release: str, digest: str) -> bool:
         try:
@@ -112,7 +129,7 @@ class ReleaseFolders:
         partial = final.with_name(f".{final.name}.partial")
         remove_tree(partial)
         try:
-            write_tree(self.repository, commit, partial)
+            write_tree(self.repository, commit, partial, is_withheld=self.secret_filter())
             for step in self.steps():
                 self._carry_out(step, partial, correlation)
             seal(partial)

@@ -1,6 +1,7 @@
 """The files of a release: written from raw git blobs, sealed, and named by one digest.
 
-Nothing of the tree is interpreted: no attribute, filter, hook or submodule. Files are made first
+Secret files are left out, but for those that the operator signed for the app. Nothing else of the
+tree is interpreted: no attribute, filter, hook or submodule. Files are made first
 and links last, so that nothing is ever written through a link; a name that is unsafe on a disk, or
 that comes twice, refuses the whole tree. Host code never follows a link in a release.
 """
@@ -10,7 +11,7 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from astra.trusted.changes.files import EXECUTABLE, LINK, SUBMODULE
@@ -34,20 +35,31 @@ class BadTree(Refused):
     code = "bad_tree"
 
 
-def write_tree(repository: Path, commit: str, folder: Path) -> int:
-    """Write the files of a commit into a new folder; says how many."""
+def write_tree(
+    repository: Path, commit: str, folder: Path, *, is_withheld: Callable[[str], bool]
+) -> None:
+    """Write the files of a commit into a new folder, but for those that are withheld."""
+    entries = [entry for entry in _entries(repository, commit) if not is_withheld(entry.path)]
+    folder.mkdir(mode=0o755)
+    links = [entry for entry in entries if entry.mode == LINK]
+    files = [entry for entry in entries if entry.mode != LINK]
+    for entry, data in (*_contents(repository, files), *_contents(repository, links)):
+        _write(folder, entry, data)
+
+
+def list_paths(repository: Path, commit: str) -> list[str]:
+    """List the files of a commit."""
+    return [entry.path for entry in _entries(repository, commit)]
+
+
+def _entries(repository: Path, commit: str) -> list[TreeFile]:
     if not _COMMIT.fullmatch(commit):
         raise BadTree(f"{commit!a} is no commit id", next_step="give the whole id")
     refuse_borrowed_objects(repository)
     entries = TreeReader(repository=repository).list_files(commit)
     for entry in entries:
         _check(entry)
-    folder.mkdir(mode=0o755)
-    links = [entry for entry in entries if entry.mode == LINK]
-    files = [entry for entry in entries if entry.mode != LINK]
-    for entry, data in (*_contents(repository, files), *_contents(repository, links)):
-        _write(folder, entry, data)
-    return len(entries)
+    return entries
 
 
 def tree_digest(folder: Path) -> str:

@@ -21,9 +21,9 @@ from astra.trusted.changes import commands
 from astra.trusted.changes.commands import TestCommand
 from astra.trusted.changes.evidence import Failure, TestReport, TestVerdict
 from astra.trusted.kernel.errors import AstraError
+from astra.trusted.kernel.masking import mask
 from astra.trusted.kernel.text import one_line, printable
 from astra.trusted.policy.manifest import MIB, Limits, Manifest
-from astra.trusted.policy.secrets import mask
 from astra.trusted.sandbox import machine, staging, toolchain
 from astra.trusted.sandbox.ports import Boxes, BoxRequest, Outcome, Verdict, Workspace
 from astra.trusted.sandbox.results import read_result
@@ -32,6 +32,7 @@ MOST_SHOWN = MIB
 TAIL = 8_000
 MOST_FAILURES = 50
 MOST_RERUN = 50
+MOST_WITHHELD = 200
 _ENDINGS = {
     Verdict.NEVER_RAN: TestVerdict.NEVER_RAN,
     Verdict.TIMED_OUT: TestVerdict.TIMED_OUT,
@@ -75,6 +76,7 @@ class BoxedTests:
             with self.workspaces.open(
                 commit, tests_from=tests_from, test_paths=self.test_paths
             ) as files:
+                blank = replace(blank, withheld=self.workspaces.withheld(commit)[:MOST_WITHHELD])
                 story = _Story(self, command, files, label, actor, correlation)
                 return story.tell(blank, show, lambda: self._paths(commit, tests_from))
         except AstraError as error:

@@ -3,7 +3,8 @@
 A checkout is made from raw blobs of the trusted repository: no attribute, filter, hook or
 configuration takes part. Any checkout serves as the base of any other commit; what differs is
 worked out by git from the two trees and handed to the box as edits. Paths that git would not write
-either, and links that lead out of the tree, are refused. Secrets by name are there and empty.
+either, and links that lead out of the tree, are refused. Secrets are there and empty, by the rules
+in force when the workspace is opened; a checkout made under other rules is never used.
 
 Checkouts belong to one boot of the machine, so that a power cut leaves none half-written. The most
 recently used few are kept; one that a run holds is not removed.
@@ -16,6 +17,9 @@ import posixpath
 import re
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from astra.trusted.changes.files import EXECUTABLE, LINK, SUBMODULE
@@ -23,16 +27,14 @@ from astra.trusted.changes.places import belongs_to_tests
 from astra.trusted.git.git_batch import CHECKED_OUT, ObjectReader
 from astra.trusted.git.tree_reader import (
     TreeChange,
-    TreeFile,
     TreeReader,
     UnsafePath,
-    decode_path,
     refuse_unsafe,
 )
 from astra.trusted.kernel.errors import NotFound
 from astra.trusted.kernel.ids import random_id
 from astra.trusted.kernel.text import one_line
-from astra.trusted.policy.manifest import is_secret_name
+from astra.trusted.policy.secrets import SecretRules
 from astra.trusted.sandbox import boxes, machine, workspace
 from astra.trusted.sandbox.ports import Edit, Workspace
 from astra.trusted.sandbox.workspace import UnsafeTree
@@ -46,7 +48,8 @@ _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 class Workspaces:
     """Only the daemon of a data root uses it: what an earlier one left half-made is removed.
 
-    With `copied` runs get copies even where an overlay would do.
+    With `copied` runs get copies even where an overlay would do. `secrets` gives the rules in
+    force.
     """
 
     def __init__(
@@ -58,70 +61,121 @@ class Workspaces:
         most_edits: int = MOST_EDITS,
         copied: bool = False,
         largest: int = CHECKED_OUT,
+        secrets: Callable[[], SecretRules] = SecretRules,
     ) -> None:
-        self._trees = TreeReader(repository=repository)
-        self._folder = folder / boxes.boot()
-        self._kept = kept
-        self._most_edits = most_edits
-        self._copied = copied
+        self._secrets = secrets
         self._objects = ObjectReader(repository, largest=largest, timeout=120.0)
-        self._lock = threading.Lock()
+        self._folder = folder / boxes.boot()
+        self._checkouts: dict[str, _Checkouts] = {}
+        self._make = partial(
+            _Checkouts,
+            trees=TreeReader(repository=repository),
+            objects=self._objects,
+            kept=kept,
+            most_edits=most_edits,
+            copied=copied,
+        )
         self._clear(folder)
+
+    def open(
+        self, commit: str, *, tests_from: str | None = None, test_paths: Sequence[str] = ()
+    ) -> AbstractContextManager[Workspace]:
+        """Give the files of a commit; with `tests_from`, its test paths come from that commit."""
+        return self._under_rules().open(commit, tests_from=tests_from, test_paths=test_paths)
+
+    def warm(self, commit: str) -> None:
+        """Make the checkout of a commit now, so that runs near it start at once."""
+        self._under_rules().warm(commit)
+
+    def paths(self, commit: str) -> frozenset[bytes]:
+        """List every path of a commit."""
+        return self._under_rules().paths(commit)
+
+    def withheld(self, commit: str) -> tuple[str, ...]:
+        """List the secrets of a commit, which runs find empty."""
+        rules = self._secrets()
+        paths = (os.fsdecode(path) for path in sorted(self.paths(commit)))
+        return tuple(path for path in paths if rules.rule_for(path))
+
+    def close(self) -> None:
+        self._objects.close()
+
+    def _under_rules(self) -> "_Checkouts":
+        rules = self._secrets()
+        made = self._make(folder=self._folder / rules.digest, rules=rules)
+        return self._checkouts.setdefault(rules.digest, made)
+
+    def _clear(self, folder: Path) -> None:
+        """Remove checkouts of earlier boots and rules, and what a daemon did not finish."""
+        current = self._folder / self._secrets().digest
+        stale = [path for path in folder.glob("*") if path != self._folder]
+        stale += [path for path in self._folder.glob("*") if path != current]
+        stale += [*current.glob(".partial-*"), *current.glob(".run-*")]
+        for path in stale:
+            workspace.discard(path)
+
+
+@dataclass(kw_only=True)
+class _Checkouts:
+    """The checkouts that were made under one set of rules for secrets."""
+
+    trees: TreeReader
+    folder: Path
+    objects: ObjectReader
+    rules: SecretRules
+    kept: int
+    most_edits: int
+    copied: bool
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     @contextlib.contextmanager
     def open(
-        self, commit: str, *, tests_from: str | None = None, test_paths: Sequence[str] = ()
+        self, commit: str, *, tests_from: str | None, test_paths: Sequence[str]
     ) -> Generator[Workspace, None, None]:
-        """Give the files of a commit; with `tests_from`, its test paths come from that commit."""
         _check_commit(commit)
         with contextlib.ExitStack() as stack:
             with self._lock:
                 base = self._base_for(tuple(filter(None, (commit, tests_from))))
-                stack.enter_context(_held(self._folder / f"{base}.lock"))
+                stack.enter_context(_held(self.folder / f"{base}.lock"))
             edits = self._edits(base, commit, tests_from, test_paths)
             yield Workspace(
                 place=PLACE,
-                base=self._folder / base,
+                base=self.folder / base,
                 edits=edits,
-                scratch=self._folder / f".run-{random_id('run')}",
-                copied=self._copied,
+                scratch=self.folder / f".run-{random_id('run')}",
+                copied=self.copied,
             )
 
     def warm(self, commit: str) -> None:
-        """Make the checkout of a commit now, so that runs near it start at once."""
         _check_commit(commit)
         with self._lock:
             self._make(commit)
 
     def paths(self, commit: str) -> frozenset[bytes]:
-        """List every path of a commit."""
         _check_commit(commit)
-        return frozenset(file.raw_path for file in self._trees.list_files(commit))
-
-    def close(self) -> None:
-        self._objects.close()
+        return frozenset(file.raw_path for file in self.trees.list_files(commit))
 
     def _base_for(self, commits: tuple[str, ...]) -> str:
         """Find a checkout close to the commits, newest first, or make one."""
         for name in self._checkouts():
             if all(self._is_near(name, commit) for commit in commits):
-                os.utime(self._folder / f"{name}.lock")
+                os.utime(self.folder / f"{name}.lock")
                 return name
         self._make(commits[0])
         return commits[0]
 
     def _is_near(self, name: str, commit: str) -> bool:
-        return name == commit or len(self._trees.list_changes(name, commit)) <= self._most_edits
+        return name == commit or len(self.trees.list_changes(name, commit)) <= self.most_edits
 
     def _checkouts(self) -> list[str]:
-        locks = sorted(self._folder.glob("*.lock"), key=lambda p: p.stat().st_mtime, reverse=True)
-        return [lock.stem for lock in locks if (self._folder / lock.stem).is_dir()]
+        locks = sorted(self.folder.glob("*.lock"), key=lambda p: p.stat().st_mtime, reverse=True)
+        return [lock.stem for lock in locks if (self.folder / lock.stem).is_dir()]
 
     def _make(self, commit: str) -> None:
-        if (self._folder / commit).is_dir():
+        if (self.folder / commit).is_dir():
             return
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        partial = self._folder / f".partial-{random_id('run')}"
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        partial = self.folder / f".partial-{random_id('run')}"
         partial.mkdir(mode=0o755)
         identity = machine.look().identity
         if identity.dropped:
@@ -134,48 +188,41 @@ class Workspaces:
             raise
         finally:
             os.close(top)
-        (self._folder / f"{commit}.lock").touch()
-        partial.rename(self._folder / commit)
+        (self.folder / f"{commit}.lock").touch()
+        partial.rename(self.folder / commit)
         self._forget_old(commit)
 
     def _forget_old(self, newest: str) -> None:
-        for name in self._checkouts()[self._kept :]:
-            lock = self._folder / f"{name}.lock"
+        for name in self._checkouts()[self.kept :]:
+            lock = self.folder / f"{name}.lock"
             with contextlib.suppress(BlockingIOError), lock.open("rb") as file:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if name != newest:
-                    workspace.discard(self._folder / name)
+                    workspace.discard(self.folder / name)
                     lock.unlink()
-
-    def _clear(self, folder: Path) -> None:
-        """Remove checkouts of earlier boots, and what an earlier daemon did not finish."""
-        stale = [path for path in folder.glob("*") if path != self._folder]
-        stale += [*self._folder.glob(".partial-*"), *self._folder.glob(".run-*")]
-        for path in stale:
-            workspace.discard(path)
 
     def _edits(
         self, base: str, commit: str, tests_from: str | None, test_paths: Sequence[str]
     ) -> tuple[Edit, ...]:
         if tests_from is None:
-            return self._read(self._trees.list_changes(base, commit))
+            return self._read(self.trees.list_changes(base, commit))
         _check_commit(tests_from)
         is_test = _in(test_paths)
-        code = (c for c in self._trees.list_changes(base, commit) if not is_test(c.path))
-        tests = (c for c in self._trees.list_changes(base, tests_from) if is_test(c.path))
+        code = (c for c in self.trees.list_changes(base, commit) if not is_test(c.path))
+        tests = (c for c in self.trees.list_changes(base, tests_from) if is_test(c.path))
         return self._read([*code, *tests])
 
     def _added(self, commit: str) -> Iterator[TreeChange]:
         """Give every file of a commit as a change of an empty folder."""
-        for file in self._trees.list_files(commit):
+        for file in self.trees.list_files(commit):
             yield TreeChange(path=file.path, old=None, new=file)
 
     def _read(self, changes: Iterable[TreeChange]) -> tuple[Edit, ...]:
         checked = [_checked(change) for change in changes]
         oids = [c.new.oid for c in checked if c.new is not None and c.new.mode != SUBMODULE]
-        blobs = zip(oids, self._objects.read_many(oids), strict=True)
+        blobs = zip(oids, self.objects.read_many(oids), strict=True)
         contents = {oid: blob.data for oid, blob in blobs if blob}
-        return tuple(_edit(change.raw_path, change.new, contents) for change in checked)
+        return tuple(_edit(change, contents, self.rules) for change in checked)
 
 
 @contextlib.contextmanager
@@ -201,7 +248,8 @@ def _checked(change: TreeChange) -> TreeChange:
     return change
 
 
-def _edit(path: bytes, file: TreeFile | None, contents: Mapping[str, bytes]) -> Edit:
+def _edit(change: TreeChange, contents: Mapping[str, bytes], rules: SecretRules) -> Edit:
+    path, file = change.raw_path, change.new
     if file is None:
         return Edit(path=path)
     if file.mode == SUBMODULE:
@@ -212,7 +260,7 @@ def _edit(path: bytes, file: TreeFile | None, contents: Mapping[str, bytes]) -> 
     if file.mode == LINK:
         _refuse_leading_out(path, data)
         return Edit(path=path, data=data, link=True)
-    if is_secret_name(decode_path(posixpath.basename(path))):
+    if rules.rule_for(change.path):
         data = b""
     return Edit(path=path, data=data, mode=0o755 if file.mode == EXECUTABLE else 0o644)
 

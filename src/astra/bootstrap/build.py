@@ -161,6 +161,7 @@ def build_runtime(
             *firings.lanes(),
             *lanes.plan_lanes(running.runner, planning.drafting, running.announcements),
             lanes.deployments_lane(deployer),
+            lanes.app_egress_lane(deployer),
             lanes.notifications_lane(outbox),
         )
 

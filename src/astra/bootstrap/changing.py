@@ -18,10 +18,12 @@ from astra.changes.dry_run import DryRuns
 from astra.changes.gathering import Gathering
 from astra.changes.readiness import Readiness
 from astra.changes.service import Changes
+from astra.deployments.views import quarantined_commits
 from astra.trusted.changes import model
 from astra.trusted.changes.workbench import Workbench
 from astra.trusted.file_ledger.check import check_files
 from astra.trusted.files.data_root import DataRoot
+from astra.trusted.files.withholding import secret_rules
 from astra.trusted.git.change_repo import GitChangeRepo, Identity
 from astra.trusted.policy import contract
 
@@ -44,7 +46,9 @@ def make_change_parts(base: Base, sandbox: Sandbox, opened: ExitStack) -> Change
     identity = Identity(name=settings.git_user_name, email=settings.git_user_email)
     repo = GitChangeRepo(root.git, base.branch, identity)
     opened.callback(repo.close)
-    workspaces = Workspaces(root.var / "git", root.var / "workspaces")
+    workspaces = Workspaces(
+        root.var / "git", root.var / "workspaces", secrets=lambda: secret_rules(ledger)
+    )
     opened.callback(workspaces.close)
     scanner = ChangeScanner(boxes=boxes)
     live_output = LiveOutput()
@@ -67,6 +71,7 @@ def make_change_parts(base: Base, sandbox: Sandbox, opened: ExitStack) -> Change
         closed=switches.why_no_changes,
         person_for_tests=switches.person_for_tests,
         ledger_is_whole=lambda: ledger_is_whole(root),
+        quarantined=lambda: quarantined_commits(ledger),
     )
     changes = Changes(bench, Gathering(bench, live_output.feed))
     base.desk.conditions[model.KIND] = changes.review.check_terms

@@ -17,6 +17,7 @@ from enum import Enum
 from types import MappingProxyType
 
 from astra.adapters.boxes import sandbox
+from astra.adapters.supervisor import app_egress
 from astra.changes import dry_run, readiness
 from astra.deployments import events as deployments
 from astra.desires import idle
@@ -96,6 +97,7 @@ _TABLE: Mapping[Direction, tuple[str, ...]] = {
         *(schedules.SKIPPED, schedules.MISSED, schedules.NOTICED, schedules.ADJUSTED),
         schedules.JOBS_SET_ASIDE,
         *(schedules.HELD, outbox.SENT, outbox.FAILED, sandbox.EGRESS_ATTEMPTED),
+        app_egress.RECORDED,
         *(deployments.PUSHED, deployments.PUSH_FAILED, idle.SURVEYED),
     ),
     Direction.BEGINS: (

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from astra.adapters.boxes import sandbox
+from astra.adapters.supervisor import app_egress
 from astra.changes import dry_run, readiness
 from astra.deployments import events as deployments
 from astra.desires import idle
@@ -167,6 +168,8 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         sandbox.EGRESS_OPENED: "a box is about to be let through to a host; how it went follows",
         sandbox.EGRESS_ATTEMPTED: "a box tried to reach a host; whether it was let through, and"
         " how much passed, written when the connection is over",
+        app_egress.RECORDED: "the hosts a confined app connected to or was kept from, summed up"
+        " since the last such record",
         deployments.ORDERED: "the operator ordered a commit to be deployed, with a signature",
         deployments.ROLLBACK_ORDERED: "the operator ordered another release back, with a signature",
         deployments.REQUESTED: "a deployment or a rollback began; its commit and its release",

@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from astra import __version__
+from astra.adapters.boxes.clone_keeping import rules_file
 from astra.bootstrap import PROJECTIONS
 from astra.trusted.file_ledger import FileLedger
 from astra.trusted.file_ledger.reserve import Reserve
 from astra.trusted.files import operator_key
 from astra.trusted.files.data_root import DataRoot, write_private
-from astra.trusted.git import trusted_repo
+from astra.trusted.git import agent_clone, trusted_repo
 from astra.trusted.kernel import signatures
 from astra.trusted.kernel.clock import SystemClock
 from astra.trusted.kernel.errors import Refused
@@ -28,6 +29,7 @@ from astra.trusted.kernel.signatures import KeyPair
 from astra.trusted.ledger import formats
 from astra.trusted.ledger.record import Event
 from astra.trusted.policy import authority, contract
+from astra.trusted.policy.secrets import SecretRules
 from astra.trusted.sandbox import machine
 from astra.trusted.sandbox.machine import SandboxUnavailable
 from astra.trusted.settings import configuration
@@ -72,18 +74,17 @@ def initialise(
     root.make_folders()
     settings.sandbox_folder.mkdir(parents=True, exist_ok=True)
     trusted_repo.make_trusted(root.git, target, branch)
-    trusted_repo.make_clone(
-        root.git, settings.code_repo, name=settings.git_user_name, email=settings.git_user_email
-    )
+    write_configuration(root, target, branch)
+    _make_clone(root, settings)
     _give_to_boxes(settings.sandbox_folder, settings.code_repo)
     operator, recovery = KeyPair.generate(), KeyPair.generate()
     root_id = random_id("root")
     key_file = operator_key.write(root_id, operator, passphrase)
-    write_configuration(root, target, branch)
     created = {
         "root_id": root_id,
         "throwaway": throwaway,
         "operator_key": operator.public,
+        "operator_key_folder": str(key_file.parent),
         "recovery_key": recovery.public,
         "ledger_key": root.make_ledger_key().public,
         "target": str(target) if target else "",
@@ -100,6 +101,20 @@ def initialise(
         created=True,
         recovery_key=signatures.recovery_text(recovery.seed),
     )
+
+
+def _make_clone(root: DataRoot, settings: Settings) -> None:
+    """Make the agent's clone under the rules for secrets that are about to be signed."""
+    patterns = configuration.parse(root.configuration.read_text()).agent.secret_patterns
+    rules = SecretRules(patterns=patterns)
+    agent_clone.make_clone(
+        root.git,
+        settings.code_repo,
+        name=settings.git_user_name,
+        email=settings.git_user_email,
+        rules=rules,
+    )
+    write_private(rules_file(root.var), rules.digest.encode())
 
 
 def write_configuration(root: DataRoot, target: Path | None, branch: str) -> None:

@@ -3,11 +3,12 @@
 from astra.adapters.boxes.app_commands import AppCommand, BuildSteps, OperatorsRemote
 from astra.adapters.boxes.sandbox import Sandbox
 from astra.adapters.release_folders import ReleaseFolders
+from astra.adapters.supervisor.app_egress import AppEgress
 from astra.adapters.supervisor.channel import STAGING
 from astra.adapters.supervisor.client import HolderClient
 from astra.bootstrap.base import Base
 from astra.changes.service import Changes
-from astra.deployments.app_plan import build_steps, plan_of
+from astra.deployments.app_plan import build_steps, plan_of, secret_filter
 from astra.deployments.asking import AgentRequests
 from astra.deployments.changes import ApprovedChanges
 from astra.deployments.pushing import Pushing
@@ -31,6 +32,7 @@ def make_deployer(base: Base, sandbox: Sandbox, changes: Changes) -> Deployer:
         repository=root.git,
         steps=lambda: build_steps(base.configuration()),
         run=BuildSteps(sandbox=sandbox, configuration=base.configuration).run,
+        secret_filter=lambda: secret_filter(base.configuration()),
     )
     leaving = Leaving()
     stage = Stage(
@@ -50,4 +52,4 @@ def make_deployer(base: Base, sandbox: Sandbox, changes: Changes) -> Deployer:
     asked = AgentRequests(
         changes=changes, requests=requests, person_for_tests=switches.person_for_tests
     )
-    return Deployer(asked, work, Pushing(stage, remote), leaving)
+    return Deployer(asked, work, Pushing(stage, remote), leaving, AppEgress(place))

@@ -21,6 +21,7 @@ from astra.trusted.changes.workbench import Workbench
 from astra.trusted.file_ledger import FileLedger
 from astra.trusted.file_ledger.check import check_files
 from astra.trusted.files.data_root import DataRoot
+from astra.trusted.files.withholding import secret_rules
 from astra.trusted.git import trusted_repo
 from astra.trusted.git.change_repo import GitChangeRepo, Identity
 from astra.trusted.policy import contract
@@ -62,7 +63,9 @@ def _bench(
     identity = Identity(name=settings.git_user_name, email=settings.git_user_email)
     repo = GitChangeRepo(inner.git, base.branch, identity)
     opened.callback(repo.close)
-    workspaces = Workspaces(inner.var / "git", inner.var / "workspaces")
+    workspaces = Workspaces(
+        inner.var / "git", inner.var / "workspaces", secrets=lambda: secret_rules(base.ledger)
+    )
     opened.callback(workspaces.close)
     return Workbench(
         ledger=ledger,

@@ -1,10 +1,12 @@
 """How the app is built, run and watched, read from the signed configuration."""
 
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 
 from astra.deployments.watching import Plan
 from astra.trusted.kernel.errors import Refused
+from astra.trusted.policy.secrets import SecretRules
 from astra.trusted.settings.configuration import Configuration
 
 
@@ -35,7 +37,16 @@ def plan_of(configuration: Configuration, root: Path) -> Plan:
         staging=configuration.deploy.staging,
         push_remote=configuration.deploy.push_remote,
         commit_checks=tuple(shlex.split(configuration.deploy.commit_checks)),
+        secret_files=app.permissions.secret_files,
+        secret_patterns=configuration.agent.secret_patterns,
     )
+
+
+def secret_filter(configuration: Configuration) -> Callable[[str], bool]:
+    """Give what tells which files stay out of releases: secrets not signed for the app."""
+    rules = SecretRules(patterns=configuration.agent.secret_patterns)
+    signed = frozenset(configuration.app.permissions.secret_files)
+    return lambda path: path not in signed and rules.rule_for(path) is not None
 
 
 def build_steps(configuration: Configuration) -> tuple[tuple[str, ...], ...]:

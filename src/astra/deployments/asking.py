@@ -111,13 +111,26 @@ class AgentRequests:
     def _quarantine(self, verdict: Verdict) -> Obstacle | None:
         why = views.quarantined(self.requests.ledger, verdict.commit)
         if not why:
-            return None
+            return _contained(verdict)
         return Obstacle(
             code="quarantined",
             reason=f"{verdict.commit[:12]} was deployed before and failed: {why}",
             next_step="propose a change that mends it; only an operator can insist",
             change=verdict.change,
         )
+
+
+def _contained(verdict: Verdict) -> Obstacle | None:
+    """Say that what failed before is still inside of what would be deployed."""
+    unnamed = [commit for commit in verdict.contains if commit not in verdict.despite]
+    if not unnamed:
+        return None
+    return Obstacle(
+        code="contains_quarantined",
+        reason=f"{verdict.commit[:12]} still contains {unnamed[0][:12]}, which failed in service",
+        next_step="propose a change that takes it back; only an operator can insist",
+        change=verdict.change,
+    )
 
 
 def _objection(verdict: Verdict) -> Obstacle | None:

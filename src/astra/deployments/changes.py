@@ -6,12 +6,13 @@ brought is the operator's own: it came with the target, and only the operator's 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from astra.changes.service import Changes
 from astra.deployments import events
 from astra.deployments.ports import Verdict
+from astra.trusted.changes import quarantine
 from astra.trusted.changes.evidence import TestVerdict
 from astra.trusted.changes.model import Change, State
 from astra.trusted.changes.review import digest
@@ -28,13 +29,20 @@ class ApprovedChanges:
     tests_required: Callable[[], bool]
 
     def may_deploy(self, change: str | None) -> Verdict:
-        head = self.changes.bench.repo.head()
+        bench = self.changes.bench
+        head = bench.repo.head()
         change_at_head = (
             self.changes.book.of_commit(head) if change is None else self._merged(change, head)
         )
+        inside = quarantine.contained(bench.repo, head, bench.quarantined())
         if change_at_head is None:
-            return Verdict(commit=head, digest=f"git:{head}", allowed=True, tests_passed=False)
-        return self._judge(change_at_head)
+            verdict = Verdict(commit=head, digest=f"git:{head}", allowed=True, tests_passed=False)
+            return replace(verdict, contains=inside)
+        return replace(
+            self._judge(change_at_head),
+            contains=inside,
+            despite=quarantine.named_in(change_at_head.terms),
+        )
 
     def _merged(self, identifier: str, head: str) -> Change:
         change = self.changes.book.get(identifier)

@@ -1,6 +1,9 @@
 """What can happen to a deployment, a release and the app that runs from it."""
 
+from collections.abc import Sequence
 from typing import Any
+
+from astra.trusted.changes.quarantine import TERM
 
 ORDERED = "deployment_ordered"
 ROLLBACK_ORDERED = "rollback_ordered"
@@ -26,9 +29,12 @@ QUEUE = "deployments"
 """The subject that every request advances, so that two at once cannot both be the next."""
 
 
-def order_content(*, commit: str, digest: str, force: bool) -> dict[str, Any]:
-    """Give what an operator signs to have a commit deployed."""
-    return {"commit": commit, "digest": digest, "force": force}
+def order_content(
+    *, commit: str, digest: str, force: bool, despite: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Give what an operator signs to have a commit deployed, quarantined ones below it named."""
+    named = {TERM: sorted(set(despite))} if despite else {}
+    return {"commit": commit, "digest": digest, "force": force, **named}
 
 
 def rollback_content(*, release: str, serving: str) -> dict[str, Any]:

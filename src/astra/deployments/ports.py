@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from astra.deployments.reloading import Changes
+from astra.trusted.ledger.ports import Ledger
 
 _MOST_DESCRIPTORS_USED = 0.8
 
@@ -28,6 +29,10 @@ class Verdict:
     code: str = ""
     reason: str = ""
     next_step: str = ""
+    contains: tuple[str, ...] = ()
+    """Commits below it that failed in service and that it does not undo."""
+    despite: tuple[str, ...] = ()
+    """Those of them that the approval of its change named and accepted."""
 
 
 class Approved(Protocol):
@@ -52,6 +57,8 @@ class AppSpec:
     secrets: tuple[str, ...] = ()
     health_path: str = "/healthz"
     reload: bool = False
+    secret_files: tuple[str, ...] = ()
+    secret_patterns: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         return dict(self.__dict__)
@@ -70,6 +77,8 @@ class AppSpec:
             secrets=tuple(map(str, fields["secrets"])),
             health_path=str(fields["health_path"]),
             reload=bool(fields.get("reload", False)),
+            secret_files=tuple(map(str, fields.get("secret_files", ()))),
+            secret_patterns=tuple(map(str, fields.get("secret_patterns", ()))),
         )
 
 
@@ -81,6 +90,8 @@ class Built:
     digest: str
     files: int
     size: int
+    withheld: tuple[str, ...] = ()
+    """Secret files of the commit that the release does not have."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,6 +228,14 @@ class Remote(Protocol):
         ...
 
     def push(self, commit: str) -> Checked: ...
+
+
+class Egress(Protocol):
+    """What the app connected to, as its holder put it down."""
+
+    def record(self, ledger: Ledger) -> int:
+        """Record whatever waits; gives how many records that made."""
+        ...
 
 
 class Pace(Protocol):

@@ -6,6 +6,7 @@ from typing import Any
 from astra.deployments import events, views
 from astra.deployments.ports import Approved, Verdict
 from astra.deployments.views import Deployment, Release
+from astra.trusted.changes import quarantine
 from astra.trusted.kernel.clock import Clock, format_time
 from astra.trusted.kernel.errors import Conflict, NeedsApproval, NotFound, Refused, StaleVersion
 from astra.trusted.kernel.ids import random_id
@@ -39,6 +40,9 @@ class Requests:
         order = [] if signed is None else [self._order(verdict, signed)]
         if not (order and order[0].data["force"]):
             _require(verdict, views.quarantined(self.ledger, verdict.commit), ordered=bool(order))
+        accepted = (*verdict.despite, *(quarantine.named_in(order[0].data) if order else ()))
+        short = verdict.commit[:_SHORT]
+        quarantine.refuse_unnamed(short, verdict.contains, accepted, command="astra deploy")
         identifier = random_id("dep")
         data = {
             "deployment": identifier,
@@ -87,8 +91,13 @@ class Requests:
         return chosen_release
 
     def _order(self, verdict: Verdict, signed: Signed) -> Event:
-        force = bool(signed.statement.get("content", {}).get("force"))
-        content = events.order_content(commit=verdict.commit, digest=verdict.digest, force=force)
+        said = signed.statement.get("content", {})
+        content = events.order_content(
+            commit=verdict.commit,
+            digest=verdict.digest,
+            force=bool(said.get("force")),
+            despite=quarantine.named_in(said),
+        )
         event = Event(type=events.ORDERED, actor="operator", data=content)
         return authority.signed_event(self.ledger, event, signed, now=self.clock.now())
 

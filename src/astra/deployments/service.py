@@ -3,18 +3,21 @@
 Deployments are carried out by a lane of the background (`flow.lanes`), one step at a time.
 """
 
+import contextlib
 import threading
 import time
 from typing import Any
 
 from astra.deployments import views
 from astra.deployments.asking import AgentRequests, Obstacle
+from astra.deployments.ports import Egress
 from astra.deployments.pushing import Pushing
 from astra.deployments.views import Deployment
 from astra.deployments.work import Work
 from astra.trusted.kernel.errors import AstraError, NotFound, Refused
 from astra.trusted.policy.authority import Signed
 
+UNSEEN = "not seen: the app has the host's network (app.permissions.network)"
 _UNDER_WAY = ("requested", "built")
 _SERVES = frozenset({"switched", "settled"})
 
@@ -43,8 +46,14 @@ class Deployer:
     """
 
     def __init__(
-        self, asked: AgentRequests, work: Work, pushing: Pushing, leaving: Leaving
+        self,
+        asked: AgentRequests,
+        work: Work,
+        pushing: Pushing,
+        leaving: Leaving,
+        egress: Egress,
     ) -> None:
+        self.egress = egress
         self.asked = asked
         self.requests = asked.requests
         self.work = work
@@ -69,6 +78,8 @@ class Deployer:
 
     def close(self) -> None:
         """Leave for good; the app goes on with its holder unless it is to end too."""
+        with contextlib.suppress(AstraError, OSError):
+            self.record_egress()
         if self.ends_app:
             self.stage.holder.close()
             self.stage.rehearsal.close()
@@ -142,8 +153,14 @@ class Deployer:
             "state": running.state if running else "down",
             "crashes": running.crashes if running else 0,
             "deployment": {"id": latest[0].id, "state": latest[0].state},
+            "egress": self._egress_words(),
             "trouble": holder.trouble if holder else "",
         }
+
+    def _egress_words(self) -> str:
+        """Say whether the app's connections can be seen at all."""
+        network = self.stage.plan().network if self.has_app() else ()
+        return UNSEEN if network == "host" else "recorded" if network else "none"
 
     def _ready(self) -> None:
         """Refuse at once what could not be begun."""
@@ -158,6 +175,10 @@ class Deployer:
             return bool(self.stage.plan())
         except AstraError:
             return False
+
+    def record_egress(self) -> None:
+        """Record what the app connected to since the last such record."""
+        self.egress.record(self._ledger)
 
     def settle(self) -> None:
         """Once, at the start: finish removals, export, and bring the first release up."""

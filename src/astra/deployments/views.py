@@ -136,6 +136,11 @@ def good(ledger: Ledger, *, besides: str) -> list[Release]:
     )
 
 
+def quarantined_commits(ledger: Ledger) -> tuple[str, ...]:
+    """List every commit that failed in service and was not insisted on since."""
+    return tuple(row[0] for row in ledger.query("SELECT commit_id FROM quarantine"))
+
+
 def quarantined(ledger: Ledger, commit: str) -> str:
     """Say why a commit is in quarantine; nothing when it is not."""
     rows = ledger.query("SELECT reason FROM quarantine WHERE commit_id = ?", [commit])

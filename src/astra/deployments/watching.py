@@ -33,6 +33,8 @@ class Plan:
     staging: bool = False
     push_remote: str = ""
     commit_checks: tuple[str, ...] = ()
+    secret_files: tuple[str, ...] = ()
+    secret_patterns: tuple[str, ...] = ()
 
     def spec(self, *, release: str, digest: str, folder: str) -> AppSpec:
         return AppSpec(
@@ -42,6 +44,8 @@ class Plan:
             command=self.command,
             port=self.port,
             network=self.network,
+            secret_files=self.secret_files,
+            secret_patterns=self.secret_patterns,
             state=self.state,
             secrets=self.secrets,
             health_path=self.health_path,

@@ -26,6 +26,7 @@ from astra.trusted.kernel.errors import AstraError
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event
 
+_MOST_WITHHELD = 200
 _SAID = 2000
 _ATTEMPTS = 3
 
@@ -66,6 +67,7 @@ class Work:
             return self._failed(deployment, "build", _not_blamed(error))
         data = {"release": deployment.release, "commit": deployment.commit_id}
         data |= {"digest": built.digest, "files": built.files, "size": built.size}
+        data |= {"withheld": list(built.withheld[:_MOST_WITHHELD])}
         return self._append(_about(events.BUILT, deployment, data))
 
     def start(self, deployment: Deployment) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 from astra.trusted.kernel import canonical
 from astra.trusted.kernel.errors import BadInput
-from astra.trusted.policy.secrets import redact
+from astra.trusted.kernel.masking import redact
 
 THRESHOLD = 0.1
 REINFORCEMENT = 0.2

@@ -25,6 +25,8 @@ something ended, or when the next thing falls due.
 |               | deployment asks for (`deployments.work` |         |                         |
 |               | has that table); then a push; then a    |         |                         |
 |               | look at the app, every second           |         |                         |
+| app-egress    | what the app connected to, every five   | 1       | never                   |
+|               | seconds                                 |         |                         |
 | notifications | notices of the last hour that a channel | 1       | never                   |
 |               | has not taken                           |         |                         |
 
@@ -79,6 +81,7 @@ from astra.flow.firings import FIRINGS, JOBS, ClaimedFirings
 from astra.flow.lane import Lane, WorkItem
 from astra.flow.lanes import (
     ANNOUNCEMENTS,
+    APP_EGRESS,
     DEPLOYMENTS,
     DRAFTS,
     NOTIFICATIONS,
@@ -91,6 +94,7 @@ from astra.flow.steps import ChangeWork, Domains, for_changes, for_domains
 
 __all__ = [
     "ANNOUNCEMENTS",
+    "APP_EGRESS",
     "CHANGES",
     "DEPLOYMENTS",
     "DRAFTS",

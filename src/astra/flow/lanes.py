@@ -19,10 +19,11 @@ from astra.trusted.ledger.record import Event
 
 PLANS, DRAFTS, PLAN_FILES = "plans", "drafts", "plan-files"
 ANNOUNCEMENTS, DEPLOYMENTS, NOTIFICATIONS = "announcements", "deployments", "notifications"
+APP_EGRESS = "app-egress"
 OF_PLANS = (PLANS, DRAFTS, PLAN_FILES, ANNOUNCEMENTS)
 CHANGES_AT_ONCE, DRAFTS_AT_ONCE = 4, 2
 _GRACE, _LONGEST_GOODBYE = 5.0, 10.0
-_LOOK_AT_APP, _LOOK_AT_FILES = 1.0, 2.0
+_LOOK_AT_APP, _LOOK_AT_FILES, _LOOK_AT_EGRESS = 1.0, 2.0, 5.0
 
 
 def quick_lane(ledger: Ledger, clock: Clock, domains: Domains) -> Lane:
@@ -118,6 +119,12 @@ def deployments_lane(deployer: Deployer) -> Lane:
         breath=0.05,
         longest_pause=5.0,
     )
+
+
+def app_egress_lane(deployer: Deployer) -> Lane:
+    """Record what the app connected to, beside deployments: those can take minutes."""
+    record = _item("record", "app egress", deployer.record_egress, every=_LOOK_AT_EGRESS)
+    return Lane(name=APP_EGRESS, due=lambda: [record], breath=0.05, longest_pause=5.0)
 
 
 def notifications_lane(outbox: Outbox) -> Lane:

@@ -23,10 +23,10 @@ from astra.persona.turn import Tools, Turn
 from astra.plans.prompts import untrusted
 from astra.trusted.kernel.errors import AstraError, BadInput, Conflict, Refused
 from astra.trusted.kernel.ids import random_id
+from astra.trusted.kernel.masking import mask
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event, Record
 from astra.trusted.policy.decision import Reason
-from astra.trusted.policy.secrets import mask
 
 Door = Callable[[str, frozenset[str]], Tools]
 PROMPT = "chat-1"

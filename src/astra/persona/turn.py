@@ -21,9 +21,9 @@ from astra.persona.speech import (
 from astra.plans.ports import ModelUnavailable, Usage
 from astra.plans.prompts import untrusted
 from astra.trusted.kernel.errors import AstraError, NeedsApproval
+from astra.trusted.kernel.masking import mask, redact
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event, Record
-from astra.trusted.policy.secrets import mask, redact
 from astra.trusted.policy.telemetry import shown
 
 LONGEST_ANSWER = 60_000

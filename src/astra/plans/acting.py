@@ -27,10 +27,10 @@ from astra.plans.terms import Contracts
 from astra.plans.validation import Rules
 from astra.trusted.kernel import canonical
 from astra.trusted.kernel.errors import AstraError, BadInput
+from astra.trusted.kernel.masking import mask, redact
 from astra.trusted.kernel.text import one_line
 from astra.trusted.ledger.record import Event
 from astra.trusted.policy.call import Call
-from astra.trusted.policy.secrets import mask, redact
 from astra.trusted.policy.telemetry import shown
 
 LONGEST_OUTPUT = 8_000

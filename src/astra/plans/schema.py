@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from astra.plans.reading import Reader
-from astra.trusted.kernel import canonical
+from astra.trusted.kernel import canonical, masking
 from astra.trusted.kernel.errors import BadInput
 from astra.trusted.kernel.text import one_line
 
@@ -110,9 +110,12 @@ def checkpoint_id(title: str, description: str) -> str:
 
 
 def load(document: Any) -> tuple[Plan, tuple[str, ...]]:
-    """Read a plan of any known version; gives it with the keys that were left out."""
+    """Read a plan of any known version; gives it with the keys that were left out.
+
+    Secret values are masked before anything is hashed: a plan is kept, and signed, as it is shown.
+    """
     reader = Reader(BadPlan)
-    table = migrate(reader.table(document, "the plan"))
+    table = migrate(reader.table(masking.mask_value(document), "the plan"))
     reader.unknown(table, _PLAN_KEYS, "")
     checkpoints = reader.tables(table.get("checkpoints"), "checkpoints", MOST_CHECKPOINTS)
     plan = Plan(

@@ -8,6 +8,7 @@ from astra.tools.services import Services
 from astra.tools.source import PERSONA
 from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Hints, Tool
 from astra.trusted.kernel.errors import BadInput, Refused
+from astra.trusted.kernel.masking import mask
 from astra.trusted.policy import domains
 from astra.trusted.policy.call import Footprint, Tier
 from astra.trusted.sandbox.ports import request_for
@@ -112,7 +113,8 @@ def _bad(url: str) -> BadInput:
 
 
 def _text(raw: bytes) -> str:
-    return raw.decode("utf-8", errors="replace")
+    """Give what came out of a box as text: masked, as every text that an agent reads."""
+    return mask(raw.decode("utf-8", errors="replace"))
 
 
 TOOLS: tuple[AnyTool, ...] = (

@@ -39,7 +39,7 @@ class World:
 
     @property
     def authority(self) -> Path:
-        return self.folder / "ca.pem"
+        return self.folder / "cacert.pem"
 
     @property
     def internet(self) -> Internet:
@@ -165,7 +165,7 @@ def _write_certificates(folder: Path) -> None:
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "example.com")])
     server = _certificate(subject, issuer, key.public_key(), authority_key, ca=False)
     pem = serialization.Encoding.PEM
-    (folder / "ca.pem").write_bytes(authority.public_bytes(pem))
+    (folder / "cacert.pem").write_bytes(authority.public_bytes(pem))
     (folder / "server.pem").write_bytes(server.public_bytes(pem))
     (folder / "server.key").write_bytes(
         key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())

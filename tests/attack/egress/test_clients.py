@@ -20,7 +20,7 @@ from astra.trusted.sandbox import toolchain
 @pytest.fixture
 def reach(yard: Any, world: Any) -> Any:
     """Run a command in a box that may reach example.com and registry.example.org."""
-    certificates = yard.library / "ca.pem"
+    certificates = yard.library / "cacert.pem"
     certificates.write_bytes(world.authority.read_bytes())
     trust = dict.fromkeys(
         (

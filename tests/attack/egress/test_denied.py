@@ -32,7 +32,7 @@ def get(url: str, *headers: str, host: str = "example.com") -> str:
 
 def only_reason(world: Any) -> str:
     (attempt,) = world.attempts
-    assert not attempt.allowed
+    assert attempt.allowed == (attempt.sent > 0), "a refusal means that nothing left"
     return str(attempt.reason)
 
 
@@ -217,6 +217,10 @@ def test_a_second_request_behind_the_first_never_leaves(
 ) -> None:
     say(proxy(), get("http://example.com/hello") + second)
     assert only_reason(world) == "pipelined"
+    (attempt,) = world.attempts
+    assert attempt.allowed
+    first = "GET /hello HTTP/1.1\r\nHost: example.com\r\nConnection: close\r\n\r\n"
+    assert attempt.sent == len(first)
     assert len(world.seen) <= 1
     assert world.dialled == [("93.184.216.34", 80)]
 
@@ -301,6 +305,17 @@ def test_more_bytes_than_allowed_end_the_connection(proxy: Proxy, world: Any) ->
     answer = say(proxy(byte_limit=100_000), get("http://example.com/large"))
     assert len(answer) < 400_000
     assert only_reason(world) == "byte_limit"
+
+
+def test_a_body_that_left_before_the_line_was_cut_is_recorded_as_sent(
+    proxy: Proxy, world: Any
+) -> None:
+    head = get("http://example.com/x", "Transfer-Encoding: chunked").replace("GET", "POST", 1)
+    say(proxy(), head + "6\r\nstolen\r\n" + "zz\r\n")
+    (attempt,) = world.attempts
+    assert attempt.reason == "ambiguous_length"
+    assert attempt.allowed
+    assert attempt.sent > len("6\r\nstolen\r\n")
 
 
 def test_more_connections_than_allowed_are_refused_and_do_not_flood_the_record(

@@ -9,6 +9,7 @@ import pytest
 
 from astra.trusted.policy.manifest import MIB, Limits, Manifest
 from astra.trusted.sandbox import boxes, machine, staging, threshold
+from astra.trusted.sandbox.grants import Withholding
 from astra.trusted.sandbox.machine import SandboxUnavailable
 from astra.trusted.sandbox.ports import Verdict
 from astra.trusted.sandbox.supervision import Started
@@ -183,9 +184,10 @@ def test_a_writable_folder_of_somebody_else_is_refused_with_the_command_that_fix
 def test_git_of_a_writable_folder_is_read_only_unless_it_is_granted(yard: Any) -> None:
     (yard.work / ".git").mkdir()
     script = "touch .git/x && echo written"
-    assert yard.sh(script).stdout == b""
+    own = {"withholding": Withholding(agent_folders=(str(yard.work),))}
+    assert yard.sh(script, box=own).stdout == b""
     granted = Manifest(write_paths=(str(yard.work), f"{yard.work}/.git"))
-    assert yard.sh(script, manifest=granted).stdout == b"written\n"
+    assert yard.sh(script, manifest=granted, box=own).stdout == b"written\n"
 
 
 def test_protected_places_in_what_every_box_sees_are_covered(yard: Any) -> None:

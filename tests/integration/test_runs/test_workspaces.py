@@ -5,12 +5,13 @@ import threading
 from typing import Any
 
 from astra.adapters.workspaces import Workspaces
+from astra.trusted.policy.secrets import SecretRules
 from astra.trusted.sandbox import boxes
 from astra.trusted.sandbox.ports import Edit
 
 
 def checkouts(target: Any) -> set[str]:
-    folder = target.root.path / "var/workspaces" / boxes.boot()
+    folder = target.root.path / "var/workspaces" / boxes.boot() / SecretRules().digest
     return {path.name for path in folder.iterdir() if path.is_dir()}
 
 
@@ -65,7 +66,8 @@ def test_only_the_most_recently_used_checkouts_are_kept_and_never_one_in_use(
 def test_what_an_earlier_daemon_or_boot_left_is_removed(target: Any, base: str) -> None:
     target.workspaces.warm(base)
     folder = target.root.path / "var/workspaces"
-    for left in ("another-boot/x", f"{boxes.boot()}/.partial-1/x", f"{boxes.boot()}/.run-1/files"):
+    here = f"{boxes.boot()}/{SecretRules().digest}"
+    for left in ("another-boot/x", "other-rules/x", f"{here}/.partial-1/x", f"{here}/.run-1/files"):
         (folder / left).mkdir(parents=True)
     Workspaces(target.root.path / "var/git", folder).close()
     assert {path.name for path in folder.iterdir()} == {boxes.boot()}

@@ -3,7 +3,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from astra.trusted.kernel.errors import BadInput
-from astra.trusted.policy import manifest as manifests
 from astra.trusted.policy.manifest import BadManifest, Limits, Manifest, check, in_words, is_within
 
 part = st.from_regex(r"[a-zA-Z0-9_.][a-zA-Z0-9_-]{0,6}", fullmatch=True).filter(
@@ -132,13 +131,3 @@ def test_the_words_escape_text_that_would_reorder_the_screen() -> None:
     text = in_words(Manifest(read_paths=("/srv/\u202egnp.exe", "/srv/a\x1b[2J")))
     assert "\u202e" not in text
     assert "\x1b" not in text
-
-
-@pytest.mark.parametrize("name", [".env", ".ENV", ".env.local", "id_rsa", "x.kdbx", ".netrc"])
-def test_secret_names_are_known_in_any_case(name: str) -> None:
-    assert manifests.is_secret_name(name)
-
-
-@pytest.mark.parametrize("name", ["env", ".env.example", "id_rsa.pub", "cacert.pem", "main.py"])
-def test_ordinary_names_are_not_secret(name: str) -> None:
-    assert not manifests.is_secret_name(name)

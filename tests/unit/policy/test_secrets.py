@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astra.trusted.policy import secrets
-from astra.trusted.policy.secrets import MASK, SecretRules
+from astra.trusted.kernel import masking
+from astra.trusted.kernel.masking import MASK
+from astra.trusted.policy.secrets import SecretRules
 
 DASHES = "-" * 5
 JSON_VALUES = st.recursive(
@@ -69,6 +70,7 @@ def private_key(kind: str = "RSA ", *, end: bool = True) -> str:
         "terraform.tfstate",
         "/etc/shadow",
         "vault.kdbx",
+        ".envrc",
     ],
 )
 def test_a_secret_path_is_known_in_any_case_and_spelling(path: str) -> None:
@@ -93,10 +95,24 @@ def test_a_secret_path_is_known_in_any_case_and_spelling(path: str) -> None:
         "monkey.txt",
         ".docker/Dockerfile",
         "README.md",
+        "certifi/cacert.pem",
     ],
 )
 def test_ordinary_files_are_not_secrets(path: str) -> None:
     assert SecretRules().rule_for(path) is None
+
+
+def test_a_folder_that_is_called_like_a_secret_file_hides_nothing_below_it() -> None:
+    rules = SecretRules(patterns=("vault/",))
+    for path in ("src/token", "credentials", "lib/id_map"):
+        assert rules.rule_for_folder(path) is None, path
+    for path in (".aws", "home/.ssh/old", "a/vault"):
+        assert rules.rule_for_folder(path), path
+
+
+def test_other_rules_have_another_digest() -> None:
+    assert SecretRules().digest == SecretRules().digest
+    assert SecretRules().digest != SecretRules(patterns=("*.vault",)).digest
 
 
 def test_configured_patterns_add_to_the_rules() -> None:
@@ -131,7 +147,7 @@ SHAPES = [
 @pytest.mark.parametrize("secret", SHAPES)
 def test_known_shapes_are_masked_wherever_they_stand(secret: str) -> None:
     for text in (secret, f"before {secret} after", f'x = "{secret}"', f"line\n{secret}\nline"):
-        masked = secrets.mask(text)
+        masked = masking.mask(text)
         assert MASK in masked
         assert secret not in masked
         assert secret[-12:] not in masked.replace("PRIVATE KEY", "")
@@ -151,7 +167,7 @@ def test_known_shapes_are_masked_wherever_they_stand(secret: str) -> None:
     ],
 )
 def test_values_of_secret_sounding_names_are_masked(text: str, masked: str) -> None:
-    assert secrets.mask(text) == masked
+    assert masking.mask(text) == masked
 
 
 @pytest.mark.parametrize(
@@ -170,13 +186,13 @@ def test_values_of_secret_sounding_names_are_masked(text: str, masked: str) -> N
     ],
 )
 def test_ordinary_code_is_left_alone(text: str) -> None:
-    assert secrets.mask(text) == text
+    assert masking.mask(text) == text
 
 
 @given(st.text(max_size=200) | st.sampled_from(SHAPES) | st.from_regex(r"[A-Z_]+=\S{1,9}"))
 def test_masking_twice_changes_nothing_and_keeps_every_line(text: str) -> None:
-    once = secrets.mask(text)
-    assert secrets.mask(once) == once
+    once = masking.mask(text)
+    assert masking.mask(once) == once
     assert once.count("\n") == text.count("\n")
 
 
@@ -188,11 +204,11 @@ def test_masking_a_hostile_megabyte_ends() -> None:
         "eyJ" + "a." * 500_000,
         "A_" * 500_000 + "=",
     ):
-        assert len(secrets.mask(text)) <= len(text)
+        assert len(masking.mask(text)) <= len(text)
 
 
 def test_redaction_removes_members_with_secret_names_and_masks_text() -> None:
-    found = secrets.redact(
+    found = masking.redact(
         {
             "password": "x",
             "Access-Token": ["a"],
@@ -220,11 +236,11 @@ def test_redaction_ends_on_endless_nesting() -> None:
     value: list[object] = []
     for _ in range(500):
         value = [value]
-    assert MASK in json.dumps(secrets.redact(value))
+    assert MASK in json.dumps(masking.redact(value))
 
 
 @given(JSON_VALUES)
 def test_redaction_keeps_json_and_does_not_touch_its_argument(value: object) -> None:
     before = json.dumps(value)
-    json.dumps(secrets.redact(value))
+    json.dumps(masking.redact(value))
     assert json.dumps(value) == before

@@ -2891,6 +2891,16 @@ export interface components {
              * @description why its commit is in quarantine, or empty
              */
             quarantined: string;
+            /**
+             * Contains
+             * @description commits below it that failed in service and that it does not undo
+             */
+            contains: string[];
+            /**
+             * Despite
+             * @description those that the approval of its change accepted
+             */
+            despite: string[];
             /** Approval Id */
             approval_id: string;
             /** Change */

@@ -4,7 +4,8 @@ This git is not started by `git_command`: it runs in a box, as whoever owns the 
 is what bounds it. Nothing of what it configures or prints is trusted.
 
 Edits in the work tree that are in no commit are committed in the box, in a repository that is gone
-with it, at a fixed time: the same edits on the same commit have the same name.
+with it, at a fixed time: the same edits on the same commit have the same name. Files outside the
+clone's sparse checkout, as secret ones are, are not deleted because they are not there.
 """
 
 import re
@@ -35,8 +36,15 @@ export GIT_AUTHOR_NAME=Agent GIT_AUTHOR_EMAIL=agent@localhost
 export GIT_COMMITTER_NAME=Agent GIT_COMMITTER_EMAIL=agent@localhost
 export GIT_AUTHOR_DATE='946684800 +0000' GIT_COMMITTER_DATE='946684800 +0000'
 git read-tree "$head"
+git ls-files -s > /tmp/before
+git -c safe.directory='*' --git-dir="$clone/.git" ls-files -t | sed -n 's/^S //p' > /tmp/skipped
 git add -A .
-tree=$(git write-tree)
+git ls-files > /tmp/after
+awk -F'\t' 'FILENAME == "/tmp/skipped" { skipped[$0]; next }
+  FILENAME == "/tmp/after" { present[$0]; next }
+  ($2 in skipped) && !($2 in present)' /tmp/skipped /tmp/after /tmp/before > /tmp/withheld
+git update-index --index-info < /tmp/withheld
+tree=$(git write-tree --missing-ok)
 if [ "$tree" = "$(git rev-parse "$head^{tree}")" ]; then exit 0; fi
 tip=$(git commit-tree "$tree" -p "$head" -m edits)
 git update-ref refs/heads/edits "$tip"

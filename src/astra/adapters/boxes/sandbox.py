@@ -12,17 +12,21 @@ from pathlib import Path
 from typing import Any
 
 import astra
+from astra.adapters.boxes.clone_keeping import CloneKeeper, rules_file
 from astra.adapters.bubblewrap import preflight
 from astra.adapters.bubblewrap.preflight import Preflight
 from astra.adapters.unconfined import run as unconfined
 from astra.trusted.egress.egress_proxy import PUBLIC_INTERNET, Attempt, Internet
 from astra.trusted.files import operator_key
 from astra.trusted.files.data_root import DataRoot
+from astra.trusted.files.withholding import agent_folders, secret_rules
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event
 from astra.trusted.policy.confinement import OFF, UnsafeRecord
-from astra.trusted.sandbox import launch, toolchain
+from astra.trusted.policy.manifest import Manifest, touches
+from astra.trusted.sandbox import launch, machine, toolchain
 from astra.trusted.sandbox.cgroups import NOT_DELEGATED, Delegation
+from astra.trusted.sandbox.grants import Withholding
 from astra.trusted.sandbox.launch import Box
 from astra.trusted.sandbox.machine import SandboxUnavailable
 from astra.trusted.sandbox.ports import BoxRequest, Outcome
@@ -43,6 +47,7 @@ class Sandbox:
     groups: Delegation = NOT_DELEGATED
     _found: Preflight | None = field(default=None, init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _keeper: CloneKeeper | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self._signed_off = UnsafeRecord(self.ledger)
@@ -56,7 +61,8 @@ class Sandbox:
         off = self.off
         if not off:
             self.require()
-        homes = (str(Path.home()),)
+        withholding = self._withholding(request.manifest, off=off)
+        homes = machine.own_homes()
         tools = Toolchain()
         for program in request.programs:
             theirs = (str(self.root.path), *request.manifest.write_paths)
@@ -72,6 +78,7 @@ class Sandbox:
             label=request.label or request.command[0],
             host_network=request.host_network,
             on_low_disk=request.on_low_disk,
+            withholding=withholding,
         )
 
         def record(attempt: Attempt) -> None:
@@ -92,6 +99,28 @@ class Sandbox:
         )
         self.ledger.append([_ended(outcome, request)])
         return outcome
+
+    def _withholding(self, manifest: Manifest, *, off: bool) -> Withholding:
+        """Say what a box does not get to see; the agent's clone is cleared of secrets first."""
+        rules, folders = secret_rules(self.ledger), agent_folders(self.root, self.ledger)
+        paths = (*manifest.read_paths, *manifest.write_paths)
+        if not off and any(touches(path, folders[0]) for path in paths):
+            keeper = self._clone_keeper(Path(folders[0]))
+            if not keeper.is_cleared(rules, self._clear_clone):
+                folders = folders[1:]
+        return Withholding(secrets=rules, agent_folders=folders)
+
+    def _clone_keeper(self, clone: Path) -> CloneKeeper:
+        with self._lock:
+            if self._keeper is None:
+                marker = rules_file(self.root.var)
+                self._keeper = CloneKeeper(clone=clone, repository=self.root.git, marker=marker)
+            return self._keeper
+
+    def _clear_clone(self, command: tuple[str, ...], manifest: Manifest, workdir: str) -> Outcome:
+        own = Withholding(agent_folders=(workdir,))
+        box = Box(command=command, manifest=manifest, workdir=workdir, withholding=own)
+        return launch.run(box, data_root=self.root.path, groups=self.groups)
 
     def end(self, label: str, why: str) -> int:
         """End the boxes that carry a label; what they came to is recorded by who ran them."""
@@ -138,7 +167,7 @@ class Sandbox:
         own = ("var", "astra.toml", ".env")
         return (
             *(str(self.root.path / name) for name in own),
-            str(operator_key.folder()),
+            *operator_key.key_folders(self.root),
             str(Path(astra.__file__).parent),
         )
 

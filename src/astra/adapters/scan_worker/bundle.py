@@ -26,6 +26,7 @@ _BUNDLED = (
     "astra.trusted.changes.places",
     "astra.trusted.kernel",
     "astra.trusted.kernel.errors",
+    "astra.trusted.kernel.masking",
     "astra.trusted.kernel.text",
     "astra.trusted.policy",
     "astra.trusted.policy.globs",

@@ -16,8 +16,8 @@ from astra.adapters.source_view.listing import language_of, with_and_without_src
 from astra.adapters.source_view.text_lines import LineRange
 from astra.trusted.git.snapshot import Entry, Snapshot
 from astra.trusted.kernel.errors import BadInput, NotFound
+from astra.trusted.kernel.masking import mask
 from astra.trusted.policy.paths import RelativePath, fold, quote
-from astra.trusted.policy.secrets import mask
 
 MOST_SUGGESTIONS = 5
 Load = Callable[[Sequence[str]], Sequence[bytes]]

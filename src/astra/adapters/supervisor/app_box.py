@@ -17,13 +17,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import astra
+from astra.adapters.supervisor.app_egress import AppEgress
 from astra.adapters.supervisor.dialling import Dialler
 from astra.deployments.ports import AppSpec
 from astra.trusted.egress.egress_proxy import Attempt, EgressProxy
 from astra.trusted.files import operator_key
+from astra.trusted.files.data_root import DataRoot
 from astra.trusted.kernel.errors import NotFound, Refused
 from astra.trusted.policy.manifest import Limits, Manifest
+from astra.trusted.policy.secrets import SecretRules
 from astra.trusted.sandbox import boxes, launch, listening, machine, staging, threshold, toolchain
+from astra.trusted.sandbox.grants import Withholding
 from astra.trusted.sandbox.preparation import Box, prepare
 from astra.trusted.sandbox.profile import PROXY_PORT, Profile
 from astra.trusted.sandbox.supervision import Started
@@ -119,13 +123,23 @@ class AppBox:
                 environment=self._environment(),
             ),
             workdir=spec.folder,
-            toolchain=toolchain.find(program, homes=(str(Path.home()),)),
+            toolchain=toolchain.find(program, homes=machine.own_homes()),
             protected=protected_places(self.data_root),
-            homes=(str(Path.home()),),
+            homes=machine.own_homes(),
             kind=boxes.APP,
             label=spec.release,
             host_network=spec.network == "host",
             inherited=() if self.listener is None else (INHERITED,),
+            withholding=self._withholding(),
+        )
+
+    def _withholding(self) -> Withholding:
+        """Hide secrets of a release but those signed for the app; its state is its own."""
+        spec = self.spec
+        return Withholding(
+            secrets=SecretRules(patterns=spec.secret_patterns),
+            agent_folders=(str(Path(spec.folder).parent),),
+            shown=(spec.state, *(f"{spec.folder}/{name}" for name in spec.secret_files)),
         )
 
     def _environment(self) -> dict[str, str]:
@@ -145,12 +159,16 @@ class AppBox:
         if profile.domains:
             as_root = profile.machine.identity.dropped
             (listener,) = listening.listen_inside(started.init, (PROXY_PORT,), as_root=as_root)
-            proxy = EgressProxy(grants=profile.domains, record=self._note)
+            proxy = EgressProxy(grants=profile.domains, record=self._note, announce=self._announce)
             proxy.serve(listener)
             stack.callback(proxy.close)
         self.dialler = stack.enter_context(Dialler.into(started.init, self.port))
 
+    def _announce(self, host: str, port: int) -> None:
+        AppEgress(self.data_root).open(self.spec.release, host, port)
+
     def _note(self, attempt: Attempt) -> None:
+        AppEgress(self.data_root).note(self.spec.release, attempt)
         if not attempt.allowed:
             words = f"astra: refused {attempt.host[:200]!a}:{attempt.port} ({attempt.reason})\n"
             self.log(words.encode())
@@ -250,7 +268,7 @@ def protected_places(data_root: Path) -> tuple[str, ...]:
     own = ("var", "astra.toml", ".env")
     return (
         *(str(data_root / name) for name in own),
-        str(operator_key.folder()),
+        *operator_key.key_folders(DataRoot(data_root)),
         str(Path(astra.__file__).parent),
     )
 

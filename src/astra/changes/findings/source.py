@@ -14,8 +14,8 @@ from functools import cached_property
 
 from astra.trusted.changes import places
 from astra.trusted.changes.evidence import Finding, Severity
+from astra.trusted.kernel.masking import mask
 from astra.trusted.kernel.text import one_line
-from astra.trusted.policy.secrets import mask
 
 LONGEST_EXCERPT = 160
 _MOST_COMPARED = 4_000_000

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from astra.changes.findings.source import Source
 from astra.trusted.changes.evidence import Finding, Severity
 from astra.trusted.changes.files import EXECUTABLE, LINK, SUBMODULE
-from astra.trusted.policy.secrets import MASK, mask
+from astra.trusted.kernel.masking import MASK, mask
 
 LONGEST_LINE = 500
 _DIRECTION = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")

@@ -4,6 +4,7 @@ import argparse
 import json
 from typing import Any
 
+from astra.interfaces.cli.deploying import add_despite, whole_ids
 from astra.interfaces.cli.main import Context
 from astra.trusted.kernel.errors import BadInput, NotFound
 from astra.trusted.kernel.text import one_line, printable
@@ -39,6 +40,7 @@ def add_terms(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--deploy", action="store_true", help="the approval includes the deploy")
     parser.add_argument("--no-wait", action="store_true", help="do not wait for the outcome")
+    add_despite(parser)
 
 
 def list_approvals(context: Context) -> None:
@@ -117,6 +119,9 @@ def _terms(context: Context, found: dict[str, Any]) -> dict[str, Any]:
         terms["consent"] = sorted(set(given.consent))
     if given.deploy:
         terms["deploy"] = True
+    if given.despite_quarantine:
+        inside = found.get("details", {}).get("contains_quarantined", [])
+        terms["despite_quarantine"] = whole_ids(given.despite_quarantine, inside)
     if terms and found["kind"] != "change":
         raise BadInput(
             "--consent and --deploy speak of changes",

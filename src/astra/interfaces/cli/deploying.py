@@ -8,6 +8,7 @@ from astra.interfaces.cli.main import Context
 from astra.trusted.kernel.text import one_line
 
 _PAUSE = 0.2
+_SHORTEST = 6
 _WORDS = {
     "requested": "building the release",
     "built": "starting it beside the one that serves",
@@ -28,7 +29,28 @@ def configure(parser: argparse.ArgumentParser, command: str) -> None:
         return
     parser.add_argument("--change", metavar="ID", help="an approved change; default: the branch")
     parser.add_argument("--force", action="store_true", help="insist, also on a quarantined commit")
+    add_despite(parser)
     parser.set_defaults(run=deploy)
+
+
+def add_despite(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--despite-quarantine",
+        action="append",
+        default=[],
+        metavar="COMMIT",
+        help="deploy although this commit, which failed in service, is still inside",
+    )
+
+
+def whole_ids(given: list[str], known: list[str]) -> list[str]:
+    """Spell commits in full, as they are signed; what is not known stays as it was given."""
+
+    def whole(text: str) -> str:
+        matching = (commit for commit in known if commit.startswith(text))
+        return next(matching, text) if len(text) > _SHORTEST else text
+
+    return [whole(text) for text in given]
 
 
 def list_releases(context: Context) -> None:
@@ -49,7 +71,10 @@ def deploy(context: Context) -> int:
     arguments, client = context.arguments, context.client()
     order = client.get("/api/deployments/order", change=arguments.change)
     content = events.order_content(
-        commit=order["commit"], digest=order["digest"], force=arguments.force
+        commit=order["commit"],
+        digest=order["digest"],
+        force=arguments.force,
+        despite=whole_ids(arguments.despite_quarantine, order["contains"]),
     )
     authority = signed(context, events.ORDERED, content)
     body = {"change": arguments.change, "authority": authority}

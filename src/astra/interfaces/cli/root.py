@@ -193,6 +193,8 @@ def _app_lines(context: Context, app: dict[str, Any] | None) -> list[str]:
     address = f" on http://127.0.0.1:{app['port']}" if app["port"] else ""
     under_way = f", {app['deployment']['id']} is {app['deployment']['state']}"
     lines = [f"  app          {app['state']}{address}, {app['release'] or 'no release'}{under_way}"]
+    if app["egress"] != "none":
+        lines.append(f"               connections outwards: {app['egress']}")
     if app["trouble"]:
         lines.append(context.console.paint(f"  trouble      {one_line(app['trouble'])}", "red"))
     return lines

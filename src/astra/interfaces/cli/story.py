@@ -164,7 +164,8 @@ def _completed(data: Data) -> str:
 def _egress(data: Data) -> str:
     address = f"{data['host']}:{data['port']}"
     if data["allowed"]:
-        return f"reached {address}; sent {data['sent']} bytes, received {data['received']}"
+        cut = "" if data["reason"] in {"allowed", "ended"} else f"; cut off ({data['reason']})"
+        return f"reached {address}; sent {data['sent']} bytes, received {data['received']}{cut}"
     return f"was kept from reaching {address} ({data['reason']})"
 
 

@@ -231,6 +231,10 @@ class DeployOrder(Growing):
     human_approval_required: bool
     stale: bool
     quarantined: str = Field(description="why its commit is in quarantine, or empty")
+    contains: list[str] = Field(
+        description="commits below it that failed in service and that it does not undo"
+    )
+    despite: list[str] = Field(description="those that the approval of its change accepted")
     approval_id: str
     change: str
     code: str

@@ -72,6 +72,8 @@ class TestReport:
     flaky: tuple[str, ...] = ()
     seconds: float = 0.0
     output_tail: str = ""
+    withheld: tuple[str, ...] = ()
+    """Secret files of the commit, which the run found empty."""
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -79,6 +81,7 @@ class TestReport:
             "verdict": str(self.verdict),
             "failures": [failure.__dict__ for failure in self.failures],
             "flaky": list(self.flaky),
+            "withheld": list(self.withheld),
             "counts_reported_by": "the code under test",
         }
 

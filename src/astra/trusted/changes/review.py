@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from astra.trusted.approvals.desk import Approval
-from astra.trusted.changes import admission, events, model
+from astra.trusted.changes import admission, events, model, quarantine
 from astra.trusted.changes.evidence import Severity
 from astra.trusted.changes.model import Change, State
 from astra.trusted.changes.ports import Tree
@@ -21,6 +21,7 @@ from astra.trusted.kernel.errors import BadInput, Conflict, Refused
 from astra.trusted.kernel.text import one_line, printable
 from astra.trusted.policy.paths import quote
 
+_SHORT = 12
 _IN_WORDS = {
     "base": "the base",
     "commit": "the commit",
@@ -51,8 +52,12 @@ class Review:
             kind=model.KIND,
             subject_id=change.id,
             digest=digest(parts),
-            summary=summary(change),
-            details={"parts": parts, **decided_on(change)},
+            summary="; ".join((summary(change), *self._quarantine_words(change))),
+            details={
+                "parts": parts,
+                **decided_on(change),
+                "contains_quarantined": list(self.quarantined_in(change)),
+            },
             actor=actor,
             correlation=change.correlation,
         )
@@ -96,6 +101,7 @@ class Review:
                 " astra.toml and sign that",
                 rules=blocked,
             )
+        self._check_deploy(change, approval, terms)
         consent = [str(path) for path in terms.get("consent", ())]
         protected = [str(path) for path in change.facts["protected"]]
         if unknown := sorted(set(consent) - set(protected)):
@@ -112,6 +118,28 @@ class Review:
                 next_step=f"look at them, then: astra approve {approval.id} {printable(options)}",
                 paths=missing,
             )
+
+    def quarantined_in(self, change: Change) -> tuple[str, ...]:
+        """Name the commits that failed in service and that this change still contains."""
+        return quarantine.contained(self.bench.repo, change.commit, self.bench.quarantined())
+
+    def _quarantine_words(self, change: Change) -> list[str]:
+        return [
+            f"contains {commit[:_SHORT]}, which failed in service and is in quarantine"
+            for commit in self.quarantined_in(change)
+        ]
+
+    def _check_deploy(self, change: Change, approval: Approval, terms: Mapping[str, Any]) -> None:
+        """Refuse a yes that includes the deploy of a quarantined commit without naming it."""
+        inside, accepted = self.quarantined_in(change), quarantine.named_in(terms)
+        if unknown := sorted(set(accepted) - set(inside)):
+            raise BadInput(
+                f"{change.id} contains no quarantined commit {one_line(unknown[0], 80)}",
+                next_step=f"astra changes show {change.id}",
+            )
+        if terms.get("deploy"):
+            command = f"astra approve {approval.id} --deploy"
+            quarantine.refuse_unnamed(change.id, inside, accepted, command=command)
 
     def blocked_by(self, change: Change) -> list[str]:
         """Name the findings that the operator chose to block on."""
@@ -145,6 +173,8 @@ def summary(change: Change) -> str:
         change.tests["words"] if change.tests else "no evidence",
     ]
     words += change.tests.get("warnings", []) if change.tests else []
+    if files := withheld(change):
+        words.append(f"its tests saw no secret files: {one_line(', '.join(files), 120)}")
     dangers = sum(item["severity"] == Severity.DANGER for item in change.findings or ())
     if dangers:
         words.append(f"{dangers} dangerous finding{'s' if dangers > 1 else ''}")
@@ -167,12 +197,19 @@ def decided_on(change: Change) -> dict[str, Any]:
         "protected": change.facts["protected"],
         "tests_touched": change.facts["tests"],
         "dependencies": change.facts["dependencies"],
+        "withheld": withheld(change),
         "findings": [
             f"{item['severity']}: {item['path']}:{item['line']} {item['message']}"
             for item in change.findings or ()
         ][:50],
         "tests": change.tests,
     }
+
+
+def withheld(change: Change) -> list[str]:
+    """List the secret files that runs of its tests found empty."""
+    reports = (run.report or {} for run in change.runs.values())
+    return sorted({str(path) for report in reports for path in report.get("withheld", ())})
 
 
 def approval_of(change: Change) -> str:

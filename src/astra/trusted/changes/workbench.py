@@ -5,7 +5,7 @@ that turning code writing off stops what is queued, whatever it was about to rec
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +46,8 @@ class Workbench:
     """Whether changes to tests are flagged until a person has decided on them."""
     ledger_is_whole: Callable[[], bool] = lambda: False
     """Whether the whole chain verifies; asked before a policy approves anything."""
+    quarantined: Callable[[], Sequence[str]] = tuple
+    """The commits that failed in service."""
 
     @property
     def book(self) -> Book:

@@ -6,7 +6,8 @@ it checked; and, inside a tunnel, lets bytes pass only after the TLS client has 
 name. One connection carries one request. What is let through is announced before it is dialled, so
 that a crash hides nothing. Whatever happens, each attempt is reported once, with a reason out of a
 closed list (`REASONS`) and the bytes that passed; when a word of it cannot be kept, nothing more
-may leave.
+may leave. An attempt is `allowed` when anything left, whatever ended it afterwards: a record that
+says refused means that no byte of it left.
 """
 
 import contextlib
@@ -227,10 +228,9 @@ class EgressProxy:
             hello = checked_hello(client, rest, visit.host)
             server.settimeout(_IDLE_SECONDS)
             client.settimeout(_IDLE_SECONDS)
-            self._budget.spend(len(hello))
-            server.sendall(hello)
-            visit.sent += len(hello)
-            relay(client, server, Meter(budget=self._budget, counts=visit), idle=_IDLE_SECONDS)
+            meter = Meter(budget=self._budget, counts=visit)
+            meter.send(server, hello)
+            relay(client, server, meter, idle=_IDLE_SECONDS)
 
     def _forward(self, client: socket.socket, head: Head, rest: bytes, visit: _Visit) -> None:
         visit.host, visit.port, path = absolute(head.target)
@@ -240,11 +240,8 @@ class EgressProxy:
             server.settimeout(_IDLE_SECONDS)
             if "100-continue" in (head.one("expect") or "").lower():
                 client.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
-            request = origin_request(head, path)
-            self._budget.spend(len(request))
-            server.sendall(request)
-            visit.sent += len(request)
             meter = Meter(budget=self._budget, counts=visit)
+            meter.send(server, origin_request(head, path))
             if forward_body(client, server, rest, length, meter):
                 raise Denied("pipelined")
             if not relay(client, server, meter, idle=_IDLE_SECONDS, client_may_send=False):
@@ -279,7 +276,7 @@ class EgressProxy:
         attempt = Attempt(
             host=visit.host,
             port=visit.port,
-            allowed=reason in {"allowed", "ended"} and bool(visit.host),
+            allowed=bool(visit.host) and (reason in {"allowed", "ended"} or visit.sent > 0),
             reason=reason,
             sent=visit.sent,
             received=visit.received,

@@ -38,16 +38,26 @@ class ByteBudget:
 
 @dataclass(frozen=True, kw_only=True)
 class Meter:
+    """Spends the budget before bytes move, and counts them as sent once the kernel took them."""
+
     budget: ByteBudget
     counts: Counts
-
-    def outward(self, count: int) -> None:
-        self.budget.spend(count)
-        self.counts.sent += count
 
     def inward(self, count: int) -> None:
         self.budget.spend(count)
         self.counts.received += count
+
+    def left(self, count: int) -> None:
+        self.counts.sent += count
+
+    def send(self, server: socket.socket, data: bytes) -> None:
+        """Send all of it; whatever breaks it off, what left is counted."""
+        self.budget.spend(len(data))
+        rest = memoryview(data)
+        while rest:
+            count = server.send(rest)
+            self.left(count)
+            rest = rest[count:]
 
 
 def relay(
@@ -59,8 +69,8 @@ def relay(
     client_may_send: bool = True,
 ) -> bool:
     """Relay until the server is done; False when the client sent although it may not."""
-    near = _Side(connection=client, count=meter.outward)
-    far = _Side(connection=server, count=meter.inward)
+    near = _Side(connection=client, read=meter.budget.spend)
+    far = _Side(connection=server, read=meter.inward, written=meter.left)
     with selectors.DefaultSelector() as ready:
         while not far.finished or near.waiting:
             _watch(ready, near, far)
@@ -83,8 +93,7 @@ def forward_body(
     reader = _Reader(client, data)
 
     def pass_on(part: bytes) -> None:
-        meter.outward(len(part))
-        server.sendall(part)
+        meter.send(server, part)
 
     if length is None:
         _forward_chunks(reader, pass_on)
@@ -93,12 +102,17 @@ def forward_body(
     return reader.data
 
 
+def _uncounted(_count: int) -> None:
+    """Count nothing: what comes back to the box was counted when it was received."""
+
+
 @dataclass(kw_only=True)
 class _Side:
-    """One connection, and the bytes that wait to be written to it."""
+    """One connection, the bytes that wait to be written to it, and who counts what moves."""
 
     connection: socket.socket
-    count: Callable[[int], None]
+    read: Callable[[int], None]
+    written: Callable[[int], None] = _uncounted
     waiting: bytearray = field(default_factory=bytearray)
     reading: bool = True
     finished: bool = False
@@ -159,12 +173,14 @@ def _forward_chunks(reader: _Reader, pass_on: Callable[[bytes], None]) -> None:
 def _move(side: _Side, other: _Side, mask: int) -> int:
     """Write what waits for this side and read what it has; give the number of bytes read."""
     if mask & selectors.EVENT_WRITE:
-        del side.waiting[: side.connection.send(side.waiting)]
+        count = side.connection.send(side.waiting)
+        side.written(count)
+        del side.waiting[:count]
     if not mask & selectors.EVENT_READ:
         return 0
     data = side.connection.recv(_CHUNK)
     side.reading = bool(data)
-    side.count(len(data))
+    side.read(len(data))
     other.waiting += data
     return len(data)
 

@@ -2,6 +2,10 @@
 
 It lies outside the data root, which the agent can partly write, and is of no use without the
 passphrase: the agent may well run as the same OS user and read every file.
+
+Whoever signs may say by `XDG_CONFIG_HOME` where their key is. What is protected from agents is not
+up to the environment of whoever starts a daemon: `astra init` records the folder, and the user's
+home comes from the user database.
 """
 
 import json
@@ -9,10 +13,11 @@ import os
 from pathlib import Path
 from typing import Any
 
-from astra.trusted.files.data_root import write_private
+from astra.trusted.files.data_root import DataRoot, write_private
 from astra.trusted.kernel import signatures
 from astra.trusted.kernel.errors import NotFound
 from astra.trusted.kernel.signatures import KeyPair
+from astra.trusted.sandbox import machine
 
 
 def key_path(root_id: str) -> Path:
@@ -20,8 +25,17 @@ def key_path(root_id: str) -> Path:
 
 
 def folder() -> Path:
+    """Name the folder in which this process looks for a key, or puts a new one."""
     base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
-    return Path(base) / "astra"
+    return (Path(base) / "astra").absolute()
+
+
+def key_folders(root: DataRoot) -> tuple[str, ...]:
+    """List where the operator's key may be: no agent gets near any of them."""
+    created = root.first_record()
+    recorded = str(created.data.get("operator_key_folder", "")) if created else ""
+    usual = (f"{home}/.config/astra" for home in machine.own_homes())
+    return tuple(dict.fromkeys((*filter(None, (recorded,)), str(folder()), *usual)))
 
 
 def write(root_id: str, pair: KeyPair, passphrase: str) -> Path:

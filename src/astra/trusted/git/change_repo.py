@@ -22,6 +22,7 @@ from astra.trusted.git.git_command import GitCommand, GitFailed, run_git
 from astra.trusted.git.tree_reader import TreeChange, TreeFile, TreeReader, encode_path
 from astra.trusted.kernel.errors import NotFound
 
+_UNKNOWN = 128  # a commit that is not there is nobody's ancestor
 _READABLE = frozenset({REGULAR, EXECUTABLE, LINK})
 _WORKSHOP = "astra-tmp"
 _TREES_KEPT = 4
@@ -139,11 +140,16 @@ class GitChangeRepo:
         return done.output if done.exit_code == 0 else None
 
     def is_merged(self, commit: str) -> bool:
-        command = GitCommand(
-            repository=self.repository,
-            arguments=("merge-base", "--is-ancestor", commit, self.head()),
-        )
-        return run_git(command, accept=frozenset({0, 1})).exit_code == 0
+        return self.is_ancestor(commit, self.head())
+
+    def is_ancestor(self, old: str, new: str) -> bool:
+        words = ("merge-base", "--is-ancestor", old, new)
+        command = GitCommand(repository=self.repository, arguments=words)
+        return run_git(command, accept=frozenset({0, 1, _UNKNOWN})).exit_code == 0
+
+    def parent(self, commit: str) -> str | None:
+        names = self._git("rev-list", "--parents", "--max-count=1", commit).decode().split()
+        return names[1] if len(names) > 1 else None
 
     def fast_forward(self, *, expected: str, to: str) -> bool:
         try:

@@ -1,4 +1,4 @@
-"""The trusted repository `var/git`, that only Astra writes, and the agent's clone of it.
+"""The trusted repository `var/git`, that only Astra writes.
 
 The target may be hostile, and may belong to another user of the machine: its configuration, hooks
 and filters never run, on either end of the clone. Where this user may not read it, that is said.
@@ -49,21 +49,6 @@ def make_trusted(git_dir: Path, target: Path | None, branch: str) -> bool:
         _clone_target(target, branch, partial)
         _git(partial, "remote", "remove", "origin")
     partial.rename(git_dir)
-    return True
-
-
-def make_clone(git_dir: Path, clone: Path, *, name: str, email: str) -> bool:
-    """Make the agent's clone of the trusted repository; tell whether anything was done."""
-    if clone.exists():
-        return False
-    partial = clone.with_name(f".{clone.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    _git(None, "clone", "--no-hardlinks", "--quiet", "--", str(git_dir), str(partial))
-    inner = partial / ".git"
-    _git(inner, "remote", "remove", "origin")  # boxes never see the trusted repository
-    _git(inner, "config", "user.name", name)
-    _git(inner, "config", "user.email", email)
-    partial.rename(clone)
     return True
 
 

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from json.encoder import encode_basestring as _quote
 from typing import Any
 
-from astra.trusted.kernel import canonical
+from astra.trusted.kernel import canonical, masking
 from astra.trusted.kernel.errors import BadInput, LedgerDamaged
 from astra.trusted.kernel.ids import is_id
 from astra.trusted.ledger.record import Event, Head, Record
@@ -92,7 +92,7 @@ def completes_batch(record: Record) -> bool:
 
 def _record(event: Event, head: Head, time: str, batch: tuple[int, int]) -> Record:
     _check(event)
-    sequence, content = head.sequence + 1, canonical.encode_text(event.data)
+    sequence, content = head.sequence + 1, _content(event)
     schema = schema_of(event.type)
     body = (
         f'{{"sequence":{sequence},"time":"{time}","type":"{event.type}",'
@@ -116,6 +116,17 @@ def _record(event: Event, head: Head, time: str, batch: tuple[int, int]) -> Reco
         digest,
         f'{body},"hash":"{digest}"}}',
     )
+
+
+def _content(event: Event) -> str:
+    """Give the data as it is kept: every secret value in it masked, unless a signature covers it.
+
+    Every record is made here, so nothing that an agent writes gets into the chain another way.
+    """
+    content = canonical.encode_text(event.data)
+    if event.signed or not masking.may_hold_secrets(content):
+        return content
+    return canonical.encode_text(masking.mask_value(event.data))
 
 
 def _digest(body: str) -> str:

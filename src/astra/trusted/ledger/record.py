@@ -3,6 +3,10 @@
 An event is a fact in the past tense with the people and things it concerns. Appending gives it a
 sequence number, a time, its place in a batch and its place in the hash chain: then it is a record.
 
+Every text in an event's data is masked when it becomes a record: the chain forgets nothing, and
+agents, models and tests write into it. `signed` is set where the data is word for word what an
+operator signed (`policy.authority`), and nowhere else: changing it would break the signature.
+
 `correlation` names the story it belongs to: what follows from a desire carries the desire's.
 `subject` names the entity whose version the event advances; `key` is claimed once and for all, by
 whoever appends first.
@@ -29,6 +33,7 @@ class Event:
     correlation: str = field(default_factory=lambda: random_id("cor"))
     subject: str | None = None
     key: str | None = None
+    signed: bool = False
 
 
 class _Members(NamedTuple):

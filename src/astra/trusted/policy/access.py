@@ -96,6 +96,7 @@ def open_session(
         actor=f"session:{identifier}",
         data={**data, **(passkey or {})},
         subject=identifier,
+        signed=passkey is not None,
     )
     ledger.append([event])
     return Principal(

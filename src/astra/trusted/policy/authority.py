@@ -134,6 +134,7 @@ def signed_event(
         correlation=event.correlation,
         subject=event.subject,
         key=f"nonce:{signed.statement['nonce']}",
+        signed=True,
     )
 
 

@@ -15,7 +15,6 @@ import posixpath
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import NoReturn
 
@@ -34,11 +33,6 @@ PRIVATE_IN_HOME = (
     *(".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv"),
     *(".zprofile", ".zlogin", ".config/fish", ".gitconfig", ".config/git", ".local/bin"),
 )
-SECRET_NAMES = (
-    *(".env", ".env.*", ".envrc", ".netrc", ".pypirc", ".git-credentials", ".pgpass", ".htpasswd"),
-    *(".vault-token", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "operator.key", "*.kdbx"),
-)
-NOT_SECRET = (".env.example", ".env.sample", ".env.template", ".env.dist")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 LARGEST_LIMIT = 2**40
 
@@ -173,12 +167,6 @@ def touches(path: str, place: str) -> bool:
 
 def is_within(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
-
-
-def is_secret_name(name: str, patterns: Iterable[str] = SECRET_NAMES) -> bool:
-    if name in NOT_SECRET:
-        return False
-    return any(fnmatchcase(name.lower(), pattern) for pattern in patterns)
 
 
 def _checked_paths(

@@ -11,12 +11,12 @@ from typing import Any
 
 from astra.trusted.kernel import canonical
 from astra.trusted.kernel.canonical import NotCanonical
+from astra.trusted.kernel.masking import redact
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.projection import Projection, Statement
 from astra.trusted.ledger.record import Event, Record
 from astra.trusted.policy.call import Call, Tier
 from astra.trusted.policy.decision import Decision
-from astra.trusted.policy.secrets import redact
 
 TOOL_CALLED, TOOL_REFUSED = "tool_called", "tool_refused"
 TOOL_STARTED, TOOL_FINISHED, TOOL_INTERRUPTED = "tool_started", "tool_finished", "tool_interrupted"

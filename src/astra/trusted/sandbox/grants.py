@@ -2,20 +2,24 @@
 
 Refused: a path with a symbolic link on it; a writable file that also has a name outside (a hard
 link would change the outside one); a socket that somebody listens on; a FIFO that is only readable.
-Found: names that look like secrets, to be covered. The walk goes from descriptor to descriptor, so
-that nothing can be swapped under it.
+To be covered: secrets by the one rule for them, and git directories, which hold every secret that
+was ever committed. The agent's own folders keep theirs: its clone is made without such objects
+(`trusted/git/agent_clone.py`). The walk goes from descriptor to descriptor, so that nothing can be
+swapped under it.
 """
 
 import errno
 import os
 import socket
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import PurePosixPath
 
 from astra.trusted.kernel.errors import Refused
-from astra.trusted.policy.manifest import is_secret_name
+from astra.trusted.policy.manifest import is_within
+from astra.trusted.policy.secrets import SecretRules
 from astra.trusted.sandbox import syscalls
 from astra.trusted.sandbox.profile import Cover
 
@@ -27,6 +31,44 @@ MOST_COVERS = 256
 
 class UnsafeGrant(Refused):
     code = "unsafe_grant"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Withholding:
+    """What a box does not get to see of the places that were granted.
+
+    `agent_folders` are judged by the path below them, wherever the data root lies. `shown` are the
+    places that the operator's signed word gives to this very box, secrets or not.
+    """
+
+    secrets: SecretRules = field(default_factory=SecretRules)
+    agent_folders: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
+
+    def hides_file(self, path: str) -> bool:
+        return not self._is_shown(path) and self.secrets.rule_for(self._judged(path)) is not None
+
+    def hides_folder(self, path: str) -> bool:
+        judged = self._judged(path)
+        if self._is_shown(path) or any(is_within(place, path) for place in self.shown):
+            return False
+        return judged != "" and self.secrets.rule_for_folder(judged) is not None
+
+    def hides_git(self, path: str) -> bool:
+        return self._home(path) is None and not self._is_shown(path)
+
+    def _is_shown(self, path: str) -> bool:
+        return any(is_within(path, place) for place in self.shown)
+
+    def _judged(self, path: str) -> str:
+        home = self._home(path)
+        return path if home is None else path[len(home) :].lstrip("/")
+
+    def _home(self, path: str) -> str | None:
+        return next((folder for folder in self.agent_folders if is_within(path, folder)), None)
+
+
+NOTHING_SHOWN = Withholding()
 
 
 @dataclass(kw_only=True)
@@ -54,23 +96,70 @@ def inspect(
     *,
     writable: bool,
     found: Inspection,
-    is_secret: Callable[[str], bool] = is_secret_name,
+    withholding: Withholding = NOTHING_SHOWN,
 ) -> None:
     """Look through one granted place, adding to `found`; raises UnsafeGrant."""
     facts = os.fstat(descriptor)
-    if not stat.S_ISDIR(facts.st_mode):
+    is_folder = stat.S_ISDIR(facts.st_mode)
+    if not is_folder:
         _judge_facts(facts, path, lambda: _answers(descriptor), writable=writable, found=found)
-        return
-    for folder, entry, where in _walk(descriptor, path):
+    if _hides_granted(withholding, path, folder=is_folder):
+        found.covers.append(Cover(path=path, folder=is_folder))
+    elif is_folder:
+        _inspect_folder(descriptor, path, writable=writable, found=found, withholding=withholding)
+    if len(found.covers) > MOST_COVERS:
+        _refuse(path, "holds too many files that look like secrets", "grant a narrower folder")
+
+
+def _inspect_folder(
+    descriptor: int, path: str, *, writable: bool, found: Inspection, withholding: Withholding
+) -> None:
+    covered: set[str] = set()
+    for folder, entry, where in _walk(descriptor, path, skip=covered):
         found.entries += 1
         if found.entries > MOST_ENTRIES:
             _refuse(path, f"holds more than {MOST_ENTRIES:,} files", "grant a narrower folder")
-        if is_secret(entry.name) and not entry.is_symlink():
-            found.covers.append(Cover(path=where, folder=entry.is_dir(follow_symlinks=False)))
+        if cover := _cover_for(withholding, folder, entry, where):
+            found.covers.append(cover)
+            covered.add(where)
         elif writable or not _is_plain(entry):
             _judge(folder, entry, where, writable=writable, found=found)
-    if len(found.covers) > MOST_COVERS:
-        _refuse(path, "holds too many files that look like secrets", "grant a narrower folder")
+
+
+def _hides_granted(withholding: Withholding, path: str, *, folder: bool) -> bool:
+    if withholding.hides_git(path) and _lies_in_git_directory(path):
+        return True
+    return withholding.hides_folder(path) if folder else withholding.hides_file(path)
+
+
+def _lies_in_git_directory(path: str) -> bool:
+    """Tell whether a path, which has no link on it, is a git directory or inside of one."""
+    places = [path, *map(str, PurePosixPath(path).parents)]
+    return "/.git/" in f"{path}/" or any(_is_git_directory(None, place) for place in places)
+
+
+def _cover_for(
+    withholding: Withholding, folder: int, entry: "os.DirEntry[str]", where: str
+) -> Cover | None:
+    """Decide whether a box sees an entry empty; the inside of a `.git` is not judged by names."""
+    if entry.is_symlink() or "/.git/" in where:
+        return None
+    if not entry.is_dir(follow_symlinks=False):
+        return Cover(path=where, folder=False) if withholding.hides_file(where) else None
+    is_git = withholding.hides_git(where) and (
+        entry.name == ".git" or _is_git_directory(folder, entry.name)
+    )
+    return Cover(path=where, folder=True) if is_git or withholding.hides_folder(where) else None
+
+
+def _is_git_directory(folder: int | None, name: str) -> bool:
+    """Know a git directory by what git itself looks for, whatever it is called."""
+    try:
+        for inner in ("HEAD", "objects", "refs"):
+            os.stat(f"{name}/{inner}", dir_fd=folder, follow_symlinks=False)
+    except OSError:
+        return False
+    return True
 
 
 def refuse_outside_links(found: Inspection) -> None:
@@ -98,25 +187,30 @@ def measure(descriptor: int) -> tuple[int, int]:
     return size, entries
 
 
-def _walk(descriptor: int, path: str) -> Iterator[tuple[int, "os.DirEntry[str]", str]]:
+def _walk(
+    descriptor: int, path: str, *, skip: Container[str] = ()
+) -> Iterator[tuple[int, "os.DirEntry[str]", str]]:
+    """Give everything below a folder; what is in `skip` by then is not gone into."""
     try:
         folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=descriptor)
     except OSError:
         return
     try:
-        yield from _walk_open(folder, path, DEEPEST)
+        yield from _walk_open(folder, path, DEEPEST, skip)
     finally:
         os.close(folder)
 
 
-def _walk_open(folder: int, path: str, depth: int) -> Iterator[tuple[int, "os.DirEntry[str]", str]]:
+def _walk_open(
+    folder: int, path: str, depth: int, skip: Container[str]
+) -> Iterator[tuple[int, "os.DirEntry[str]", str]]:
     if depth == 0:
         _refuse(path, f"is nested deeper than {DEEPEST} folders", "remove it or grant another one")
     below: list[str] = []
     with os.scandir(folder) as entries:
         for entry in entries:
             yield folder, entry, f"{path}/{entry.name}"
-            if entry.is_dir(follow_symlinks=False):
+            if f"{path}/{entry.name}" not in skip and entry.is_dir(follow_symlinks=False):
                 below.append(entry.name)
     for name in below:
         try:
@@ -126,7 +220,7 @@ def _walk_open(folder: int, path: str, depth: int) -> Iterator[tuple[int, "os.Di
         except OSError:
             continue  # gone, swapped, or closed to us and so to the box
         try:
-            yield from _walk_open(inner, f"{path}/{name}", depth - 1)
+            yield from _walk_open(inner, f"{path}/{name}", depth - 1, skip)
         finally:
             os.close(inner)
 

@@ -69,6 +69,18 @@ def home_folders() -> tuple[str, ...]:
     return tuple(sorted({user.pw_dir for user in people if user.pw_dir.strip("/")}))
 
 
+def own_homes() -> tuple[str, ...]:
+    """List the homes of people and of whoever Astra runs as, by the user database.
+
+    `HOME` is up to whoever starts a process, so it decides nothing that protects.
+    """
+    try:
+        own = pwd.getpwuid(os.geteuid()).pw_dir.rstrip("/")
+    except KeyError:
+        own = ""
+    return tuple(dict.fromkeys((*filter(None, (own,)), *home_folders())))
+
+
 def identity() -> Identity:
     """Say who runs boxes: this user, or for root a user of their own."""
     if os.geteuid() != 0:

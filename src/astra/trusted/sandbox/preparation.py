@@ -8,12 +8,13 @@ import contextlib
 import os
 import stat
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from astra.trusted.kernel.errors import BadInput
 from astra.trusted.policy.manifest import Manifest, check, is_within, normalise_path
 from astra.trusted.sandbox import boxes, grants, machine, staging, workspace
-from astra.trusted.sandbox.grants import Inspection, UnsafeGrant
+from astra.trusted.sandbox.grants import NOTHING_SHOWN, Inspection, UnsafeGrant, Withholding
 from astra.trusted.sandbox.machine import Machine
 from astra.trusted.sandbox.ports import Workspace
 from astra.trusted.sandbox.profile import NAME_FILES, Cover, Profile, compile_profile
@@ -44,6 +45,7 @@ class Box:
     host_network: bool = False
     inherited: tuple[int, ...] = ()
     on_low_disk: bool = False
+    withholding: Withholding = NOTHING_SHOWN
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +64,7 @@ def prepare(box: Box, stack: contextlib.ExitStack) -> Prepared:
     if host.identity.dropped:
         staging.take_own_mounts()
     opened = _open_all((*manifest.read_paths, *manifest.write_paths), stack)
-    found = _inspect(manifest, opened, host)
+    found = _inspect(manifest, opened, host, box.withholding)
     guarded = _guarded(manifest)
     opened |= _open_all((*box.toolchain.read_paths, *guarded), stack)
     profile = compile_profile(
@@ -112,18 +114,31 @@ def _check_words(box: Box) -> None:
             )
 
 
-def _inspect(manifest: Manifest, opened: dict[str, int], host: Machine) -> Inspection:
+def _inspect(
+    manifest: Manifest, opened: dict[str, int], host: Machine, withholding: Withholding
+) -> Inspection:
     found = Inspection()
     readable = Inspection(covers=found.covers)
+    look = partial(grants.inspect, withholding=withholding)
     for path in manifest.write_paths:
         _refuse_unwritable(path, opened[path], host)
-        grants.inspect(opened[path], path, writable=True, found=found)
+        look(opened[path], path, writable=True, found=found)
     for path in manifest.read_paths:
         if path not in manifest.write_paths:
-            grants.inspect(opened[path], path, writable=False, found=readable)
+            look(opened[path], path, writable=False, found=readable)
     grants.refuse_outside_links(found)
-    found.covers[:] = dict.fromkeys(found.covers)
+    found.covers[:] = _outermost(found.covers)
     return found
+
+
+def _outermost(covers: list[Cover]) -> list[Cover]:
+    """Leave out what lies in a covered folder: there is nothing there any more to cover."""
+    folders = [cover.path for cover in covers if cover.folder]
+    return [
+        cover
+        for cover in dict.fromkeys(covers)
+        if not any(cover.path != path and is_within(cover.path, path) for path in folders)
+    ]
 
 
 def _refuse_unwritable(path: str, descriptor: int, host: Machine) -> None:

@@ -46,6 +46,8 @@ class AppPermissions:
     network: str | Texts = ()
     state_path: str = ""
     secrets: Texts = ()
+    secret_files: Texts = ()
+    """Files of the repository that are secrets and that the app gets all the same."""
 
 
 @dataclass(frozen=True, kw_only=True)

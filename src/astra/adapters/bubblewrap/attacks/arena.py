@@ -23,6 +23,7 @@ from astra.adapters.bubblewrap.attacks import referee
 from astra.adapters.bubblewrap.attacks.cases import ATTACKS, Attack
 from astra.trusted.policy.manifest import GIB, KIB, MIB, Limits, Manifest
 from astra.trusted.sandbox import machine, staging, toolchain
+from astra.trusted.sandbox.grants import Withholding
 from astra.trusted.sandbox.launch import Box, run
 from astra.trusted.sandbox.ports import Outcome
 
@@ -85,6 +86,7 @@ class _Arena:
             toolchain=toolchain.find(python),
             protected=(str(self.data_root / "var"),),
             label="attacks",
+            withholding=Withholding(agent_folders=(str(self.work),)),
         )
         os.environ["ASTRA_ATTACK_CANARY"] = self.canary
         try:
