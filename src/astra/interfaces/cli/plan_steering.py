@@ -1,13 +1,12 @@
 """`astra plans pause|resume|abort|grant|skip|extend-budget|retry|message|silence`."""
 
 import argparse
-import json
 from typing import Any
 
 from astra.interfaces.cli import plan_pages
 from astra.interfaces.cli.main import Context
 from astra.trusted.kernel.errors import Conflict
-from astra.trusted.kernel.text import printable
+from astra.trusted.kernel.text import json_text
 
 
 def add_options(actions: dict[str, argparse.ArgumentParser]) -> None:
@@ -70,8 +69,8 @@ def _signed(context: Context, action: str, **how: Any) -> dict[str, Any]:
         _show_step(context, wanted["content"]["step"])
     elif "digest" in wanted["content"]:
         _show_action(context, wanted["content"])
-    for line in json.dumps(wanted["content"], indent=2, ensure_ascii=False).splitlines():
-        context.console.note(f"  {printable(line)}")
+    for line in json_text(wanted["content"], indent=2).split("\n"):
+        context.console.note(f"  {line}")
     return signed(context, wanted["type"], wanted["content"])
 
 

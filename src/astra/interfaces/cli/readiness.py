@@ -7,7 +7,7 @@ from typing import Any
 
 from astra.interfaces.cli.main import Context
 from astra.trusted.kernel.errors import BadInput
-from astra.trusted.kernel.text import one_line
+from astra.trusted.kernel.text import json_text, one_line
 
 
 def configure(parser: argparse.ArgumentParser, _command: str) -> None:
@@ -22,7 +22,7 @@ def readiness(context: Context) -> int:
     body = {"matrix": _read(given.matrix) if given.matrix else None}
     found = context.client().post("/api/readiness", body)
     if given.report:
-        Path(given.report).write_text(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
+        Path(given.report).write_text(json_text(found, indent=2) + "\n")
     if given.sign:
         found["sequence"] = _sign(context, found)["sequence"]
     context.console.result(found, *lines(context, found))
