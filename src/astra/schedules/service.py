@@ -25,7 +25,9 @@ from astra.trusted.kernel.errors import (
 from astra.trusted.kernel.ids import from_content
 from astra.trusted.ledger import unseen
 from astra.trusted.ledger.ports import Ledger
+from astra.trusted.policy import payload
 from astra.trusted.policy.budgets import CALLS_PER_TOOL
+from astra.trusted.policy.call import Tier
 
 _TRIES = 20
 _BOUNDS = {
@@ -154,6 +156,8 @@ class Timetable:
         facts = self.catalogue.facts(definition.target_tool)
         _check_tool(definition, facts)
         self.catalogue.check(definition.target_tool, definition.payload)
+        if definition.safety_tier == Tier.EXTERNAL:
+            payload.require(definition.payload)  # each firing will be signed by somebody
         self._check_dependencies(definition, schedule)
         if definition.target_tool == facts.name:
             return definition

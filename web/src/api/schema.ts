@@ -1972,6 +1972,7 @@ export interface components {
             details: {
                 [key: string]: unknown;
             };
+            payload: components["schemas"]["Payload"];
             /** Requested By */
             requested_by: string;
             /** Correlation */
@@ -3703,6 +3704,20 @@ export interface components {
             name: string;
             /** Displayname */
             displayName: string;
+        };
+        /**
+         * Payload
+         * @description All of what would be signed, as the one text that every door shows.
+         */
+        Payload: {
+            /** Text */
+            text: string;
+            /** Lines */
+            lines: number;
+            /** Characters */
+            characters: number;
+            /** Sha256 */
+            sha256: string;
         };
         /** PlanBrief */
         PlanBrief: {

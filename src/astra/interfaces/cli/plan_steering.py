@@ -4,9 +4,11 @@ import argparse
 from typing import Any
 
 from astra.interfaces.cli import plan_pages
+from astra.interfaces.cli.approvals import whole
 from astra.interfaces.cli.main import Context
 from astra.trusted.kernel.errors import Conflict
 from astra.trusted.kernel.text import json_text
+from astra.trusted.policy import payload
 
 
 def add_options(actions: dict[str, argparse.ArgumentParser]) -> None:
@@ -80,6 +82,8 @@ def _show_step(context: Context, number: int) -> None:
         if step["step"] == number:
             for line in plan_pages.once_more(step):
                 context.console.note(line)
+            for line in whole(payload.shown(step.get("action") or {})):
+                context.console.note(line)
 
 
 def _show_action(context: Context, content: dict[str, Any]) -> None:
@@ -92,6 +96,8 @@ def _show_action(context: Context, content: dict[str, Any]) -> None:
             next_step=f"look at it again: astra plans show {context.arguments.id}",
         )
     for line in plan_pages.waiting(block):
+        context.console.note(line)
+    for line in whole(payload.shown(block.get("action") or {})):
         context.console.note(line)
 
 

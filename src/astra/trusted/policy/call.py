@@ -75,9 +75,9 @@ class Call:
     schedule_budget: int = 0
     plan_id: str | None = None
 
-    def digest(self) -> str:
-        """Name exactly what would run: approvals bind to this, and to nothing looser."""
-        content = {
+    def content(self) -> dict[str, Any]:
+        """Give exactly what would run, whole: what a person reads before signing it."""
+        return {
             "tool": self.tool,
             "tier": int(self.tier),
             "arguments": dict(self.arguments),
@@ -85,4 +85,7 @@ class Call:
             "schedule": self.schedule_id,
             **({"plan": self.plan_id} if self.plan_id else {}),
         }
-        return hashlib.sha256(canonical.encode(content)).hexdigest()
+
+    def digest(self) -> str:
+        """Name exactly what would run: approvals bind to this, and to nothing looser."""
+        return hashlib.sha256(canonical.encode(self.content())).hexdigest()
