@@ -43,6 +43,7 @@ class ChangeParts:
     branch: str
     closed: Callable[[], str]
     person_for_tests: Callable[[], bool]
+    tests_required: Callable[[], bool]
 
     @cached_property
     def repo(self) -> GitChangeRepo:
@@ -83,6 +84,7 @@ class ChangeParts:
             configuration_text=lambda: contract.signed_text(self.ledger),
             closed=self.closed,
             person_for_tests=self.person_for_tests,
+            tests_required=self.tests_required,
             ledger_is_whole=self.ledger_is_whole,
         )
         changes = Changes(bench, Gathering(bench, self.live_output.feed))

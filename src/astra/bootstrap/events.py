@@ -106,6 +106,8 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         changes.CONFLICTED: "a change does not fit the base any more, and goes back to the agent",
         changes.RENEWED: "somebody wants the evidence for a change gathered again",
         changes.COMMENTED: "somebody said something about a change",
+        changes.RETURNED: "the tests of a change did not pass, so it went back to the agent with"
+        " the failures and nobody was asked",
         changes.REVISION_REQUESTED: "a reviewer sent a change back, and why",
         changes.SUPERSEDED: "a change was replaced by a revision",
         changes.WITHDRAWN: "a change was turned down before anybody was asked to approve it",

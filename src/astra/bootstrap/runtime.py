@@ -172,6 +172,7 @@ class Runtime:
             branch=self.branch,
             closed=self.switches.why_no_changes,
             person_for_tests=self.switches.person_for_tests,
+            tests_required=self.switches.tests_required,
         )
 
     @property

@@ -1208,6 +1208,9 @@ export interface paths {
         /**
          * Request Approval
          * @description Give the approval that waits for exactly this change; ask again where it expired.
+         *
+         *     A change whose tests did not pass is asked for only with `despite_tests`, and then that is
+         *     a term of what is signed.
          */
         post: operations["request_approval_api_changes__identifier__approval_post"];
         delete?: never;
@@ -2209,6 +2212,14 @@ export interface components {
         /** Body_report_readiness_api_readiness_post */
         Body_report_readiness_api_readiness_post: {
             matrix?: components["schemas"]["Matrix"] | null;
+        };
+        /** Body_request_approval_api_changes__identifier__approval_post */
+        Body_request_approval_api_changes__identifier__approval_post: {
+            /**
+             * Despite Tests
+             * @default false
+             */
+            despite_tests: boolean;
         };
         /** Body_resume_plan_api_agents__identifier__resume_post */
         Body_resume_plan_api_agents__identifier__resume_post: {
@@ -7868,7 +7879,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Body_request_approval_api_changes__identifier__approval_post"];
+            };
+        };
         responses: {
             /** @description Successful Response */
             200: {

@@ -48,6 +48,11 @@ def add_terms(parser: argparse.ArgumentParser) -> None:
         help="a protected path of a change that may be changed",
     )
     parser.add_argument("--deploy", action="store_true", help="the approval includes the deploy")
+    parser.add_argument(
+        "--despite-tests",
+        action="store_true",
+        help="take a change although its tests did not pass; that is part of what is signed",
+    )
     parser.add_argument("--no-wait", action="store_true", help="do not wait for the outcome")
 
 
@@ -138,7 +143,8 @@ def _wanted(context: Context) -> dict[str, Any]:
     if identifier.startswith("sch_"):
         return context.client().post(f"/api/schedules/{identifier}/approval")
     if identifier.startswith("chg_"):
-        return context.client().post(f"/api/changes/{identifier}/approval")
+        body = {"despite_tests": context.arguments.despite_tests}
+        return context.client().post(f"/api/changes/{identifier}/approval", body)
     if identifier.startswith("plan_"):
         return context.client().post(f"/api/agents/{identifier}/approval")
     return context.client().get(f"/api/approvals/{identifier}")
@@ -154,16 +160,18 @@ def _pending_of(context: Context, identifier: str) -> str:
 
 
 def _terms(context: Context, found: dict[str, Any]) -> dict[str, Any]:
-    """Give what is signed besides yes: consent to protected paths, and the deploy."""
+    """Give what is signed besides yes: protected paths, the deploy, tests that did not pass."""
     given = context.arguments
     terms: dict[str, Any] = {}
     if given.consent:
         terms["consent"] = sorted(set(given.consent))
     if given.deploy:
         terms["deploy"] = True
-    if terms and found["kind"] != "change":
+    if given.despite_tests and found["kind"] == "change":
+        terms["despite_tests"] = found["details"]["despite_tests"] or "passed"
+    if (terms or given.despite_tests) and found["kind"] != "change":
         raise BadInput(
-            "--consent and --deploy speak of changes",
+            "--consent, --deploy and --despite-tests speak of changes",
             next_step=f"leave them out for {found['id']}",
         )
     return {"terms": terms} if terms else {}
