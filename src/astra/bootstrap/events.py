@@ -51,6 +51,7 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         passkeys.ENROLLED: "a passkey may decide in the operator's name, whose key signed it",
         passkeys.REVOKED: "a passkey was silenced; what it decided before stays",
         budgets.BUDGET_SPENT: "a start was counted against a budget of its day",
+        budgets.BUDGET_RETURNED: "what a refused call had spent was given back to its budget",
         telemetry.TOOL_CALLED: "a tool that only reads was called; how it went",
         telemetry.TOOL_REFUSED: "a call was refused or has to wait; with the reason",
         telemetry.TOOL_STARTED: "a call with an effect was allowed and began",

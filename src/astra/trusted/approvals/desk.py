@@ -70,10 +70,7 @@ class Desk(Approvals):
             summary=f"{call.actor} asks to run {call.tool} once",
             details={
                 **call.content(),
-                "in_words": [
-                    f"can send anything it is given to anyone at {domain}"
-                    for domain in call.footprint.domains
-                ],
+                "in_words": _meaning(call),
             },
             actor=str(call.actor),
             correlation=call.correlation,
@@ -227,6 +224,15 @@ class Desk(Approvals):
             [identifier],
         )
         return str(rows[0][0])
+
+
+def _meaning(call: Call) -> list[str]:
+    """Say in the server's own words what a yes would let happen."""
+    loosened = [f"it {call.loosens}"] if call.loosens else []
+    reached = [
+        f"can send anything it is given to anyone at {domain}" for domain in call.footprint.domains
+    ]
+    return [*loosened, *reached]
 
 
 def _again(approval: Approval) -> str:

@@ -74,6 +74,8 @@ class Call:
     schedule_id: str | None = None
     schedule_budget: int = 0
     plan_id: str | None = None
+    loosens: str = ""
+    """What it would loosen beyond what was signed, in words, where it is that which needs a yes."""
 
     def content(self) -> dict[str, Any]:
         """Give exactly what would run, whole: what a person reads before signing it."""

@@ -134,11 +134,11 @@ class Gate:
             events = [started(call, call_id, decision), *(scope.spend(call) for scope in wanted)]
             if approval is not None:
                 events.append(self._approvals.use(approval, call))
-            expect = {balance.scope.id: balance.used for balance in balances}
+            expect = {balance.scope.id: balance.spends for balance in balances}
             self._ledger.append(events, expect={**expect, flags.SUBJECT: flags_version})
         if approval is not None:
             self._approvals.spent(approval)
-        return decision, permit.mint(call_id=call_id, tool=call.tool, digest=digest)
+        return decision, permit.mint(call_id=call_id, tool=call.tool, digest=digest, spent=wanted)
 
     def _ask(self, call: Call, digest: str, decision: Decision) -> Decision:
         approval_id = self._approvals.request(call, digest)
@@ -244,8 +244,9 @@ def _approval(call: Call, known: Known) -> Decision | None:
         return allow(f"tier {int(call.tier)}, within budget and grants")
     if known.approved:
         return allow("an operator approved exactly this", Reason.APPROVED)
+    why = call.loosens or "reaches outside this machine"
     return Decision(
         verdict=Verdict.NEEDS_APPROVAL,
         reason=Reason.NEEDS_APPROVAL,
-        explanation=f"{call.tool} reaches outside this machine and needs a one-time approval",
+        explanation=f"{call.tool} {why} and needs a one-time approval",
     )
