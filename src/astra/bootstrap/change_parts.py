@@ -105,6 +105,7 @@ class ChangeParts:
             sandbox=self.sandbox,
             scanner=self.scanner,
             branch=self.branch,
+            tests_required=self.tests_required,
         )
 
     def ledger_is_whole(self) -> bool:

@@ -10,7 +10,7 @@ before it is turned on.
 import json
 import shutil
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import Any
 
 from astra.adapters.waiting_flag import WaitingFlagFile
 from astra.bootstrap import PROJECTIONS
+from astra.bootstrap.code_identity import code_digest
 from astra.bootstrap.evidence import ConfiguredTests, make_test_runs, make_workspaces
 from astra.bootstrap.sandbox import Sandbox
 from astra.bootstrap.step_runner import StepRunner, change_steps
@@ -30,7 +31,7 @@ from astra.flow import ChangeWork
 from astra.trusted.approvals import desk
 from astra.trusted.approvals.desk import Desk
 from astra.trusted.changes import model
-from astra.trusted.changes.evidence import Scanner
+from astra.trusted.changes.evidence import Scanner, TestVerdict
 from astra.trusted.changes.model import Change
 from astra.trusted.changes.ports import Imported
 from astra.trusted.changes.workbench import Workbench
@@ -123,6 +124,7 @@ class DryRuns:
     sandbox: Sandbox
     scanner: Scanner
     branch: str
+    tests_required: Callable[[], bool]
     _open: dict[str, DryRun] = field(default_factory=dict[str, DryRun])
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -176,10 +178,12 @@ class DryRuns:
         run.close()
         report = check_files(run.root.var, public_key=run.root.ledger_key().public)
         run.discard()
-        ok = change["state"] == model.State.EXECUTED and report.ok
+        tested = self._tested(change["evidence"]["verdict"])
         summary = {
             "dry_run": run.id,
-            "ok": ok,
+            "ok": change["state"] == model.State.EXECUTED and report.ok and tested,
+            "code": code_digest(),
+            "target": change["base"],
             "state": change["state"],
             "tests": change["evidence"]["verdict"],
             "ledger_whole": report.ok,
@@ -189,6 +193,11 @@ class DryRuns:
         }
         self.ledger.append([Event(type=COMPLETED, actor="daemon", data=summary, subject=run.id)])
         return {**summary, "id": run.id, "transcript": transcript, "diff": change["diff"]}
+
+    def _tested(self, verdict: str | None) -> bool:
+        """Tell whether the tests count: passed, or none at all where the operator wants none."""
+        absent = verdict in {TestVerdict.NEVER_RAN, TestVerdict.NO_TESTS}
+        return verdict == TestVerdict.PASSED or (absent and not self.tests_required())
 
     def _keep(self, run: DryRun, transcript: list[str], change: dict[str, Any]) -> Path:
         place = self.root.path / "deployments" / "dry-runs" / run.id
@@ -256,6 +265,7 @@ class DryRuns:
             configuration=lambda: target,
             configuration_text=lambda: contract.signed_text(self.ledger),
             closed=str,
+            tests_required=self.tests_required,
         )
 
 

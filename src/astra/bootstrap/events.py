@@ -183,6 +183,8 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         deployments.PUSHED: "the commit of a settled release was pushed to the operator's remote",
         deployments.PUSH_FAILED: "it was not pushed; why. The deployment stands",
         deployments.REMOVED: "a release beyond the number to keep was removed",
+        readiness.MATRIX_RECORDED: "the operator signed what a run of the test matrix said, for"
+        " this code and this target",
         readiness.SIGNED_OFF: "the operator signed a readiness report off",
         dry_run.APPROVED: "the operator rehearsed an approval, in a dry run, with a signature",
         dry_run.COMPLETED: "a dry run is over; how it went and where its transcript is",

@@ -1,17 +1,23 @@
 """The go / no-go list before code writing is turned on: a verdict and the evidence for each line.
 
-What cannot be shown is a no-go, and so is what does not exist yet. The sign-off is a record that
-the operator signed over exactly this report.
+What cannot be shown is a no-go, and so is what does not exist yet. Evidence counts when it is about
+this code and this target, and no older than a week: the dry run says so in its record, and results
+of the test matrix count once the operator has signed them into the ledger; a file counts for
+nothing. The sign-off is a record that the operator signed over exactly this report.
 """
 
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, cast
 
 from astra.bootstrap import dry_run
+from astra.bootstrap.code_identity import code_digest
+from astra.persona.awareness import ALERT, Awareness
 from astra.trusted.kernel import canonical
 from astra.trusted.kernel.clock import format_time
+from astra.trusted.kernel.errors import BadInput
 from astra.trusted.kernel.ids import random_id
 from astra.trusted.ledger import views
 from astra.trusted.ledger.record import Event, Record
@@ -24,7 +30,9 @@ from astra.trusted.policy.gate import Known, decide
 if TYPE_CHECKING:
     from astra.bootstrap.runtime import Runtime
 
-SIGNED_OFF = "readiness_signed_off"
+SIGNED_OFF, MATRIX_RECORDED = "readiness_signed_off", "readiness_matrix_recorded"
+OLDEST = timedelta(days=7)
+_ALERTS_SINCE = timedelta(days=1)
 CODE_WRITE = "ASTRA_CODE_WRITE_ENABLED"
 MATRIX = (
     ("access", "off"),
@@ -50,14 +58,15 @@ class Line:
         return dict(self.__dict__)
 
 
-def report(runtime: "Runtime", matrix: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Walk the list; `matrix` is what `make matrix` wrote, or nothing."""
+def report(runtime: "Runtime") -> dict[str, Any]:
+    """Walk the list."""
     lines = (
         _writes_refuse(runtime),
-        *_matrix(runtime, matrix),
+        *_matrix(runtime),
         _dry_run(runtime),
         _ledger(runtime),
         _counters(runtime),
+        _standing(runtime),
         _rehearsed(runtime),
         _sandbox(runtime),
     )
@@ -68,6 +77,27 @@ def report(runtime: "Runtime", matrix: Mapping[str, Any] | None) -> dict[str, An
         "lines": [line.as_dict() for line in lines],
     }
     return {**document, "sha256": hashlib.sha256(canonical.encode(document)).hexdigest()}
+
+
+def matrix_content(runtime: "Runtime", matrix: Mapping[str, Any]) -> dict[str, Any]:
+    """Give what an operator signs to have a run of the matrix count for this target as it is."""
+    rows = [
+        {name: row[name] for name in ("name", "flag", "passed", "summary")}
+        for row in matrix["rows"]
+    ]
+    named = {"code": matrix["code"], "at": matrix["at"], "rows": rows}
+    return {**named, "target": runtime.change_parts.repo.head()}
+
+
+def record_matrix(runtime: "Runtime", given: Mapping[str, Any], signed: Signed) -> Record:
+    """Keep what a run of the matrix said, by the operator's signature."""
+    wanted = matrix_content(runtime, given)
+    if problem := _unfit(runtime, wanted, wanted["at"]):
+        raise BadInput(f"this matrix does not count: {problem}", next_step="make matrix")
+    event = Event(type=MATRIX_RECORDED, actor="operator", data=wanted)
+    event = authority.signed_event(runtime.ledger, event, signed, now=runtime.clock.now())
+    (record,) = runtime.ledger.append([event])
+    return record
 
 
 def content(found: Mapping[str, Any]) -> dict[str, Any]:
@@ -108,15 +138,40 @@ def _writes_refuse(runtime: "Runtime") -> Line:
     return Line(name="with the flag off every write tool refuses", go=not open_, evidence=said)
 
 
-def _matrix(runtime: "Runtime", matrix: Mapping[str, Any] | None) -> list[Line]:
-    rows = cast("list[dict[str, Any]]", (matrix or {}).get("rows", []))
-    passed = {(row["name"], row["flag"]): row for row in rows}
-    missing = "that matrix has no such row" if rows else "not run: make matrix, then --matrix FILE"
+def _matrix(runtime: "Runtime") -> list[Line]:
+    rows, missing = _recorded_rows(runtime)
     to_come = {name for name, tool in PARTS.items() if not runtime.registry.find(tool).available}
     return [
-        _row(name, flag, passed.get((name, flag)), _to_come(name) if name in to_come else missing)
+        _row(name, flag, rows.get((name, flag)), _to_come(name) if name in to_come else missing)
         for name, flag in MATRIX
     ]
+
+
+def _recorded_rows(runtime: "Runtime") -> tuple[dict[tuple[str, str], dict[str, Any]], str]:
+    """Give the rows of the last matrix that the operator signed, or say why none count."""
+    for record in reversed(views.last(runtime.ledger, count=20, type_=MATRIX_RECORDED)):
+        if not authority.holds(runtime.ledger, record):
+            continue
+        if problem := _unfit(runtime, record.data, record.data["at"]):
+            return {}, f"the one of record {record.sequence} does not count: {problem}"
+        rows = cast("list[dict[str, Any]]", record.data["rows"])
+        return {(row["name"], row["flag"]): row for row in rows}, "that matrix has no such row"
+    return {}, "not run: make matrix, then astra readiness --matrix FILE signs what it wrote"
+
+
+def _unfit(runtime: "Runtime", evidence: Mapping[str, Any], at: str) -> str:
+    """Say why evidence does not count here and now, or nothing."""
+    if evidence.get("code") != code_digest():
+        return "it is about other code than the code that runs here"
+    if evidence.get("target") != runtime.change_parts.repo.head():
+        return "the target's branch has moved since"
+    try:
+        age = runtime.clock.now() - datetime.fromisoformat(at)
+    except (TypeError, ValueError):
+        return "it does not say when it was made"
+    if age > OLDEST:
+        return f"it is {age.days} days old"
+    return "it is from the future" if age < -timedelta(minutes=5) else ""
 
 
 def _to_come(name: str) -> str:
@@ -136,11 +191,12 @@ def _dry_run(runtime: "Runtime") -> Line:
     if not found:
         return Line(name=name, go=False, evidence="none yet: astra changes dry-run")
     data = found[0].data
+    problem = _unfit(runtime, data, found[0].time)
     said = (
         f"{data['dry_run']} at {found[0].time[:19]}Z: {data['state']}, tests {data['tests']},"
-        f" {data['records']} records, kept in {data['folder']}"
+        f" {data['records']} records, kept in {data['folder']}{f'; {problem}' if problem else ''}"
     )
-    return Line(name=name, go=data["ok"] and data["ledger_whole"], evidence=said)
+    return Line(name=name, go=data["ok"] and data["ledger_whole"] and not problem, evidence=said)
 
 
 def _ledger(runtime: "Runtime") -> Line:
@@ -160,6 +216,23 @@ def _counters(runtime: "Runtime") -> Line:
     if alerts:
         said = f"{len(alerts)} records of the code family while it was off: {alerts[:3]}"
     return Line(name=name, go=moved and not alerts, evidence=said)
+
+
+def _standing(runtime: "Runtime") -> Line:
+    """Name what is wrong right now, and the alerts of the last day."""
+    troubles = {
+        "ledger": runtime.ledger.trouble,
+        "steps": runtime.steps.trouble,
+        "changes": runtime.change_steps.trouble,
+        "schedules": runtime.scheduler.trouble,
+        "disk": "almost full" if runtime.reserve.is_low() else "",
+    }
+    since = format_time(runtime.clock.now() - _ALERTS_SINCE)
+    notes, _ = Awareness(runtime.ledger).read(kind=ALERT, limit=20)
+    standing = [f"{name}: {trouble}" for name, trouble in troubles.items() if trouble]
+    standing += [f"{note.time[:19]}Z {note.text}" for note in notes if note.time >= since]
+    said = "; ".join(standing) or "nothing is wrong, and the last day had no alert"
+    return Line(name="no alert stands", go=not standing, evidence=said)
 
 
 def _rehearsed(runtime: "Runtime") -> Line:

@@ -1790,6 +1790,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/readiness/matrix/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Show Matrix Content
+         * @description Give what an operator signs to have a run of the matrix count for the target now.
+         */
+        post: operations["show_matrix_content_api_readiness_matrix_content_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/readiness/matrix": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Record Matrix */
+        post: operations["record_matrix_api_readiness_matrix_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/readiness/sign-off": {
         parameters: {
             query?: never;
@@ -2189,6 +2226,14 @@ export interface components {
              */
             reason: string;
         };
+        /** Body_record_matrix_api_readiness_matrix_post */
+        Body_record_matrix_api_readiness_matrix_post: {
+            matrix: components["schemas"]["Matrix"];
+            /** Authority */
+            authority: {
+                [key: string]: unknown;
+            };
+        };
         /** Body_reinforce_desire_api_desires__identifier__reinforce_post */
         Body_reinforce_desire_api_desires__identifier__reinforce_post: {
             /** Amount */
@@ -2208,10 +2253,6 @@ export interface components {
              * @description of the plan that was seen
              */
             plan_hash?: string | null;
-        };
-        /** Body_report_readiness_api_readiness_post */
-        Body_report_readiness_api_readiness_post: {
-            matrix?: components["schemas"]["Matrix"] | null;
         };
         /** Body_request_approval_api_changes__identifier__approval_post */
         Body_request_approval_api_changes__identifier__approval_post: {
@@ -3371,9 +3412,13 @@ export interface components {
         };
         /**
          * Matrix
-         * @description What `make matrix` wrote.
+         * @description What `make matrix` wrote: about which code, when, and each row.
          */
         Matrix: {
+            /** Code */
+            code: string;
+            /** At */
+            at: string;
             /** Rows */
             rows?: components["schemas"]["MatrixRow"][];
         };
@@ -3387,6 +3432,17 @@ export interface components {
             passed: boolean;
             /** Summary */
             summary: string;
+        };
+        /** MatrixSigned */
+        MatrixSigned: {
+            /** Code */
+            code: string;
+            /** At */
+            at: string;
+            /** Rows */
+            rows?: components["schemas"]["MatrixRow"][];
+            /** Target */
+            target: string;
         };
         /** MessageShown */
         MessageShown: {
@@ -9500,9 +9556,47 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: {
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Readiness"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_matrix_content_api_readiness_matrix_content_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
             content: {
-                "application/json": components["schemas"]["Body_report_readiness_api_readiness_post"];
+                "application/json": components["schemas"]["Matrix"];
             };
         };
         responses: {
@@ -9512,7 +9606,49 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Readiness"];
+                    "application/json": components["schemas"]["MatrixSigned"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    record_matrix_api_readiness_matrix_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_record_matrix_api_readiness_matrix_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Accepted"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
