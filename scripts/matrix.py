@@ -3,7 +3,9 @@
     python scripts/matrix.py [--output FILE] [ROW …]
 
 Rows for parts that do not exist yet (executing goals, research) are not here, so that readiness
-says no-go for them. The smoke row is the guided story, from a proposal to a release.
+says no-go for them. What is written says which code it is about and when it ran; it counts once the
+operator has signed it with `astra readiness --matrix FILE`. The smoke row is the guided story, from
+a proposal to a release.
 """
 
 import argparse
@@ -12,6 +14,8 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+
+from astra.trusted.files.code_identity import code_digest
 
 ROOT = Path(__file__).resolve().parent.parent
 ROWS: dict[str, tuple[str, str, tuple[str, ...]]] = {
@@ -45,7 +49,7 @@ def main() -> int:
     parser.add_argument("--output", type=Path, default=ROOT / "matrix.json")
     options = parser.parse_args()
     rows = [run(name) for name in options.rows or ROWS]
-    document = {"at": datetime.now(UTC).isoformat(), "rows": rows}
+    document = {"code": code_digest(), "at": datetime.now(UTC).isoformat(), "rows": rows}
     options.output.write_text(json.dumps(document, indent=2) + "\n")
     return 0 if all(row["passed"] for row in rows) else 1
 

@@ -23,7 +23,7 @@ from astra.adapters.device_files import KeyFile
 from astra.adapters.signed_channels import SignedChannels
 from astra.adapters.web_push import DeviceChannels, WebPush
 from astra.bootstrap.base import Base, open_base
-from astra.bootstrap.changing import ChangeParts, make_change_parts
+from astra.bootstrap.changing import ChangeParts, make_change_parts, make_readiness
 from astra.bootstrap.notifying import make_devices, make_key_file
 from astra.bootstrap.planning import Planning, make_running, planning_of
 from astra.bootstrap.releasing import make_deployer
@@ -164,6 +164,7 @@ def build_runtime(
             lanes.app_egress_lane(deployer),
             lanes.notifications_lane(outbox),
         )
+        background = Background(ledger, base.clock, every_lane, woken=woken)
 
         return Runtime(
             started_at=base.clock.now(),
@@ -195,7 +196,8 @@ def build_runtime(
             executor=executor,
             firings=firings,
             deployer=deployer,
-            background=Background(ledger, base.clock, every_lane, woken=woken),
+            readiness=make_readiness(base, sandbox, parts, background),
+            background=background,
             opened=opened.pop_all(),
         )
 

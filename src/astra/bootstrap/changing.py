@@ -19,6 +19,8 @@ from astra.changes.gathering import Gathering
 from astra.changes.readiness import Readiness
 from astra.changes.service import Changes
 from astra.deployments.views import quarantined_commits
+from astra.flow import Background
+from astra.persona.awareness import Awareness
 from astra.trusted.changes import model
 from astra.trusted.changes.workbench import Workbench
 from astra.trusted.file_ledger.check import check_files
@@ -37,7 +39,6 @@ class ChangeParts:
     changes: Changes
     live_output: LiveOutput
     dry_runs: DryRuns
-    readiness: Readiness
 
 
 def make_change_parts(base: Base, sandbox: Sandbox, opened: ExitStack) -> ChangeParts:
@@ -70,6 +71,7 @@ def make_change_parts(base: Base, sandbox: Sandbox, opened: ExitStack) -> Change
         configuration_text=lambda: contract.signed_text(ledger),
         closed=switches.why_no_changes,
         person_for_tests=switches.person_for_tests,
+        tests_required=switches.tests_required,
         ledger_is_whole=lambda: ledger_is_whole(root),
         quarantined=lambda: quarantined_commits(ledger),
     )
@@ -80,6 +82,7 @@ def make_change_parts(base: Base, sandbox: Sandbox, opened: ExitStack) -> Change
         ledger=ledger,
         clock=base.clock,
         files=folders,
+        tests_required=switches.tests_required,
         open_stage=lambda identifier: open_stage(
             base, folders.make(identifier), boxes=boxes, scanner=scanner
         ),
@@ -91,16 +94,28 @@ def make_change_parts(base: Base, sandbox: Sandbox, opened: ExitStack) -> Change
         changes=changes,
         live_output=live_output,
         dry_runs=dry_runs,
-        readiness=Readiness(
-            ledger=ledger,
-            clock=base.clock,
-            registry=base.registry,
-            flags=switches.flags,
-            ledger_is_whole=bench.ledger_is_whole,
-            alerts=changes.book.alerts,
-            sandbox_off=lambda: sandbox.off,
-            sandbox_problems=sandbox.problems,
-        ),
+    )
+
+
+def make_readiness(
+    base: Base, sandbox: Sandbox, parts: ChangeParts, background: Background
+) -> Readiness:
+    return Readiness(
+        ledger=base.ledger,
+        clock=base.clock,
+        registry=base.registry,
+        flags=base.switches.flags,
+        ledger_is_whole=parts.changes.bench.ledger_is_whole,
+        alerts=parts.changes.book.alerts,
+        sandbox_off=lambda: sandbox.off,
+        sandbox_problems=sandbox.problems,
+        target=parts.repo.head,
+        troubles=lambda: {
+            "ledger": base.ledger.trouble,
+            **{lane: background.trouble(lane) for lane in background.lanes},
+            "disk": "almost full" if base.reserve.is_low() else "",
+        },
+        alerts_since=Awareness(base.ledger).alerts_since,
     )
 
 

@@ -56,6 +56,7 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         passkeys.ENROLLED: "a passkey may decide in the operator's name, whose key signed it",
         passkeys.REVOKED: "a passkey was silenced; what it decided before stays",
         budgets.BUDGET_SPENT: "a start was counted against a budget of its day",
+        budgets.BUDGET_RETURNED: "what a refused call had spent was given back to its budget",
         telemetry.TOOL_CALLED: "a tool that only reads was called; how it went",
         telemetry.TOOL_REFUSED: "a call was refused or has to wait; with the reason",
         telemetry.TOOL_STARTED: "a call with an effect was allowed and began",
@@ -113,6 +114,8 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         changes.CONFLICTED: "a change does not fit the base any more, and goes back to the agent",
         changes.RENEWED: "somebody wants the evidence for a change gathered again",
         changes.COMMENTED: "somebody said something about a change",
+        changes.RETURNED: "the tests of a change did not pass, so it went back to the agent with"
+        " the failures and nobody was asked",
         changes.REVISION_REQUESTED: "a reviewer sent a change back, and why",
         changes.SUPERSEDED: "a change was replaced by a revision",
         changes.WITHDRAWN: "a change was turned down before anybody was asked to approve it",
@@ -189,6 +192,8 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         deployments.PUSHED: "the commit of a settled release was pushed to the operator's remote",
         deployments.PUSH_FAILED: "it was not pushed; why. The deployment stands",
         deployments.REMOVED: "a release beyond the number to keep was removed",
+        readiness.MATRIX_RECORDED: "the operator signed what a run of the test matrix said, for"
+        " this code and this target",
         readiness.SIGNED_OFF: "the operator signed a readiness report off",
         dry_run.APPROVED: "the operator rehearsed an approval, in a dry run, with a signature",
         dry_run.COMPLETED: "a dry run is over; how it went and where its transcript is",

@@ -16,6 +16,7 @@ from astra.adapters.device_files import KeyFile
 from astra.adapters.signed_channels import SignedChannels
 from astra.bootstrap.changing import ChangeParts
 from astra.bootstrap.planning import Planning, Running
+from astra.changes.readiness import Readiness
 from astra.changes.service import Changes
 from astra.deployments.service import Deployer
 from astra.desires.book import Desires
@@ -85,6 +86,7 @@ class Runtime:
     executor: Executor
     firings: ClaimedFirings
     deployer: Deployer
+    readiness: Readiness
     background: Background
     """The one loop for everything that happens without anybody's call."""
     opened: ExitStack = field(repr=False)

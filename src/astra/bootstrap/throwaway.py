@@ -84,6 +84,7 @@ def _bench(
         configuration=lambda: configuration,
         configuration_text=lambda: contract.signed_text(base.ledger),
         closed=str,
+        tests_required=base.switches.tests_required,
     )
 
 

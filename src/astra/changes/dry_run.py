@@ -19,8 +19,10 @@ from astra.changes.proposing import Proposal
 from astra.changes.service import Changes
 from astra.trusted.approvals import desk
 from astra.trusted.changes import model
+from astra.trusted.changes.evidence import TestVerdict
 from astra.trusted.changes.model import Change
 from astra.trusted.changes.ports import Imported
+from astra.trusted.files.code_identity import code_digest
 from astra.trusted.kernel.clock import Clock, format_time, parse_time
 from astra.trusted.kernel.errors import NotFound, Refused
 from astra.trusted.kernel.ids import random_id
@@ -127,6 +129,7 @@ class DryRuns:
     ledger: Ledger
     clock: Clock
     files: DryRunFiles
+    tests_required: Callable[[], bool]
     open_stage: Callable[[str], Stage]
     """Makes a stage for a dry run with this id."""
     _open: dict[str, DryRun] = field(default_factory=dict[str, DryRun])
@@ -178,10 +181,12 @@ class DryRuns:
         run.close()
         report = run.stage.verify()
         run.stage.discard()
-        ok = change["state"] == model.State.EXECUTED and report.ok
+        tested = self._tested(change["evidence"]["verdict"])
         summary = {
             "dry_run": run.id,
-            "ok": ok,
+            "ok": change["state"] == model.State.EXECUTED and report.ok and tested,
+            "code": code_digest(),
+            "target": change["base"],
             "state": change["state"],
             "tests": change["evidence"]["verdict"],
             "ledger_whole": report.ok,
@@ -191,6 +196,11 @@ class DryRuns:
         }
         self.ledger.append([Event(type=COMPLETED, actor="daemon", data=summary, subject=run.id)])
         return {**summary, "id": run.id, "transcript": transcript, "diff": change["diff"]}
+
+    def _tested(self, verdict: str | None) -> bool:
+        """Tell whether the tests count: passed, or none at all where the operator wants none."""
+        absent = verdict in {TestVerdict.NEVER_RAN, TestVerdict.NO_TESTS}
+        return verdict == TestVerdict.PASSED or (absent and not self.tests_required())
 
     def _keep(self, run: DryRun, transcript: list[str], change: dict[str, Any]) -> str:
         records = [record.line for record in views.records(run.stage.ledger, limit=1000)]

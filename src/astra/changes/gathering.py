@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from astra.trusted.changes import admission, commands, events
+from astra.trusted.changes import admission, commands, events, verdicts
 from astra.trusted.changes.evidence import Finding, Severity, TestReport, TestVerdict
 from astra.trusted.changes.files import ChangedFile
 from astra.trusted.changes.model import Change, Run, State
@@ -18,7 +18,7 @@ from astra.trusted.kernel.errors import AstraError, Refused
 from astra.trusted.kernel.text import printable
 
 MOST_ATTEMPTS = 3
-CHANGE, BASE_TESTS, OLD_CODE = "change", "base tests, new code", "new tests, base code"
+CHANGE, BASE_TESTS, OLD_CODE = verdicts.OWN_RUN, "base tests, new code", "new tests, base code"
 _MOST_FINDINGS = 500
 _LONGEST_TEXT = 4000
 _LONGEST_OUTPUT = 20_000
@@ -137,6 +137,8 @@ def judged(change: Change) -> tuple[str, str]:
             words.append("the change passes only with the tests it changed")
     if OLD_CODE in reports and reports[OLD_CODE]["verdict"] == TestVerdict.PASSED:
         words.append("the new tests pass on the old code too, so they prove nothing new")
+    if OLD_CODE in reports and verdicts.could_not_collect(reports[OLD_CODE]):
+        words.append("the new tests cannot even start on the old code, which proves nothing")
     return verdict, "; ".join(words)
 
 

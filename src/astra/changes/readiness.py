@@ -1,18 +1,23 @@
 """The go / no-go list before code writing is turned on: a verdict and the evidence for each line.
 
-What cannot be shown is a no-go, and so is what does not exist yet. The sign-off is a record that
-the operator signed over exactly this report.
+What cannot be shown is a no-go, and so is what does not exist yet. Evidence counts when it is about
+this code and this target, and no older than a week: the dry run says so in its record, and results
+of the test matrix count once the operator has signed them into the ledger; a file counts for
+nothing. The sign-off is a record that the operator signed over exactly this report.
 """
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any, cast
 
 from astra.changes import dry_run
 from astra.trusted.calls.registry import Registry
+from astra.trusted.files.code_identity import code_digest
 from astra.trusted.kernel import canonical
 from astra.trusted.kernel.clock import Clock, format_time
+from astra.trusted.kernel.errors import BadInput
 from astra.trusted.kernel.ids import random_id
 from astra.trusted.ledger import views
 from astra.trusted.ledger.ports import Ledger
@@ -23,7 +28,9 @@ from astra.trusted.policy.call import Actor, Call, Role
 from astra.trusted.policy.decision import Reason
 from astra.trusted.policy.gate import Known, decide
 
-SIGNED_OFF = "readiness_signed_off"
+SIGNED_OFF, MATRIX_RECORDED = "readiness_signed_off", "readiness_matrix_recorded"
+OLDEST = timedelta(days=7)
+_ALERTS_SINCE = timedelta(days=1)
 CODE_WRITE = "ASTRA_CODE_WRITE_ENABLED"
 MATRIX = (
     ("access", "off"),
@@ -61,15 +68,22 @@ class Readiness:
     alerts: Callable[[], Sequence[Any]]
     sandbox_off: Callable[[], bool]
     sandbox_problems: Callable[[], Sequence[str]]
+    target: Callable[[], str]
+    """Names the newest commit of the target's branch."""
+    troubles: Callable[[], Mapping[str, str]]
+    """Says what fails now, by its part; empty where nothing does."""
+    alerts_since: Callable[[str], Sequence[str]]
+    """Gives the alerts that people were shown since a time."""
 
-    def report(self, matrix: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Walk the list; `matrix` is what `make matrix` wrote, or nothing."""
+    def report(self) -> dict[str, Any]:
+        """Walk the list."""
         lines = (
             self._write_tools(),
-            *self._matrix_rows(matrix),
+            *self._matrix_rows(),
             self._dry_run(),
             self._chain(),
             self._counters(),
+            self._standing(),
             self._rehearsal(),
             self._sandbox(),
         )
@@ -80,6 +94,25 @@ class Readiness:
             "lines": [line.as_dict() for line in lines],
         }
         return {**document, "sha256": hashlib.sha256(canonical.encode(document)).hexdigest()}
+
+    def matrix_content(self, matrix: Mapping[str, Any]) -> dict[str, Any]:
+        """Give what an operator signs to have a run of the matrix count for this target now."""
+        rows = [
+            {name: row[name] for name in ("name", "flag", "passed", "summary")}
+            for row in matrix["rows"]
+        ]
+        about = {"code": matrix["code"], "at": matrix["at"], "rows": rows}
+        return {**about, "target": self.target()}
+
+    def record_matrix(self, matrix: Mapping[str, Any], signed: Signed) -> Record:
+        """Keep what a run of the matrix said, by the operator's signature."""
+        data = self.matrix_content(matrix)
+        if problem := self._unfit(data, data["at"]):
+            raise BadInput(f"this matrix does not count: {problem}", next_step="make matrix")
+        event = Event(type=MATRIX_RECORDED, actor="operator", data=data)
+        event = authority.signed_event(self.ledger, event, signed, now=self.clock.now())
+        (record,) = self.ledger.append([event])
+        return record
 
     def sign_off(self, report: Mapping[str, Any], signed: Signed) -> Record:
         event = Event(type=SIGNED_OFF, actor="operator", data=content(report))
@@ -112,19 +145,38 @@ class Readiness:
             name="with the flag off every write tool refuses", go=not open_, evidence=evidence
         )
 
-    def _matrix_rows(self, matrix: Mapping[str, Any] | None) -> list[Line]:
-        rows = cast("list[dict[str, Any]]", (matrix or {}).get("rows", []))
-        passed = {(row["name"], row["flag"]): row for row in rows}
-        missing = (
-            "that matrix has no such row" if rows else "not run: make matrix, then --matrix FILE"
-        )
+    def _matrix_rows(self) -> list[Line]:
+        rows, missing = self._recorded_rows()
         to_come = {name for name, tool in PARTS.items() if not self.registry.find(tool).available}
         return [
-            _row(
-                name, flag, passed.get((name, flag)), _to_come(name) if name in to_come else missing
-            )
+            _row(name, flag, rows.get((name, flag)), _to_come(name) if name in to_come else missing)
             for name, flag in MATRIX
         ]
+
+    def _recorded_rows(self) -> tuple[dict[tuple[str, str], dict[str, Any]], str]:
+        """Give the rows of the last matrix that the operator signed, or say why none count."""
+        for record in reversed(views.last(self.ledger, count=20, type_=MATRIX_RECORDED)):
+            if not authority.holds(self.ledger, record):
+                continue
+            if problem := self._unfit(record.data, record.data["at"]):
+                return {}, f"the one of record {record.sequence} does not count: {problem}"
+            rows = cast("list[dict[str, Any]]", record.data["rows"])
+            return {(row["name"], row["flag"]): row for row in rows}, "that matrix has no such row"
+        return {}, "not run: make matrix, then astra readiness --matrix FILE signs what it wrote"
+
+    def _unfit(self, evidence: Mapping[str, Any], at: str) -> str:
+        """Say why evidence does not count here and now, or nothing."""
+        if evidence.get("code") != code_digest():
+            return "it is about other code than the code that runs here"
+        if evidence.get("target") != self.target():
+            return "the target's branch has moved since"
+        try:
+            age = self.clock.now() - datetime.fromisoformat(at)
+        except (TypeError, ValueError):
+            return "it does not say when it was made"
+        if age > OLDEST:
+            return f"it is {age.days} days old"
+        return "it is from the future" if age < -timedelta(minutes=5) else ""
 
     def _dry_run(self) -> Line:
         name = "a dry run completed and its trail is whole"
@@ -132,11 +184,14 @@ class Readiness:
         if not records:
             return Line(name=name, go=False, evidence="none yet: astra changes dry-run")
         data = records[0].data
+        problem = self._unfit(data, records[0].time)
         evidence = (
             f"{data['dry_run']} at {records[0].time[:19]}Z: {data['state']}, tests {data['tests']},"
             f" {data['records']} records, kept in {data['folder']}"
+            f"{f'; {problem}' if problem else ''}"
         )
-        return Line(name=name, go=data["ok"] and data["ledger_whole"], evidence=evidence)
+        go = data["ok"] and data["ledger_whole"] and not problem
+        return Line(name=name, go=go, evidence=evidence)
 
     def _chain(self) -> Line:
         whole = self.ledger_is_whole()
@@ -154,6 +209,13 @@ class Readiness:
         if alerts:
             evidence = f"{len(alerts)} records of the code family while it was off: {alerts[:3]}"
         return Line(name=name, go=moved and not alerts, evidence=evidence)
+
+    def _standing(self) -> Line:
+        """Name what is wrong right now, and the alerts of the last day."""
+        standing = [f"{name}: {trouble}" for name, trouble in self.troubles().items() if trouble]
+        standing += self.alerts_since(format_time(self.clock.now() - _ALERTS_SINCE))
+        evidence = "; ".join(standing) or "nothing is wrong, and the last day had no alert"
+        return Line(name="no alert stands", go=not standing, evidence=evidence)
 
     def _rehearsal(self) -> Line:
         name = "an operator has rehearsed an approval"

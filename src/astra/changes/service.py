@@ -22,6 +22,7 @@ _NEXT = {
     State.GRANTED: "the operator approved it; it is being merged",
     State.APPROVED: "the operator approved it; it is being merged",
     State.REVISE: "read the comments and propose a revision with supersedes={id}",
+    State.TESTS_FAILED: "read the failures and propose a revision with supersedes={id}",
     State.CONFLICT: "read what stands in its way, then propose it again with supersedes={id}",
     State.REJECTED: "read the reason; propose something else, or leave it",
 }

@@ -81,5 +81,6 @@ EFFECTS: Mapping[str, rows.Effect] = MappingProxyType(
         changes.CONFLICTED: _change_rests,
         changes.SUPERSEDED: _change_rests,
         changes.REVISION_REQUESTED: _change_rests,
+        changes.RETURNED: _change_rests,
     }
 )

@@ -66,6 +66,11 @@ class Awareness:
         notes = [Note(**dict(zip(names, row, strict=True))) for row in rows[:limit]]
         return notes, str(notes[-1].sequence) if len(rows) > limit else None
 
+    def alerts_since(self, time: str) -> list[str]:
+        """Write out the newest alerts since a time."""
+        notes, _cursor = self.read(kind=ALERT)
+        return [f"{note.time[:19]}Z {note.text}" for note in notes if note.time >= time]
+
 
 def _survey(record: Record) -> str:
     top: list[str] = record.data["top"]
@@ -160,6 +165,15 @@ def _sent_back(record: Record) -> str:
     return f"a reviewer wants {record.subject} changed: {record.data['text']}"
 
 
+def _returned(record: Record) -> str:
+    names = ", ".join(str(failure["name"]) for failure in record.data["failures"][:10])
+    failed = f" Failed: {printable(names)[:500]}." if names else ""
+    return (
+        f"{record.subject} came back to you: {_why(record)}.{failed} Nobody was asked to approve"
+        f" it; propose a revision with supersedes={record.subject}"
+    )
+
+
 def _conflict(record: Record) -> str:
     paths = ", ".join(record.data["paths"])
     return f"{record.subject} does not fit the new base: {record.data['why']} {paths}".strip()
@@ -196,6 +210,7 @@ NOTES: Mapping[str, tuple[str, Callable[[Record], str]]] = {
     changes.EXECUTED: (OUTCOME, _merged),
     changes.REJECTED: (OUTCOME, _reason("was rejected")),
     changes.REVISION_REQUESTED: (OUTCOME, _sent_back),
+    changes.RETURNED: (OUTCOME, _returned),
     changes.CONFLICTED: (OUTCOME, _conflict),
     changed.STEP_FAILED: (ALERT, _step_failed),
     telemetry.TOOL_INTERRUPTED: (ALERT, _interrupted),

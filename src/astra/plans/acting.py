@@ -30,8 +30,8 @@ from astra.trusted.kernel.errors import AstraError, BadInput
 from astra.trusted.kernel.masking import mask, redact
 from astra.trusted.kernel.text import one_line
 from astra.trusted.ledger.record import Event
+from astra.trusted.policy import payload
 from astra.trusted.policy.call import Call
-from astra.trusted.policy.telemetry import shown
 
 LONGEST_OUTPUT = 8_000
 LARGEST_ACTION = 800_000
@@ -217,8 +217,8 @@ class Acting:
             refusals.skipped(self.register, plan),
         )
         missing_grants = refusals.missing(attempts, granted, skipped)
-        if not missing_grants:
-            return False
+        if not missing_grants or payload.objection(step.action or {}):
+            return False  # nobody is asked to sign for what they could not read in whole
         block_data = {
             **_wanted(step, missing_grants),
             "ran": {"outcome": ran[0], "result": mask(ran[1])[:LONGEST_RESULT]},
@@ -238,11 +238,21 @@ class Acting:
         except AstraError as error:
             self.finish(plan, step, "refused", _told(error))
             return True
+        if self._refuses_unreadable(plan, step):
+            return True
         grant_list = ", ".join(f"{kind} {one_line(value, 200)}" for kind, value in missing)
         block_data = _wanted(step, missing)
         summary = f"it wants what it was not granted: {grant_list}"
         block(self.register, plan, events.BLOCKED_ON_PERMISSION, block_data, summary)
         return False
+
+    def _refuses_unreadable(self, plan: AgentPlan, step: Step) -> bool:
+        """Refuse an action that somebody has to sign for and could not read in whole."""
+        problem = payload.objection(step.action or {})
+        if problem is None:
+            return False
+        self.finish(plan, step, "refused", _told(problem.as_error()))
+        return True
 
     def _must_confirm(self, plan: AgentPlan, step: Step, call: Call) -> bool:
         assert plan.plan is not None  # noqa: S101 - it runs, so it was drafted
@@ -251,13 +261,16 @@ class Acting:
         return destructive and not self.contracts.confirmed(plan, step)
 
     def _wait_for_confirmation(self, plan: AgentPlan, step: Step, call: Call) -> bool:
+        if self._refuses_unreadable(plan, step):
+            return True
         block_data = {
             "step": step.step,
             "digest": step.digest,
             "tool": call.tool,
-            "arguments": shown(call.arguments),
+            "arguments": dict(call.arguments),
+            "action": step.action,
         }
-        arguments = one_line(json.dumps(shown(call.arguments), ensure_ascii=False), 300)
+        arguments = one_line(json.dumps(call.arguments, ensure_ascii=False), 300)
         summary = f"it is about to destroy something: {call.tool} {arguments}"
         block(self.register, plan, events.BLOCKED_ON_DESTRUCTIVE, block_data, summary)
         return False
@@ -268,7 +281,7 @@ def _wanted(step: Step, missing: tuple[Item, ...]) -> dict[str, Any]:
         "step": step.step,
         "digest": step.digest,
         "items": [list(item) for item in missing],
-        "action": shown(step.action),
+        "action": step.action,
     }
 
 

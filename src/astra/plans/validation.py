@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 from astra.plans.schema import Checkpoint, Permissions, Plan
 from astra.plans.skills import GROUPS, SkillBook, checked
 from astra.trusted.kernel.errors import Refused
-from astra.trusted.policy import domains, manifest
+from astra.trusted.policy import domains, manifest, payload
 from astra.trusted.policy.grants import GrantKind, GrantPlaces, check_grant
 from astra.trusted.policy.manifest import BadManifest
 
+LARGEST_PLAN = 256 * 1024
 _KINDS = {"read_paths": GrantKind.READ_PATHS, "write_paths": GrantKind.WRITE_PATHS}
 
 
@@ -36,6 +37,7 @@ class Rules:
 
     def check(self, plan: Plan) -> Plan:
         """Give the plan in its one spelling, or refuse it with the first reason."""
+        payload.require(plan.as_dict(), largest=LARGEST_PLAN)
         permissions = self.check_permissions(plan.manifest)
         self._refuse_unsaid_places(permissions)
         checkpoints = tuple(self._checkpoint(checkpoint) for checkpoint in plan.checkpoints)

@@ -17,8 +17,8 @@ from astra.trusted.approvals.desk import LIFETIME, Desk
 from astra.trusted.kernel.clock import Clock, parse_time
 from astra.trusted.kernel.errors import AstraError, BadInput, Conflict, NeedsApproval
 from astra.trusted.ledger.ports import Ledger
+from astra.trusted.policy import payload
 from astra.trusted.policy.call import Call, Tier
-from astra.trusted.policy.telemetry import shown
 
 _SLACK = timedelta(hours=1)
 
@@ -81,6 +81,7 @@ class Admission:
 
     def _ask(self, schedule: Schedule, call: Call, *, actor: str) -> str:
         """Ask; the answer is good until the next firing, however far away that is."""
+        payload.require(call.content())
         now, definition = self.clock.now(), schedule.definition
         following = parse_time(schedule.next_run) if schedule.next_run else now
         until = following + timedelta(seconds=definition.catch_up_seconds) + _SLACK
@@ -90,8 +91,7 @@ class Admission:
             digest=call.digest(),
             summary=f"schedule {definition.name!r} asks to run {call.tool} once",
             details={
-                "arguments": shown(call.arguments),
-                "footprint": call.footprint.as_dict(),
+                **call.content(),
                 "cron_expression": definition.cron_expression,
                 "timezone": definition.timezone,
                 "next_run": schedule.next_run,

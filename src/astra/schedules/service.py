@@ -25,7 +25,9 @@ from astra.trusted.kernel.errors import (
 from astra.trusted.kernel.ids import from_content
 from astra.trusted.ledger import unseen
 from astra.trusted.ledger.ports import Ledger
+from astra.trusted.policy import contract, payload
 from astra.trusted.policy.budgets import CALLS_PER_TOOL
+from astra.trusted.policy.call import Tier
 
 _TRIES = 20
 _BOUNDS = {
@@ -83,6 +85,25 @@ class Timetable:
                     self._withdraw_approvals(identifier)
                 return self.get(identifier)
         raise _busy(identifier)
+
+    def loosened(self, changes: Mapping[str, Any], identifier: str | None = None) -> str:
+        """Say how a new or modified schedule would go beyond the signed ceiling, or nothing.
+
+        Reading is free, so a budget counts where the schedule has an effect. What is not raised
+        may stay as it is.
+        """
+        before = self.get(identifier).definition if identifier else None
+        wanted = _changed(before, changes) if before else Definition.read(changes)
+        ceiling = contract.in_force(self.ledger).budgets.schedule_per_day
+        if wanted.safety_tier == Tier.READ or wanted.per_day_budget <= ceiling:
+            return ""
+        if before and before.safety_tier != Tier.READ:
+            if wanted.per_day_budget <= before.per_day_budget:
+                return ""
+            words = f"raises the budget from {before.per_day_budget} to {wanted.per_day_budget}"
+        else:
+            words = f"sets a budget of {wanted.per_day_budget}"
+        return f"{words} firings a day, above the ceiling of {ceiling} ([budgets] schedule_per_day)"
 
     def pause(self, identifier: str, *, actor: str) -> Schedule:
         for _ in range(_TRIES):
@@ -154,6 +175,8 @@ class Timetable:
         facts = self.catalogue.facts(definition.target_tool)
         _check_tool(definition, facts)
         self.catalogue.check(definition.target_tool, definition.payload)
+        if definition.safety_tier == Tier.EXTERNAL:
+            payload.require(definition.payload)  # each firing will be signed by somebody
         self._check_dependencies(definition, schedule)
         if definition.target_tool == facts.name:
             return definition

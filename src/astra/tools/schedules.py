@@ -160,11 +160,25 @@ class Tasks(Answer):
     next: int | None
 
 
-def _create(arguments: CreateArguments, services: Services) -> Created:
+def _definition_fields(arguments: CreateArguments, services: Services) -> dict[str, Any]:
     fields = arguments.model_dump()
     if fields["safety_tier"] is None:
         facts = services.schedules.catalogue.facts(arguments.target_tool)
         fields["safety_tier"] = facts.tier
+    return fields
+
+
+def _creates_loosely(arguments: CreateArguments, services: Services) -> str:
+    return services.schedules.loosened(_definition_fields(arguments, services))
+
+
+def _modifies_loosely(arguments: ModifyArguments, services: Services) -> str:
+    changes = arguments.model_dump(exclude={"id", "seen"}, exclude_none=True)
+    return services.schedules.loosened(changes, arguments.id)
+
+
+def _create(arguments: CreateArguments, services: Services) -> Created:
+    fields = _definition_fields(arguments, services)
     schedule, created = services.schedules.create(Definition.read(fields), actor=services.actor)
     return Created.model_validate({**services.schedules.shown(schedule), "created": created})
 
@@ -222,20 +236,23 @@ TOOLS: tuple[AnyTool, ...] = (
         name="astra.schedule.create",
         title="Create a schedule",
         description="Runs a tool on a clock, within its tier and a budget a day. The same content"
-        " is the same schedule.",
+        " is the same schedule. A budget above the signed ceiling waits for a signature.",
         input=CreateArguments,
         output=Created,
         tier=Tier.LOCAL_WRITE,
         handler=_create,
+        loosens=_creates_loosely,
     ),
     Tool(
         name="astra.schedule.modify",
         title="Modify a schedule",
-        description="Changes fields of a schedule; its id stays, its approvals do not.",
+        description="Changes fields of a schedule; its id stays, its approvals do not. Raising its"
+        " budget above the signed ceiling waits for a signature.",
         input=ModifyArguments,
         output=Shown,
         tier=Tier.LOCAL_WRITE,
         handler=_modify,
+        loosens=_modifies_loosely,
     ),
     Tool(
         name="astra.schedule.pause",

@@ -170,7 +170,7 @@ def test_an_answer_for_one_approval_is_none_for_another(root: RootInMemory) -> N
     device = enrolled(root)
     first, second = (
         gate.desk.ask(
-            kind="tool_call",
+            kind="test",
             subject_id="fetch_url",
             digest=digest * 64,
             summary="",

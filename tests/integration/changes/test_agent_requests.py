@@ -104,7 +104,7 @@ def test_without_the_flag_nothing_is_named_in_its_file(here: ChangesHere) -> Non
 
 def test_failed_tests_and_a_stale_approval_are_told_apart(here: ChangesHere) -> None:
     here.tests.verdict = TestVerdict.FAILED
-    here.approve(here.reviewed())
+    here.insist(here.reviewed())
     found = obstacle(here)
     assert found
     assert (found.code, found.person) == ("tests_missing", False)

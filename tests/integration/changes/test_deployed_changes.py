@@ -37,7 +37,7 @@ def test_an_approval_without_it_deploys_nothing(here: ChangesHere) -> None:
 def test_what_failed_its_tests_is_not_deployed_and_says_why(here: ChangesHere) -> None:
     here.tests.verdict = TestVerdict.FAILED
     change = here.reviewed()
-    here.approve(change, deploy=True)
+    here.insist(change, deploy=True)
     here.steps.run_due()
     assert here.get(change.id).state is State.EXECUTED
     assert here.types().count(events.DECLINED) == 1

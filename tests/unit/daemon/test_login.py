@@ -25,11 +25,11 @@ def test_open_links_are_few() -> None:
     assert links.spend(last, NOW)
 
 
-def test_after_ten_failures_everybody_waits_a_minute() -> None:
+def test_after_ten_failures_their_source_waits_a_minute_and_nobody_else() -> None:
     attempts = Attempts()
     for number in range(10):
-        attempts.check(NOW)
-        attempts.failed(NOW + timedelta(seconds=number))
+        attempts.failed("one", NOW + timedelta(seconds=number))
     with pytest.raises(TooMany):
-        attempts.check(NOW + timedelta(seconds=59))
-    attempts.check(NOW + timedelta(seconds=60))
+        attempts.failed("one", NOW + timedelta(seconds=59))
+    attempts.failed("another", NOW + timedelta(seconds=59))
+    attempts.failed("one", NOW + timedelta(seconds=61))

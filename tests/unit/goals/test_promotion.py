@@ -144,7 +144,7 @@ def test_an_approval_for_another_text_or_desire_makes_no_goal(gate: GateInMemory
 
 def test_approving_something_else_makes_no_goal(gate: GateInMemory) -> None:
     approval = gate.desk.ask(
-        kind="tool_call",
+        kind="test",
         subject_id=want(gate).id,
         digest="d" * 64,
         summary="run",

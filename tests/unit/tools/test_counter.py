@@ -75,7 +75,9 @@ def test_a_failing_effect_is_finished_with_its_reason() -> None:
     world = CounterInMemory(tool(tier=Tier.LOCAL_WRITE, handler=fail))
     with pytest.raises(NotFound):
         world.call("astra.echo")
-    assert last(world).data["outcome"]["code"] == "not_found"
+    finished, returned, _pool = views.last(world.gate.root.ledger, count=3)
+    assert finished.data["outcome"]["code"] == "not_found"
+    assert returned.type == "budget_returned"
 
 
 def test_an_unexpected_failure_is_recorded_and_not_swallowed() -> None:

@@ -6,6 +6,7 @@ type Schemas = components["schemas"];
 
 export type Approval = Schemas["ApprovalShown"];
 export type ApprovalDetails = Schemas["ApprovalDetails"];
+export type Payload = Schemas["Payload"];
 export type Desire = Schemas["DesireShown"];
 export type Numbers = Schemas["Numbers"];
 export type Series = Schemas["Series"];

@@ -1208,6 +1208,9 @@ export interface paths {
         /**
          * Request Approval
          * @description Give the approval that waits for exactly this change; ask again where it expired.
+         *
+         *     A change whose tests did not pass is asked for only with `despite_tests`, and then that is
+         *     a term of what is signed.
          */
         post: operations["request_approval_api_changes__identifier__approval_post"];
         delete?: never;
@@ -1787,6 +1790,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/readiness/matrix/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Show Matrix Content
+         * @description Give what an operator signs to have a run of the matrix count for the target now.
+         */
+        post: operations["show_matrix_content_api_readiness_matrix_content_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/readiness/matrix": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Record Matrix */
+        post: operations["record_matrix_api_readiness_matrix_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/readiness/sign-off": {
         parameters: {
             query?: never;
@@ -1972,6 +2012,7 @@ export interface components {
             details: {
                 [key: string]: unknown;
             };
+            payload: components["schemas"]["Payload"];
             /** Requested By */
             requested_by: string;
             /** Correlation */
@@ -2185,6 +2226,14 @@ export interface components {
              */
             reason: string;
         };
+        /** Body_record_matrix_api_readiness_matrix_post */
+        Body_record_matrix_api_readiness_matrix_post: {
+            matrix: components["schemas"]["Matrix"];
+            /** Authority */
+            authority: {
+                [key: string]: unknown;
+            };
+        };
         /** Body_reinforce_desire_api_desires__identifier__reinforce_post */
         Body_reinforce_desire_api_desires__identifier__reinforce_post: {
             /** Amount */
@@ -2205,9 +2254,13 @@ export interface components {
              */
             plan_hash?: string | null;
         };
-        /** Body_report_readiness_api_readiness_post */
-        Body_report_readiness_api_readiness_post: {
-            matrix?: components["schemas"]["Matrix"] | null;
+        /** Body_request_approval_api_changes__identifier__approval_post */
+        Body_request_approval_api_changes__identifier__approval_post: {
+            /**
+             * Despite Tests
+             * @default false
+             */
+            despite_tests: boolean;
         };
         /** Body_resume_plan_api_agents__identifier__resume_post */
         Body_resume_plan_api_agents__identifier__resume_post: {
@@ -3380,9 +3433,13 @@ export interface components {
         };
         /**
          * Matrix
-         * @description What `make matrix` wrote.
+         * @description What `make matrix` wrote: about which code, when, and each row.
          */
         Matrix: {
+            /** Code */
+            code: string;
+            /** At */
+            at: string;
             /** Rows */
             rows?: components["schemas"]["MatrixRow"][];
         };
@@ -3396,6 +3453,17 @@ export interface components {
             passed: boolean;
             /** Summary */
             summary: string;
+        };
+        /** MatrixSigned */
+        MatrixSigned: {
+            /** Code */
+            code: string;
+            /** At */
+            at: string;
+            /** Rows */
+            rows?: components["schemas"]["MatrixRow"][];
+            /** Target */
+            target: string;
         };
         /** MessageShown */
         MessageShown: {
@@ -3724,6 +3792,20 @@ export interface components {
             name: string;
             /** Displayname */
             displayName: string;
+        };
+        /**
+         * Payload
+         * @description All of what would be signed, as the one text that every door shows.
+         */
+        Payload: {
+            /** Text */
+            text: string;
+            /** Lines */
+            lines: number;
+            /** Characters */
+            characters: number;
+            /** Sha256 */
+            sha256: string;
         };
         /** PlanBrief */
         PlanBrief: {
@@ -7874,7 +7956,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Body_request_approval_api_changes__identifier__approval_post"];
+            };
+        };
         responses: {
             /** @description Successful Response */
             200: {
@@ -9491,9 +9577,47 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: {
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Readiness"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_matrix_content_api_readiness_matrix_content_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
             content: {
-                "application/json": components["schemas"]["Body_report_readiness_api_readiness_post"];
+                "application/json": components["schemas"]["Matrix"];
             };
         };
         responses: {
@@ -9503,7 +9627,49 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Readiness"];
+                    "application/json": components["schemas"]["MatrixSigned"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    record_matrix_api_readiness_matrix_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_record_matrix_api_readiness_matrix_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Accepted"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */

@@ -8,13 +8,13 @@ import { Badge, StateBadge } from "../parts/Badge";
 import { Button } from "../parts/Button";
 import { Card, Fact, Facts } from "../parts/Card";
 import { Digest, StoryLink } from "../parts/Id";
-import { Json } from "../parts/Json";
 import { Meter } from "../parts/Meter";
 import { PageHeader } from "../parts/PageHeader";
 import { Sign } from "../parts/Sign";
 import { Answer, Trouble } from "../parts/states";
 import { Time, useNow } from "../parts/Time";
 import { Untrusted } from "../parts/Untrusted";
+import { Whole } from "../parts/Whole";
 import { useKeys } from "../shell/keys";
 import { ageing, kindInWords } from "./waiting";
 
@@ -28,7 +28,7 @@ export function Approval() {
 }
 
 function Review({ found }: { found: ApprovalDetails }) {
-  const { arguments: given, footprint, in_words: words, ...rest } = found.details;
+  const { footprint, in_words: words } = found.details;
   return (
     <>
       <PageHeader
@@ -51,16 +51,9 @@ function Review({ found }: { found: ApprovalDetails }) {
               <Fact name="What">
                 <Untrusted text={found.subject_id} className="font-mono text-sm" />
               </Fact>
-              {given !== undefined && (
-                <Fact name="With">
-                  <Json value={given} />
-                </Fact>
-              )}
-              {Object.entries(rest).map(([name, value]) => (
-                <Fact key={name} name={name.replaceAll("_", " ")}>
-                  {typeof value === "string" ? <Untrusted text={value} /> : <Json value={value} />}
-                </Fact>
-              ))}
+              <Fact name="All of it">
+                <Whole payload={found.payload} />
+              </Fact>
               <Fact name="Digest">
                 <Digest value={found.digest} />
                 <p className="text-sm text-soft">

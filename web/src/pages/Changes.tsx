@@ -14,6 +14,7 @@ const STATES = [
   "awaiting_approval",
   "gathering_evidence",
   "changes_requested",
+  "tests_failed",
   "conflict",
   "executed",
   "rolled_back",

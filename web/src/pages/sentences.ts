@@ -83,6 +83,7 @@ const SAYINGS: Record<string, Say> = {
   change_rebased: () => "The branch moved; the change was put on top of it.",
   change_conflicted: (data) => `The change does not fit the branch any more: ${text(data.why)}.`,
   change_commented: (data) => `Somebody said: ${said(data)}`,
+  change_returned: (data) => `Back to the agent by itself: ${text(data.reason)}.`,
   change_revision_requested: (data) => `Sent back to the agent: ${said(data)}`,
   change_superseded: () => "A revision took its place.",
   agent_plan_requested: (data) => `A plan was asked for: ${text(data.description)}`,

@@ -26,6 +26,7 @@ const STATES: Record<string, Tone> = {
   gathering_evidence: "plain",
   changes_requested: "warn",
   conflict: "warn",
+  tests_failed: "bad",
   rolled_back: "warn",
   executed: "good",
   granted: "good",

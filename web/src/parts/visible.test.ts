@@ -6,6 +6,12 @@ describe("text from an agent", () => {
     expect(visible("a\x1b[2Jb\u202ec\u200bd\u2066e")).toBe("a\\x1b[2Jb\\u202ec\\u200bd\\u2066e");
   });
 
+  it("spells out letters and marks that are drawn as nothing", () => {
+    expect(visible("a\u3164b\ufe0fc\u034fd\u{e0101}\x9b")).toBe(
+      "a\\u3164b\\ufe0fc\\u034fd\\U000e0101\\x9b",
+    );
+  });
+
   it("keeps line ends and tabs", () => {
     expect(visible("one\n\ttwo")).toBe("one\n\ttwo");
   });

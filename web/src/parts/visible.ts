@@ -1,9 +1,11 @@
 /**
  * Text that an agent may have written, made honest: control characters, terminal escapes and
- * characters that turn the reading direction or hide are spelled out, as the server does it.
+ * characters that turn the reading direction or hide are spelled out, as the server does it. That
+ * includes what Unicode calls Default_Ignorable: letters and marks that are drawn as nothing.
  */
 
-const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu;
+const HIDDEN =
+  /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}]/gu;
 
 export type Piece = { text: string; escaped: boolean };
 

@@ -107,9 +107,12 @@ const LABELS: Record<string, string> = {
 /** The new tests should fail on the old code: only then do they notice the change. */
 function meaning(run: TestRun): string {
   if (run.label !== OLD_CODE || !run.report) return "";
-  return run.report.verdict === "passed"
-    ? "They pass there too, so they prove nothing new."
-    : "As it should be: the new tests notice the change.";
+  const { verdict, failed } = run.report;
+  if (verdict === "passed") return "They pass there too, so they prove nothing new.";
+  if (verdict !== "failed") return "They did not run to their end there, which proves nothing.";
+  return failed
+    ? "As it should be: the new tests notice the change."
+    : "They cannot even start there, which proves nothing.";
 }
 
 function Evidence({ change }: { change: Change }) {
@@ -136,7 +139,7 @@ function Evidence({ change }: { change: Change }) {
       <p className="mt-2 text-sm text-soft">
         The counts are what the code under test says about itself. Runs in the sandbox.
       </p>
-      {change.state === "awaiting_approval" && <Again change={change} />}
+      {["awaiting_approval", "tests_failed"].includes(change.state) && <Again change={change} />}
     </Card>
   );
 }

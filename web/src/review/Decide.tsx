@@ -32,6 +32,7 @@ export function Decide({ change }: { change: Change }) {
         ]
       : [],
   );
+  if (change.state === "tests_failed") return <Returned change={change} />;
   if (!open) return <Over change={change} />;
   const count = drafts.remarks.length;
   return (
@@ -79,7 +80,10 @@ function Approve({ change, onClose }: { change: Change; onClose: () => void }) {
   const found = useQuery(approvalQuery(change.approval_id ?? ""));
   const [consent, setConsent] = useState<string[]>([]);
   const [deploy, setDeploy] = useState(false);
+  const [despite, setDespite] = useState(false);
+  const failing = failingTests(found.data?.details.despite_tests);
   const terms = {
+    ...(failing && despite ? { despite_tests: failing } : {}),
     ...(consent.length ? { consent: consent.toSorted() } : {}),
     ...(deploy ? { deploy: true } : {}),
   };
@@ -87,6 +91,7 @@ function Approve({ change, onClose }: { change: Change; onClose: () => void }) {
     `astra approve ${change.approval_id}`,
     ...consent.toSorted().map((path) => `--consent ${quoted(path)}`),
     ...(deploy ? ["--deploy"] : []),
+    ...(failing && despite ? ["--despite-tests"] : []),
   ];
   return (
     <Dialog title="Approve this change" onClose={onClose}>
@@ -107,6 +112,12 @@ function Approve({ change, onClose }: { change: Change; onClose: () => void }) {
             protected
           </Tick>
         ))}
+        {failing && (
+          <Tick on={despite} onChange={setDespite}>
+            <strong>Its tests did not pass ({failing.replaceAll("_", " ")}).</strong> I take it
+            despite that
+          </Tick>
+        )}
         <Tick on={deploy} onChange={setDeploy}>
           deploy it as well
         </Tick>
@@ -121,7 +132,7 @@ function Approve({ change, onClose }: { change: Change; onClose: () => void }) {
               ...(Object.keys(terms).length ? { terms } : {}),
             }}
             command={words.join(" ")}
-            disabled={consent.length < change.protected.length}
+            disabled={consent.length < change.protected.length || (failing !== "" && !despite)}
             send={async (authority) => {
               const path = { params: { path: { identifier: approval.id } } };
               await answer(
@@ -139,6 +150,41 @@ function Approve({ change, onClose }: { change: Change; onClose: () => void }) {
         <Button onClick={onClose}>Done</Button>
       </div>
     </Dialog>
+  );
+}
+
+/** The verdict that a signature has to name, where the request says that tests stand in its way. */
+function failingTests(verdict: unknown): string {
+  return typeof verdict === "string" ? verdict : "";
+}
+
+/** A change that went back to the agent by itself: nothing waits here, unless somebody insists. */
+function Returned({ change }: { change: Change }) {
+  const client = useQueryClient();
+  const ask = useMutation({
+    mutationFn: () =>
+      answer(
+        api.POST("/api/changes/{identifier}/approval", {
+          params: { path: { identifier: change.id } },
+          body: { despite_tests: true },
+        }),
+      ),
+    onSettled: () => client.invalidateQueries({ queryKey: ["changes"] }),
+  });
+  return (
+    <section
+      aria-label="Returned to the agent"
+      className="mt-4 space-y-2 rounded-card border border-line bg-surface px-4 py-3 text-sm"
+    >
+      <p>
+        This change went back to the agent by itself:{" "}
+        <Untrusted text={change.decision.reason} max={400} />. Nothing waits for you.
+      </p>
+      {ask.error && <Trouble error={ask.error} />}
+      <Button look="danger" busy={ask.isPending} onClick={() => ask.mutate()}>
+        Decide on it despite its tests
+      </Button>
+    </section>
   );
 }
 

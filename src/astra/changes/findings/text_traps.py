@@ -13,9 +13,9 @@ from astra.changes.findings.source import Source
 from astra.trusted.changes.evidence import Finding, Severity
 from astra.trusted.changes.files import EXECUTABLE, LINK, SUBMODULE
 from astra.trusted.kernel.masking import MASK, mask
+from astra.trusted.kernel.text import is_invisible, turns_direction
 
 LONGEST_LINE = 500
-_DIRECTION = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
 _COOKIE = re.compile(r"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _PLAIN_ENCODINGS = frozenset({"utf-8", "utf8", "ascii", "us-ascii", "utf-8-sig"})
@@ -41,6 +41,8 @@ def _whole_file(source: Source) -> Iterator[Finding]:
     if source.new is not None and any(_is_mixed(word[0]) for word in _WORD.finditer(source.path)):
         message = "its name mixes letters of two alphabets that look alike"
         yield source.about("mixed-alphabets", Severity.WARNING, 0, message)
+    if source.new is not None and not source.path.isascii():
+        yield from _hidden(source, 0, source.path)
     if source.problem:
         yield source.about("not-text", Severity.WARNING, 0, source.problem)
     if source.language == "python" and source.new is not None and source.new_tree is None:
@@ -80,16 +82,24 @@ def _line(source: Source, number: int, line: str) -> Iterator[Finding]:
 
 
 def _beyond_ascii(source: Source, number: int, line: str) -> Iterator[Finding]:
-    if match := _DIRECTION.search(line):
-        message = f"U+{ord(match[0]):04X} changes the order in which text is shown"
-        yield source.finding("turns-reading-direction", Severity.DANGER, number, message)
-    hidden = next((c for c in line if unicodedata.category(c) in {"Cf", "Co", "Zl", "Zp"}), None)
-    if hidden and not _DIRECTION.search(hidden):
-        message = f"U+{ord(hidden):04X} cannot be seen"
-        yield source.finding("invisible-character", Severity.DANGER, number, message)
+    yield from _hidden(source, number, line)
     if any(_is_mixed(word[0]) for word in _WORD.finditer(line)):
         message = "a word mixes letters of two alphabets that look alike"
         yield source.finding("mixed-alphabets", Severity.WARNING, number, message)
+
+
+def _hidden(source: Source, number: int, text: str) -> Iterator[Finding]:
+    """Find what is drawn as nothing or turns the order of text; line 0 is the file's name."""
+    invisible = [char for char in text if is_invisible(char)]
+    turning = next((char for char in invisible if turns_direction(char)), None)
+    unseen = next((char for char in invisible if not turns_direction(char)), None)
+    place = "" if number else "in its name: "
+    if turning:
+        message = f"{place}U+{ord(turning):04X} changes the order in which text is shown"
+        yield source.about("turns-reading-direction", Severity.DANGER, number, message, text)
+    if unseen:
+        message = f"{place}U+{ord(unseen):04X} cannot be seen"
+        yield source.about("invisible-character", Severity.DANGER, number, message, text)
 
 
 def _is_mixed(word: str) -> bool:

@@ -1,16 +1,21 @@
-"""What the command line says and asks. Text from elsewhere is shown escaped, whatever is in it."""
+"""What the command line says and asks. Text from elsewhere is shown escaped, whatever is in it.
+
+Nothing reaches the terminal but through `say`, `note` and `result`, which spell out every character
+that cannot be seen or that a terminal would obey, except the colours of `paint`.
+"""
 
 import getpass
-import json
 import os
+import re
 import shutil
 import sys
 from typing import Any
 
 from astra.trusted.kernel.errors import AstraError, Refused
-from astra.trusted.kernel.text import printable
+from astra.trusted.kernel.text import json_text, printable, safe_json
 
 _COLOURS = {"red": "31", "green": "32", "yellow": "33", "dim": "2", "bold": "1"}
+_PAINTED = re.compile(r"(\x1b\[(?:31|32|33|2|1|0)m)")
 
 
 class Console:
@@ -27,18 +32,29 @@ class Console:
     def result(self, document: dict[str, Any], *lines: str) -> None:
         """Give the outcome: one JSON document, or text for a person."""
         if self.as_json:
-            sys.stdout.write(json.dumps(document, ensure_ascii=False, default=str) + "\n")
+            sys.stdout.write(json_text(document) + "\n")
         else:
             for line in lines:
                 self.say(line)
 
     def say(self, text: str) -> None:
-        sys.stdout.write(text + "\n")
+        sys.stdout.write(self._safe(text) + "\n")
         sys.stdout.flush()
+
+    def say_exactly(self, line: str) -> None:
+        """Write a line of JSON, byte for byte, for a file or a pipe; a terminal gets it escaped."""
+        sys.stdout.write((safe_json(line) if sys.stdout.isatty() else line) + "\n")
 
     def note(self, text: str) -> None:
         """Say something beside the result; it never mixes with JSON."""
-        sys.stderr.write(text + "\n")
+        sys.stderr.write(self._safe(text) + "\n")
+
+    def _safe(self, text: str) -> str:
+        """Spell out what is hidden in a text, and leave the colours of `paint` alone."""
+        if not self._colour:
+            return printable(text)
+        parts = _PAINTED.split(text)
+        return "".join(part if _PAINTED.fullmatch(part) else printable(part) for part in parts)
 
     def paint(self, text: str, colour: str) -> str:
         safe = printable(text)

@@ -7,7 +7,7 @@ from typing import Any
 from astra.interfaces.cli import story
 from astra.interfaces.cli.main import Context
 from astra.trusted.kernel.errors import BadInput
-from astra.trusted.kernel.text import one_line, printable
+from astra.trusted.kernel.text import json_text, one_line, printable
 
 
 def configure(parser: argparse.ArgumentParser, _command: str) -> None:
@@ -114,7 +114,7 @@ def export_records(context: Context) -> None:
     ):
         if last is not None and number > last:
             break
-        context.console.say(line)
+        context.console.say_exactly(line)
 
 
 def record_line(record: dict[str, Any]) -> str:
@@ -130,7 +130,7 @@ def record_line(record: dict[str, Any]) -> str:
 
 def _print_one(context: Context, record: dict[str, Any]) -> None:
     console = context.console
-    console.say(json.dumps(record, ensure_ascii=False) if console.as_json else record_line(record))
+    console.say(json_text(record) if console.as_json else record_line(record))
 
 
 def _ledger_public_key(root: Any) -> str | None:

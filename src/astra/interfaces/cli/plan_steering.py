@@ -1,13 +1,14 @@
 """`astra plans pause|resume|abort|grant|skip|extend-budget|retry|message|silence`."""
 
 import argparse
-import json
 from typing import Any
 
 from astra.interfaces.cli import plan_pages
+from astra.interfaces.cli.approvals import whole
 from astra.interfaces.cli.main import Context
 from astra.trusted.kernel.errors import Conflict
-from astra.trusted.kernel.text import printable
+from astra.trusted.kernel.text import json_text
+from astra.trusted.policy import payload
 
 
 def add_options(actions: dict[str, argparse.ArgumentParser]) -> None:
@@ -70,8 +71,8 @@ def _signed(context: Context, action: str, **how: Any) -> dict[str, Any]:
         _show_step(context, decision["content"]["step"])
     elif "digest" in decision["content"]:
         _show_action(context, decision["content"])
-    for line in json.dumps(decision["content"], indent=2, ensure_ascii=False).splitlines():
-        context.console.note(f"  {printable(line)}")
+    for line in json_text(decision["content"], indent=2).split("\n"):
+        context.console.note(f"  {line}")
     return signed(context, decision["type"], decision["content"])
 
 
@@ -80,6 +81,8 @@ def _show_step(context: Context, number: int) -> None:
     for step in context.client().get(_path(context))["steps_taken"]:
         if step["step"] == number:
             for line in plan_pages.once_more(step):
+                context.console.note(line)
+            for line in whole(payload.shown(step.get("action") or {})):
                 context.console.note(line)
 
 
@@ -93,6 +96,8 @@ def _show_action(context: Context, content: dict[str, Any]) -> None:
             next_step=f"look at it again: astra plans show {context.arguments.id}",
         )
     for line in plan_pages.waiting(block):
+        context.console.note(line)
+    for line in whole(payload.shown(block.get("action") or {})):
         context.console.note(line)
 
 

@@ -7,11 +7,13 @@ from typing import Any
 
 from astra.interfaces.cli.main import Context
 from astra.trusted.kernel.errors import BadInput
-from astra.trusted.kernel.text import one_line
+from astra.trusted.kernel.text import json_text, one_line
 
 
 def configure(parser: argparse.ArgumentParser, _command: str) -> None:
-    parser.add_argument("--matrix", metavar="FILE", help="what `make matrix` wrote")
+    parser.add_argument(
+        "--matrix", metavar="FILE", help="sign what `make matrix` wrote, so that it counts"
+    )
     parser.add_argument("--report", metavar="FILE", help="write the evidence there")
     parser.add_argument("--sign", action="store_true", help="sign the report off, as the operator")
     parser.set_defaults(run=readiness)
@@ -19,10 +21,11 @@ def configure(parser: argparse.ArgumentParser, _command: str) -> None:
 
 def readiness(context: Context) -> int:
     given = context.arguments
-    body = {"matrix": _read(given.matrix) if given.matrix else None}
-    found = context.client().post("/api/readiness", body)
+    if given.matrix:
+        _record_matrix(context, _read(given.matrix))
+    found = context.client().post("/api/readiness")
     if given.report:
-        Path(given.report).write_text(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
+        Path(given.report).write_text(json_text(found, indent=2) + "\n")
     if given.sign:
         found["sequence"] = _sign(context, found)["sequence"]
     context.console.result(found, *lines(context, found))
@@ -42,11 +45,23 @@ def lines(context: Context, found: dict[str, Any]) -> list[str]:
 
 def warn(context: Context) -> int:
     """Show what is still missing before code writing is turned on; says how much."""
-    found = context.client().post("/api/readiness", {"matrix": None})
+    found = context.client().post("/api/readiness")
     missing = {**found, "lines": [line for line in found["lines"] if not line["go"]]}
     for line in lines(context, missing):
         context.console.note(line)
     return len(missing["lines"])
+
+
+def _record_matrix(context: Context, matrix: Any) -> None:
+    """Show what a run of the matrix said, and have the operator sign that."""
+    from astra.interfaces.cli.signing import signed
+
+    content = context.client().post("/api/readiness/matrix/content", matrix)
+    for row in content["rows"]:
+        verdict = "passed" if row["passed"] else "FAILED"
+        context.console.note(f"  {row['name']}, flag {row['flag']}: {verdict}, {row['summary']}")
+    authority = signed(context, "readiness_matrix_recorded", content)
+    context.client().post("/api/readiness/matrix", {"matrix": matrix, "authority": authority})
 
 
 def _sign(context: Context, found: dict[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from astra.trusted.changes.verdicts import could_not_collect
 from astra.trusted.kernel.text import one_line, printable
 
 Paint = Callable[[str, str], str]
@@ -136,10 +137,12 @@ def _run(run: dict[str, Any], paint: Paint) -> Iterator[Line | str]:
         return
     verdict = report["verdict"]
     padding = " " * max(10 - len(verdict), 1)
-    yield f"    {run['label']:22} {paint(verdict, _tone(verdict, is_proof=is_proof))}{padding}" + (
+    yield f"    {run['label']:22} {paint(verdict, _tone(report, is_proof=is_proof))}{padding}" + (
         _counts(report)
     )
-    if is_proof and verdict == "failed":
+    if is_proof and could_not_collect(report):
+        yield "      ", "they cannot even start there, which proves nothing", "yellow"
+    elif is_proof and verdict == "failed":
         yield "      ", "as it should be: the new tests notice what was changed", ""
     elif verdict != "passed":
         yield "      ", one_line(report["reason"], 200), ""
@@ -148,8 +151,11 @@ def _run(run: dict[str, Any], paint: Paint) -> Iterator[Line | str]:
         yield "      ", text, "dim" if is_proof else "red"
 
 
-def _tone(verdict: str, *, is_proof: bool) -> str:
+def _tone(report: dict[str, Any], *, is_proof: bool) -> str:
     """Colour a verdict; new tests are meant to fail on the old code, and prove little otherwise."""
+    verdict = report["verdict"]
+    if is_proof and could_not_collect(report):
+        return "yellow"
     if is_proof:
         return {"failed": "green", "passed": "yellow"}.get(verdict, "red")
     return "green" if verdict == "passed" else "red"
@@ -202,3 +208,5 @@ def _decision(found: dict[str, Any], paint: Paint) -> Iterator[Line | str]:
         yield f"               astra changes request-changes {found['id']} …"
     else:
         yield _named("next", printable(found["next"]))
+    if found["state"] == "tests_failed":
+        yield _named("or", f"astra approve {found['id']} --despite-tests")

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from astra.interfaces.cli.main import Context
 from astra.trusted.kernel.errors import BadInput
-from astra.trusted.kernel.text import one_line, printable
+from astra.trusted.kernel.text import json_text, one_line, printable
 
 
 def configure(parser: argparse.ArgumentParser, command: str) -> None:
@@ -58,7 +58,7 @@ def call_tool(context: Context) -> None:
     if not isinstance(arguments, dict):
         raise BadInput("the arguments are not a JSON object", next_step="write {…}")
     answer = _call(context, context.arguments.name, cast("dict[str, Any]", arguments))
-    context.console.result(answer, printable(json.dumps(answer, indent=2, ensure_ascii=False)))
+    context.console.result(answer, json_text(answer, indent=2))
 
 
 def list_source(context: Context) -> None:

@@ -113,11 +113,20 @@ def _proposing(app: FastAPI, runtime: Runtime) -> None:
 
 def _deciding(app: FastAPI, runtime: Runtime) -> None:
     @app.post("/api/changes/{identifier}/approval", response_model=ApprovalDetails)
-    def request_approval(identifier: str) -> Document:
-        """Give the approval that waits for exactly this change; ask again where it expired."""
+    def request_approval(
+        identifier: str, *, despite_tests: Annotated[bool, Body(embed=True)] = False
+    ) -> Document:
+        """Give the approval that waits for exactly this change; ask again where it expired.
+
+        A change whose tests did not pass is asked for only with `despite_tests`, and then that is
+        a term of what is signed.
+        """
         change = runtime.changes.book.get(identifier)
-        if change.state is State.AWAITING and change.approval is None:
-            runtime.changes.merges.ask(identifier)
+        waits = change.state is State.AWAITING or (
+            change.state is State.TESTS_FAILED and despite_tests
+        )
+        if waits and change.approval is None:
+            runtime.changes.merges.ask(identifier, despite_tests=despite_tests)
             change = runtime.changes.book.get(identifier)
         return runtime.desk.details(review.approval_of(change))
 

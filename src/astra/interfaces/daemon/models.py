@@ -300,8 +300,18 @@ class ApprovalShown(Shape):
     reason: str
 
 
+class Payload(Shape):
+    """All of what would be signed, as the one text that every door shows."""
+
+    text: str
+    lines: int
+    characters: int
+    sha256: str
+
+
 class ApprovalDetails(ApprovalShown):
     details: dict[str, Any]
+    payload: Payload
     requested_by: str
     correlation: str
 

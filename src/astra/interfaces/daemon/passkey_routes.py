@@ -25,7 +25,7 @@ from astra.interfaces.daemon.passkey_models import (
 from astra.interfaces.daemon.session_routes import Reception, opened
 from astra.trusted.door.challenges import ENROLMENT_LIFETIME, Enrolment
 from astra.trusted.door.login import NotRecognised
-from astra.trusted.door.requests import caller
+from astra.trusted.door.requests import caller, source
 from astra.trusted.door.site import Site
 from astra.trusted.kernel.clock import format_time
 from astra.trusted.kernel.errors import BadInput, Refused
@@ -70,8 +70,10 @@ def _enrolling(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
         return EnrolmentLink(url=f"{site.origin}/enroll#{code}", code=code, expires_at=until)
 
     @app.post("/api/passkeys/enrolments/candidate")
-    def show_candidate(code: Code, name: Annotated[str, Body(embed=True)]) -> Candidate:
-        found = _open(runtime, reception, code)
+    def show_candidate(
+        request: Request, code: Code, name: Annotated[str, Body(embed=True)]
+    ) -> Candidate:
+        found = _open(runtime, reception, code, source(request))
         if found.made is None:
             return Candidate(content=None, check=None)
         return Candidate(content=enrolment.content(found.made, name=name), check=found.check)
@@ -91,8 +93,8 @@ def _making(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
     """In the browser that opened the link."""
 
     @app.post("/api/passkeys/enrolments/options", response_model=CreationOptions)
-    def creation_options(code: Code) -> dict[str, Any]:
-        found, site = _open(runtime, reception, code), reception.open_site()
+    def creation_options(request: Request, code: Code) -> dict[str, Any]:
+        found, site = _open(runtime, reception, code, source(request)), reception.open_site()
         root_id = authority.keys(runtime.ledger).root_id
         return {
             "challenge": assertions.encoded(found.challenge),
@@ -115,8 +117,10 @@ def _making(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
         }
 
     @app.post("/api/passkeys/enrolments/made")
-    def keep_made_passkey(code: Code, client_data: Text, attestation: Text) -> PasskeyMade:
-        found, site = _open(runtime, reception, code), reception.open_site()
+    def keep_made_passkey(
+        request: Request, code: Code, client_data: Text, attestation: Text
+    ) -> PasskeyMade:
+        found, site = _open(runtime, reception, code, source(request)), reception.open_site()
         try:
             made = assertions.read_registration(
                 assertions.decoded(client_data),
@@ -141,9 +145,10 @@ def _logging_in(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
         return _request(reception.open_site(), challenge, [])
 
     @app.post("/api/session/passkey")
-    def open_session_with_passkey(response: Response, said: PasskeyLogin) -> Opened:
+    def open_session_with_passkey(
+        request: Request, response: Response, said: PasskeyLogin
+    ) -> Opened:
         site, now = reception.open_site(), runtime.clock.now()
-        reception.attempts.check(now)
         try:
             identifier = enrolment.passkey_id(assertions.decoded(said.credential))
             assertion = Assertion.read(said.model_dump())
@@ -151,7 +156,7 @@ def _logging_in(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
         except ValueError:
             identifier, assertion, challenge = "", None, b""
         if assertion is None or not _opens(runtime, reception, identifier, assertion, challenge):
-            reception.attempts.failed(now)
+            reception.attempts.failed(source(request), now)
             raise NotRecognised(
                 "passkey not recognised", next_step="astra passkeys list; or: astra login"
             )
@@ -206,12 +211,11 @@ def _deciding(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
         }
 
 
-def _open(runtime: Runtime, reception: Reception, code: str) -> Enrolment:
+def _open(runtime: Runtime, reception: Reception, code: str, address: str) -> Enrolment:
     now = runtime.clock.now()
-    reception.attempts.check(now)
     found = reception.enrolments.find(code, now)
     if found is None:
-        reception.attempts.failed(now)
+        reception.attempts.failed(address, now)
         raise _too_late()
     return found
 

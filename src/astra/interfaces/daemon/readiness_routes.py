@@ -20,9 +20,15 @@ class MatrixRow(Shape):
 
 
 class Matrix(Shape):
-    """What `make matrix` wrote."""
+    """What `make matrix` wrote: about which code, when, and each row."""
 
+    code: str = Field(max_length=64)
+    at: str = Field(max_length=40)
     rows: list[MatrixRow] = Field(default_factory=list[MatrixRow])
+
+
+class MatrixSigned(Matrix):
+    target: str
 
 
 class ReadinessLine(Shape):
@@ -46,16 +52,24 @@ class Readiness(ReadinessSigned):
 
 def add(app: FastAPI, runtime: Runtime) -> None:
     @app.post("/api/readiness", response_model=Readiness)
-    def report_readiness(
-        matrix: Annotated[Matrix | None, Body(embed=True)] = None,
-    ) -> Document:
-        return runtime.change_parts.readiness.report(matrix.model_dump() if matrix else None)
+    def report_readiness() -> Document:
+        return runtime.readiness.report()
+
+    @app.post("/api/readiness/matrix/content", response_model=MatrixSigned)
+    def show_matrix_content(matrix: Matrix) -> Document:
+        """Give what an operator signs to have a run of the matrix count for the target now."""
+        return runtime.readiness.matrix_content(matrix.model_dump())
+
+    @app.post("/api/readiness/matrix")
+    def record_matrix(
+        matrix: Annotated[Matrix, Body()], authority: Annotated[Document, Body()]
+    ) -> Accepted:
+        record = runtime.readiness.record_matrix(matrix.model_dump(), Signed.read(authority))
+        return Accepted(sequence=record.sequence)
 
     @app.post("/api/readiness/sign-off")
     def sign_readiness_off(
         report: Annotated[ReadinessSigned, Body()], authority: Annotated[Document, Body()]
     ) -> Accepted:
-        record = runtime.change_parts.readiness.sign_off(
-            report.model_dump(), Signed.read(authority)
-        )
+        record = runtime.readiness.sign_off(report.model_dump(), Signed.read(authority))
         return Accepted(sequence=record.sequence)

@@ -20,7 +20,7 @@ from astra.interfaces.daemon.models import (
 from astra.trusted.door.challenges import Enrolments, LoginChallenges
 from astra.trusted.door.front_door import csrf_token
 from astra.trusted.door.login import LINK_LIFETIME, Attempts, LoginLinks, NotRecognised
-from astra.trusted.door.requests import caller, principal
+from astra.trusted.door.requests import caller, principal, source
 from astra.trusted.door.site import COOKIE, Site
 from astra.trusted.kernel.clock import format_time
 from astra.trusted.kernel.errors import Refused
@@ -73,12 +73,11 @@ def _login_routes(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
 def _session_routes(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
     @app.post("/api/session")
     def open_session(
-        response: Response, code: Annotated[str, Body(embed=True, max_length=200)]
+        request: Request, response: Response, code: Annotated[str, Body(embed=True, max_length=200)]
     ) -> Opened:
         site, now = reception.open_site(), runtime.clock.now()
-        reception.attempts.check(now)
         if not reception.links.spend(code, now):
-            reception.attempts.failed(now)
+            reception.attempts.failed(source(request), now)
             raise NotRecognised(
                 "login link already used or expired",
                 next_step="get a new one in a terminal: astra login",

@@ -6,6 +6,8 @@ expires, and it is used once: using it claims a key of the ledger in the same ba
 what it was for.
 
 The summary a person reads is written by the server from what it knows, never by the one who asks.
+A call is kept with its request whole, so that what is shown is what its digest covers; a request
+that does not hold all of it cannot be granted.
 """
 
 import contextlib
@@ -28,13 +30,14 @@ from astra.trusted.kernel.clock import format_time
 from astra.trusted.kernel.errors import Conflict, DuplicateKey, StaleVersion
 from astra.trusted.kernel.ids import from_content, random_id
 from astra.trusted.ledger.record import Event, Record
-from astra.trusted.policy import authority
+from astra.trusted.policy import authority, payload
 from astra.trusted.policy.authority import Signed
 from astra.trusted.policy.call import Call
-from astra.trusted.policy.telemetry import shown
 
 LIFETIME = timedelta(hours=24)
 _CAN_BE_ASKED_AGAIN = ("sch_", "chg_", "plan_")
+OF_CALLS = frozenset({"tool_call", "schedule"})
+"""Kinds of requests that are about one call, which is kept with them whole."""
 REMINDERS = (timedelta(hours=1), timedelta(hours=6), timedelta(hours=20))
 Condition = Callable[[Approval, Mapping[str, Any]], None]
 
@@ -65,12 +68,8 @@ class Desk(Approvals):
             digest=digest,
             summary=f"{call.actor} asks to run {call.tool} once",
             details={
-                "arguments": shown(call.arguments),
-                "footprint": call.footprint.as_dict(),
-                "in_words": [
-                    f"can send anything it is given to anyone at {domain}"
-                    for domain in call.footprint.domains
-                ],
+                **call.content(),
+                "in_words": _meaning(call),
             },
             actor=str(call.actor),
             correlation=call.correlation,
@@ -130,6 +129,8 @@ class Desk(Approvals):
     def grant(self, identifier: str, signed: Signed) -> Record:
         """Record an operator's yes, for this approval and this digest, on the terms signed."""
         approval = self._pending(identifier)
+        if approval.kind in OF_CALLS:
+            payload.require_same(self.details(identifier)["details"], approval.digest)
         terms = terms_of(signed.statement.get("content"))
         if condition := self.conditions.get(approval.kind):
             condition(approval, terms)
@@ -215,6 +216,15 @@ class Desk(Approvals):
     def _story(self, identifier: str) -> str:
         """Name the story a request belongs to, so that what comes of it is told there too."""
         return self._request_of(identifier).correlation
+
+
+def _meaning(call: Call) -> list[str]:
+    """Say in the server's own words what a yes would let happen."""
+    loosened = [f"it {call.loosens}"] if call.loosens else []
+    reached = [
+        f"can send anything it is given to anyone at {domain}" for domain in call.footprint.domains
+    ]
+    return [*loosened, *reached]
 
 
 def _again(approval: Approval) -> str:

@@ -15,7 +15,7 @@ from astra.trusted.kernel.paging import END
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.projection import Projection, Statement
 from astra.trusted.ledger.record import Record
-from astra.trusted.policy import authority
+from astra.trusted.policy import authority, payload
 
 _COLUMNS = "id, kind, subject_id, digest, state, requested_at, expires_at, summary, reason, granted"
 _STATES = {
@@ -120,12 +120,13 @@ class Approvals:
         return found[0]
 
     def details(self, identifier: str) -> dict[str, Any]:
-        """Show an approval with what the server recorded about the thing that would run."""
+        """Show an approval with all that the server recorded about the thing that would run."""
         approval = self.get(identifier)
         record = self._request_of(identifier)
         return {
             **approval.as_dict(),
             "details": record.data["details"],
+            "payload": payload.shown(record.data["details"]),
             "requested_by": record.actor,
             "correlation": record.correlation,
         }

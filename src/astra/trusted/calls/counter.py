@@ -14,15 +14,25 @@ from pydantic import BaseModel
 
 from astra.trusted.calls.rate import RateLimit
 from astra.trusted.calls.registry import AnyTool, Registry
-from astra.trusted.kernel.errors import AstraError, BadInput, LedgerUnavailable
+from astra.trusted.kernel.errors import (
+    AstraError,
+    BadInput,
+    Conflict,
+    LedgerUnavailable,
+    NotFound,
+    Refused,
+)
 from astra.trusted.kernel.ids import random_id
 from astra.trusted.ledger.ports import Ledger
-from astra.trusted.policy import telemetry
+from astra.trusted.policy import budgets, telemetry
 from astra.trusted.policy.call import Actor, Call, Tier
 from astra.trusted.policy.decision import Decision, Reason, deny
 from astra.trusted.policy.gate import Gate
 from astra.trusted.policy.permit import Permit
 from astra.trusted.policy.telemetry import Outcome
+
+_WITHOUT_EFFECT = (Refused, BadInput, NotFound, Conflict)
+"""What a tool raises before it does anything; what it spent is returned."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +108,8 @@ class Counter:
                 arguments=parsed.model_dump(mode="json"),
                 footprint=tool.footprint(parsed, self._services),
             )
+            if tool.loosens and (loosened := tool.loosens(parsed, self._services)):
+                call = replace(call, tier=Tier.EXTERNAL, loosens=loosened)
             call.digest()
         except AstraError as error:
             self._refuse(call, deny(_reason(error), error.detail, error.next_step))
@@ -108,13 +120,13 @@ class Counter:
         self, tool: AnyTool, parsed: BaseModel, call: Call, decision: Decision, permit: Permit
     ) -> dict[str, Any]:
         began = self._seconds()
-        code, size = "failed", 0
+        code, size, refused = "failed", 0, False
         try:
             answer = tool.run(permit, call.digest(), parsed, self._services.for_call(call))
             document: dict[str, Any] = answer.model_dump(mode="json")
             code, size = "ok", len(answer.model_dump_json())
         except AstraError as error:
-            code = error.reason
+            code, refused = error.reason, isinstance(error, _WITHOUT_EFFECT)
             raise
         else:
             return document
@@ -125,8 +137,10 @@ class Counter:
                 milliseconds=(self._seconds() - began) * 1000,
                 size=size,
             )
-            event = telemetry.finished(call, permit.call_id, decision, outcome)
-            self._ledger.append([event], lazy=call.tier is Tier.READ)
+            events = [telemetry.finished(call, permit.call_id, decision, outcome)]
+            if refused:
+                events += budgets.returned(self._ledger, permit.spent, call)
+            self._ledger.append(events, lazy=call.tier is Tier.READ)
 
     def _refuse(self, call: Call, decision: Decision) -> AstraError:
         try:

@@ -67,6 +67,9 @@ class Tool(Generic[In, Out]):
     hints: Hints = field(default_factory=Hints)
     footprint: Callable[[In, Any], Footprint] = _no_footprint
     aliases: tuple[str, ...] = ()
+    loosens: Callable[[In, Any], str] | None = field(default=None, repr=False)
+    """Says what these arguments loosen beyond what was signed, so that the call needs a signature;
+    nothing where they loosen nothing."""
     tier_in_plan: Tier | None = None
     """The tier within the grants of an approved plan, where that is another."""
 

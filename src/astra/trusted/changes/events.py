@@ -15,6 +15,7 @@ from astra.trusted.changes.model import (
     REBASED,
     REJECTED,
     RENEWED,
+    RETURNED,
     REVISION_REQUESTED,
     ROLLED_BACK,
     SCANNED,
@@ -68,6 +69,12 @@ def tests_completed(change: Change, verdict: str, words: str, *, warnings: Seque
     data = {"verdict": verdict, "words": words, "diff": change.facts["diff"]}
     data |= {"warnings": list(warnings)} if warnings else {}
     return _of(change, TESTS_COMPLETED, data, key=_once(change, "tests-completed"))
+
+
+def returned(change: Change, verdict: str, reason: str, failures: list[dict[str, Any]]) -> Event:
+    """Say that a change went back to the agent by itself, with what its tests said."""
+    data = {"verdict": verdict, "reason": reason, "failures": failures}
+    return _of(change, RETURNED, data)
 
 
 def rebased(change: Change, facts: Mapping[str, Any]) -> Event:

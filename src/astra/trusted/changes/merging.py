@@ -4,13 +4,14 @@ The approval is used up and the task enabled in one batch; then the branch moves
 the commit, or not at all; then the record says so. A crash in between is resumed by looking where
 the branch is. A base that moved is never merged silently: the change is carried over to it, the
 evidence gathered again, and the operator asked again. What cannot be carried over goes back to the
-agent.
+agent, and so does a change whose tests did not pass: nobody is asked for it, unless the operator
+wants to be.
 """
 
 from dataclasses import dataclass
 
 from astra.trusted.approvals import desk
-from astra.trusted.changes import events, policy, tasks
+from astra.trusted.changes import events, policy, tasks, verdicts
 from astra.trusted.changes.admission import NotAdmitted
 from astra.trusted.changes.model import Change, State
 from astra.trusted.changes.ports import Commit
@@ -18,6 +19,8 @@ from astra.trusted.changes.rebase import carry_over
 from astra.trusted.changes.review import Review
 from astra.trusted.changes.workbench import Workbench, commit_message, facts
 from astra.trusted.ledger.record import Event
+
+_CAN_BE_ASKED = frozenset({State.GATHERING, State.AWAITING, State.TESTS_FAILED})
 
 
 @dataclass(frozen=True)
@@ -28,13 +31,16 @@ class Merges:
     def review(self) -> Review:
         return Review(self.bench)
 
-    def ask(self, identifier: str) -> None:
-        """Ask for the decision, on the newest base."""
+    def ask(self, identifier: str, *, despite_tests: bool = False) -> None:
+        """Ask for the decision, on the newest base; what failed its tests goes back instead."""
         change = self.bench.book.get(identifier)
-        if change.state not in {State.GATHERING, State.AWAITING} or change.tests is None:
+        if change.state not in _CAN_BE_ASKED or change.tests is None:
             return
         self.bench.require_open()
-        if self.bench.repo.head() != change.base:
+        failure = self.bench.test_failure(change)
+        if failure and not despite_tests:
+            self._return(change, failure)
+        elif self.bench.repo.head() != change.base:
             self._carry_over(change)
         elif not self._under_these_rules(change):
             self._admit_anew(change)
@@ -42,6 +48,16 @@ class Merges:
             approval = self.review.ask(identifier)
             self.bench.show_waiting()
             self._by_policy(identifier, approval)
+
+    def _return(self, change: Change, failure: str) -> None:
+        """Give a change back to the agent, with the failures; once is enough."""
+        if change.state is State.TESTS_FAILED:
+            return
+        why = f"its tests did not pass ({failure}): {verdicts.reason(change)}"
+        self.bench.append(change, events.returned(change, failure, why, verdicts.failures(change)))
+        if change.approval:
+            self.bench.desk.go_stale(change.approval, why)
+        self.bench.show_waiting()
 
     def _by_policy(self, identifier: str, approval: str) -> None:
         """Approve by the operator's signed policy, where it covers a change without a blemish."""
@@ -115,9 +131,16 @@ class Merges:
             return moved
         if not self._under_these_rules(change):
             return "the signed rules for the target changed since its evidence was gathered"
+        return self._unsigned(change, approval_id)
+
+    def _unsigned(self, change: Change, approval_id: str) -> str:
+        """Say what the operator would have had to sign for besides yes, and did not."""
         if blocked := self.review.blocked_by(change):
             return f"the operator blocks on {', '.join(blocked)}"
-        consent = self.bench.desk.terms(approval_id).get("consent", ())
+        terms = self.bench.desk.terms(approval_id)
+        if self.bench.test_failure(change) != terms.get(verdicts.DESPITE_TESTS, ""):
+            return "its tests did not pass, and the operator did not sign for exactly that"
+        consent = terms.get("consent", ())
         missing = set(change.facts["protected"]) - set(consent)
         return "the consent to a protected path is missing" if missing else ""
 

@@ -28,6 +28,7 @@ RENEWED, SUPERSEDED, WITHDRAWN = (
     "change_superseded",
     "change_withdrawn",
 )
+RETURNED = "change_returned"
 KIND = "change"
 
 
@@ -39,6 +40,7 @@ class State(StrEnum):
     EXECUTED = "executed"
     REJECTED = "rejected"
     REVISE = "changes_requested"
+    TESTS_FAILED = "tests_failed"
     SUPERSEDED = "superseded"
     CONFLICT = "conflict"
     ROLLED_BACK = "rolled_back"
@@ -47,8 +49,9 @@ class State(StrEnum):
 _OF_APPROVAL = frozenset({desk.GRANTED, desk.REJECTED, desk.EXPIRED, desk.STALE, desk.USED})
 OPEN = frozenset({State.GATHERING, State.AWAITING, State.GRANTED, State.APPROVED})
 _UNDECIDED = frozenset({State.GATHERING, State.AWAITING})
-_UNMERGED = frozenset({State.GATHERING, State.AWAITING, State.GRANTED, State.APPROVED})
-_REPLACEABLE = _UNDECIDED | {State.REVISE, State.CONFLICT}
+_AT_REST = _UNDECIDED | {State.TESTS_FAILED}
+_UNMERGED = _AT_REST | {State.GRANTED, State.APPROVED}
+_REPLACEABLE = _AT_REST | {State.REVISE, State.CONFLICT}
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,8 @@ TRANSITIONS: dict[str, Transition] = {
     TESTS_PASSED: _GATHERING,
     TESTS_FAILED: _GATHERING,
     TESTS_COMPLETED: _GATHERING,
-    desk.REQUESTED: Transition(_UNDECIDED, State.AWAITING),
+    RETURNED: Transition(_UNDECIDED, State.TESTS_FAILED),
+    desk.REQUESTED: Transition(_AT_REST, State.AWAITING),
     desk.GRANTED: Transition(frozenset({State.AWAITING}), State.GRANTED),
     desk.REJECTED: Transition(frozenset({State.AWAITING}), State.REJECTED),
     desk.EXPIRED: Transition(frozenset({State.AWAITING, State.GRANTED}), State.AWAITING),
@@ -77,9 +81,9 @@ TRANSITIONS: dict[str, Transition] = {
     EXECUTED: Transition(frozenset({State.APPROVED}), State.EXECUTED),
     REBASED: Transition(_UNMERGED, State.GATHERING),
     CONFLICTED: Transition(_UNMERGED, State.CONFLICT),
-    RENEWED: Transition(_UNDECIDED, State.GATHERING),
+    RENEWED: Transition(_AT_REST, State.GATHERING),
     COMMENTED: Transition(_ANY),
-    REVISION_REQUESTED: Transition(_UNDECIDED, State.REVISE),
+    REVISION_REQUESTED: Transition(_AT_REST, State.REVISE),
     SUPERSEDED: Transition(_REPLACEABLE, State.SUPERSEDED),
     WITHDRAWN: Transition(_REPLACEABLE, State.REJECTED),
     REJECTED: Transition(_REPLACEABLE | {State.REJECTED}, State.REJECTED),
@@ -240,6 +244,10 @@ def _conflicted(change: Change, record: Record) -> Change:
     return replace(change, conflict=facts, approval=None, reason=facts["why"])
 
 
+def _returned(change: Change, record: Record) -> Change:
+    return replace(change, approval=None, reason=record.data["reason"])
+
+
 def _said(change: Change, record: Record) -> Change:
     comment = {
         "time": record.time,
@@ -290,6 +298,7 @@ _EFFECTS = {
     REBASED: _on_new_facts,
     RENEWED: _on_new_facts,
     CONFLICTED: _conflicted,
+    RETURNED: _returned,
     COMMENTED: _said,
     REVISION_REQUESTED: _revise,
     APPROVED: _approved,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from astra.trusted.approvals.desk import Approval
-from astra.trusted.changes import admission, events, model, quarantine
+from astra.trusted.changes import admission, events, model, quarantine, verdicts
 from astra.trusted.changes.evidence import Severity
 from astra.trusted.changes.model import Change, State
 from astra.trusted.changes.ports import Tree
@@ -46,15 +46,16 @@ class Review:
                 next_step=f"astra changes show {change.id}",
             )
         model.require(change, "approval_requested")
-        parts = self.parts(change)
+        parts, failure = self.parts(change), self.bench.test_failure(change)
         self.bench.require_open()
         return self.bench.desk.ask(
             kind=model.KIND,
             subject_id=change.id,
             digest=digest(parts),
-            summary="; ".join((summary(change), *self._quarantine_words(change))),
+            summary="; ".join((summary(change, failure), *self._quarantine_words(change))),
             details={
                 "parts": parts,
+                "despite_tests": failure or None,
                 **decided_on(change),
                 "contains_quarantined": list(self.quarantined_in(change)),
             },
@@ -102,6 +103,7 @@ class Review:
                 rules=blocked,
             )
         self._check_deploy(change, approval, terms)
+        self._check_tests(change, approval, terms)
         consent = [str(path) for path in terms.get("consent", ())]
         protected = [str(path) for path in change.facts["protected"]]
         if unknown := sorted(set(consent) - set(protected)):
@@ -141,6 +143,23 @@ class Review:
             command = f"astra approve {approval.id} --deploy"
             quarantine.refuse_unnamed(change.id, inside, accepted, command=command)
 
+    def _check_tests(self, change: Change, approval: Approval, terms: Mapping[str, Any]) -> None:
+        """Refuse to take a change despite its tests unless exactly that is signed."""
+        failure, signed = self.bench.test_failure(change), terms.get(verdicts.DESPITE_TESTS, "")
+        if failure == signed:
+            return
+        if not failure:
+            raise BadInput(
+                f"the tests of {change.id} stand in no way",
+                next_step=f"astra approve {approval.id}, without --despite-tests",
+            )
+        raise Refused(
+            f"the tests of {change.id} did not pass: {failure}",
+            code="tests_failed",
+            next_step=f"look at the failures; to take it anyway: astra approve {approval.id}"
+            " --despite-tests",
+        )
+
     def blocked_by(self, change: Change) -> list[str]:
         """Name the findings that the operator chose to block on."""
         chosen = set(self.bench.configuration().target.blocking_findings)
@@ -163,13 +182,16 @@ def tree_digest(tree: Tree) -> str:
     return total.hexdigest()
 
 
-def summary(change: Change) -> str:
+def summary(change: Change, failure: str = "") -> str:
     """Say in one line, in the server's own words, what would be merged."""
     diff = change.facts["diff"]
     count = diff["files"]
     lines = f"{count} file{'s' if count != 1 else ''}, +{diff['added']} -{diff['removed']}"
+    merge = f"merge {change.id} into {change.facts['target_branch']}"
+    if failure:
+        merge = f"DESPITE ITS TESTS ({failure}), {merge}"
     words = [
-        f"merge {change.id} into {change.facts['target_branch']}: {lines}",
+        f"{merge}: {lines}",
         change.tests["words"] if change.tests else "no evidence",
     ]
     words += change.tests.get("warnings", []) if change.tests else []
@@ -202,6 +224,7 @@ def decided_on(change: Change) -> dict[str, Any]:
             f"{item['severity']}: {item['path']}:{item['line']} {item['message']}"
             for item in change.findings or ()
         ][:50],
+        "findings_total": len(change.findings or ()),
         "tests": change.tests,
     }
 
@@ -214,6 +237,13 @@ def withheld(change: Change) -> list[str]:
 
 def approval_of(change: Change) -> str:
     """Name the approval that waits for a decision on a change, or say that none does."""
+    if change.state is State.TESTS_FAILED:
+        raise Refused(
+            f"{change.id} went back to the agent: {change.reason}",
+            code="tests_failed",
+            next_step=f"look at the failures with `astra changes show {change.id}`; to take it"
+            f" anyway: astra approve {change.id} --despite-tests",
+        )
     if change.approval is None or change.state is not State.AWAITING:
         raise Conflict(
             f"nothing of {change.id} waits for a decision: it is {change.state}",

@@ -29,6 +29,7 @@ _WITHDRAWING = frozenset(
         model.REBASED,
         model.RENEWED,
         model.CONFLICTED,
+        model.RETURNED,
         model.REVISION_REQUESTED,
         model.APPROVED,
         model.SUPERSEDED,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from astra.trusted.approvals.desk import Desk
-from astra.trusted.changes import admission, model
+from astra.trusted.changes import admission, model, verdicts
 from astra.trusted.changes.admission import Admitted, Rules
 from astra.trusted.changes.evidence import Scanner, TestRuns
 from astra.trusted.changes.files import ChangedFile
@@ -44,6 +44,8 @@ class Workbench:
     """Why no code may be changed right now, or nothing."""
     person_for_tests: Callable[[], bool] = lambda: True
     """Whether changes to tests are flagged until a person has decided on them."""
+    tests_required: Callable[[], bool] = lambda: True
+    """Whether tests have to run and pass before anything is deployed."""
     ledger_is_whole: Callable[[], bool] = lambda: False
     """Whether the whole chain verifies; asked before a policy approves anything."""
     quarantined: Callable[[], Sequence[str]] = tuple
@@ -83,6 +85,20 @@ class Workbench:
     def rules_digest(self) -> str:
         """Name the signed rules that a change is admitted, scanned and tested by."""
         return hashlib.sha256(repr(self.configuration().target).encode()).hexdigest()
+
+    def test_failure(self, change: Change) -> str:
+        """Name the verdict on its own tests for which a change goes back to the agent."""
+        return verdicts.failure(
+            change,
+            required=self.tests_required,
+            has_command=lambda: bool(self.configuration().target.test_command),
+            has_tests=lambda: self._has_tests(change.commit),
+        )
+
+    def _has_tests(self, commit: str) -> bool:
+        tree = self.repo.tree(commit)
+        rules = self.rules(tree)
+        return any(rules.is_test(path) for path in tree)
 
     def show_waiting(self) -> None:
         """Bring the file that names changes to tests up to date with the ledger."""

@@ -1,12 +1,13 @@
 """One-time links into the dashboard, and how often somebody may try.
 
 A link lives in this process's memory only: as the hash of its code, for a few minutes, for one
-exchange. Guesses are counted for the whole process, because behind a proxy nobody's address is
-known for certain.
+exchange. What is presented is tried first, so a good code always works, however many bad ones came
+before it. Bad ones are counted by the address at the other end of the connection; behind a proxy
+that is the proxy's, since a forwarded address is only a claim.
 """
 
 import threading
-from collections import deque
+from collections import OrderedDict, deque
 from datetime import datetime, timedelta
 
 from astra.trusted.kernel.errors import AstraError
@@ -15,6 +16,7 @@ from astra.trusted.policy import access
 LINK_LIFETIME = timedelta(minutes=10)
 _MOST_LINKS = 20
 _MOST_FAILURES = 10
+_MOST_SOURCES = 1000
 _WINDOW = timedelta(minutes=1)
 
 
@@ -50,22 +52,27 @@ class LoginLinks:
 
 
 class Attempts:
-    """Failures of the last minute; past a number of them, everybody waits."""
+    """Failures of the last minute, by source; past a number of them that source waits.
+
+    Only failures are counted, and only after what was presented turned out to be wrong, so that
+    nobody keeps others from getting in.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._failed: deque[datetime] = deque()
+        self._failed: OrderedDict[str, deque[datetime]] = OrderedDict()
 
-    def check(self, now: datetime) -> None:
+    def failed(self, source: str, now: datetime) -> None:
+        """Count a failure, and refuse to say more to a source that had too many."""
         with self._lock:
-            while self._failed and self._failed[0] <= now - _WINDOW:
-                self._failed.popleft()
-            if len(self._failed) >= _MOST_FAILURES:
-                raise TooMany(
-                    "there were too many failed logins in the last minute",
-                    next_step="wait a minute, then use a new link: astra login",
-                )
-
-    def failed(self, now: datetime) -> None:
-        with self._lock:
-            self._failed.append(now)
+            times = self._failed.setdefault(source, deque(maxlen=_MOST_FAILURES))
+            self._failed.move_to_end(source)
+            while len(self._failed) > _MOST_SOURCES:
+                self._failed.popitem(last=False)
+            too_many = len(times) == _MOST_FAILURES and times[0] > now - _WINDOW
+            times.append(now)
+        if too_many:
+            raise TooMany(
+                "there were too many failed logins from here in the last minute",
+                next_step="wait a minute, then use a new link: astra login",
+            )

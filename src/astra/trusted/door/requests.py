@@ -24,6 +24,11 @@ def principal(request: Request) -> Principal | None:
     return request.scope.get(PRINCIPAL)
 
 
+def source(request: Request) -> str:
+    """Name the other end of the connection itself, whatever a header says."""
+    return str(request.client.host) if request.client else "unknown"
+
+
 def caller(request: Request) -> str:
     """Name who speaks: a session or token, or the OS user at the other end of the socket."""
     who = principal(request)

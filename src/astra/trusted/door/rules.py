@@ -148,6 +148,8 @@ RULES: dict[str, Rule] = {
     "POST /api/dry-runs": DECIDE,
     "POST /api/dry-runs/{identifier}/approve": DECIDE,
     "POST /api/readiness": DECIDE,
+    "POST /api/readiness/matrix": DECIDE,
+    "POST /api/readiness/matrix/content": DECIDE,
     "POST /api/readiness/sign-off": DECIDE,
     "GET /api/agent_global_grants": LOOK,
     "GET /api/agent_global_grants/content": LOOK,

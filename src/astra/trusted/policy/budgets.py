@@ -2,7 +2,9 @@
 
 A start is spent by an event of its own (`budget_spent`) in the same batch as the start, with the
 version of its scope expected. So two callers can never both take the last one, a crash can neither
-refund nor double-spend, and the day of a spend is the day in its record.
+refund nor double-spend, and the day of a spend is the day in its record. A call that its tool
+refused has done nothing, and what it spent is returned with the record of its end; at most as often
+a day as the budget is large, so that refusals are bounded too.
 
 >>> from datetime import UTC, datetime
 >>> Scope("tool", "write_file", 500, datetime(2026, 5, 1, 23, 59, tzinfo=UTC)).day
@@ -21,7 +23,7 @@ from astra.trusted.ledger.projection import Projection, Statement
 from astra.trusted.ledger.record import Event, Record
 from astra.trusted.policy.call import Call, Tier
 
-BUDGET_SPENT = "budget_spent"
+BUDGET_SPENT, BUDGET_RETURNED = "budget_spent", "budget_returned"
 CALLS_PER_TOOL = 500
 CALLS_PER_ACTOR = 2_000
 
@@ -43,14 +45,25 @@ class Scope:
     def id(self) -> str:
         return ids.from_content("budget", f"{self.kind}\n{self.name}\n{self.day}", digits=16)
 
+    @property
+    def returns_id(self) -> str:
+        """What was returned is counted by itself, so that each count only grows."""
+        return ids.from_content("budget", f"{self.id}\nreturned", digits=16)
+
     def spend(self, call: Call) -> Event:
+        return self._event(BUDGET_SPENT, call, self.id)
+
+    def give_back(self, call: Call) -> Event:
+        return self._event(BUDGET_RETURNED, call, self.returns_id)
+
+    def _event(self, kind: str, call: Call, subject: str) -> Event:
         data = {"scope": self.kind, "name": self.name, "day": self.day, "limit": self.limit}
         return Event(
-            type=BUDGET_SPENT,
+            type=kind,
             actor=str(call.actor),
-            data=data,
+            data={**data, "budget": self.id} if kind == BUDGET_RETURNED else data,
             correlation=call.correlation,
-            subject=self.id,
+            subject=subject,
         )
 
 
@@ -58,6 +71,8 @@ class Scope:
 class Balance:
     scope: Scope
     used: int
+    spends: int = 0
+    """How often it was drawn on, returned or not: the version that a spend expects."""
 
     @property
     def left(self) -> int:
@@ -78,7 +93,19 @@ def scopes(call: Call, *, now: datetime) -> tuple[Scope, ...]:
 
 
 def balances(ledger: Ledger, wanted: Sequence[Scope]) -> list[Balance]:
-    return [Balance(scope, ledger.version(scope.id)) for scope in wanted]
+    return [_balance(ledger, scope) for scope in wanted]
+
+
+def returned(ledger: Ledger, spent: Sequence[Scope], call: Call) -> list[Event]:
+    """Give the events that return what a refused call has spent."""
+    return [
+        scope.give_back(call) for scope in spent if ledger.version(scope.returns_id) < scope.limit
+    ]
+
+
+def _balance(ledger: Ledger, scope: Scope) -> Balance:
+    spends = ledger.version(scope.id)
+    return Balance(scope, max(spends - ledger.version(scope.returns_id), 0), spends)
 
 
 def consumption(ledger: Ledger, *, days: int = 14) -> list[dict[str, Any]]:
@@ -143,6 +170,9 @@ def _over(ledger: Ledger, days: Sequence[str], scope: str, name: str) -> dict[st
 
 def _apply(record: Record) -> Iterator[Statement]:
     data = record.data
+    if record.type == BUDGET_RETURNED:
+        yield "UPDATE budget SET used = max(used - 1, 0) WHERE id = ?", (data["budget"],)
+        return
     yield _SPEND, (record.subject, data["day"], data["scope"], data["name"], data["limit"])
 
 
@@ -161,5 +191,5 @@ PROJECTION = Projection(
         "CREATE INDEX budget_name ON budget (scope, name, day)",
     ),
     _apply,
-    types=frozenset({BUDGET_SPENT}),
+    types=frozenset({BUDGET_SPENT, BUDGET_RETURNED}),
 )

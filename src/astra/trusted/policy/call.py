@@ -74,10 +74,12 @@ class Call:
     schedule_id: str | None = None
     schedule_budget: int = 0
     plan_id: str | None = None
+    loosens: str = ""
+    """What it would loosen beyond what was signed, in words, where it is that which needs a yes."""
 
-    def digest(self) -> str:
-        """Name exactly what would run: approvals bind to this, and to nothing looser."""
-        content = {
+    def content(self) -> dict[str, Any]:
+        """Give exactly what would run, whole: what a person reads before signing it."""
+        return {
             "tool": self.tool,
             "tier": int(self.tier),
             "arguments": dict(self.arguments),
@@ -85,4 +87,7 @@ class Call:
             "schedule": self.schedule_id,
             **({"plan": self.plan_id} if self.plan_id else {}),
         }
-        return hashlib.sha256(canonical.encode(content)).hexdigest()
+
+    def digest(self) -> str:
+        """Name exactly what would run: approvals bind to this, and to nothing looser."""
+        return hashlib.sha256(canonical.encode(self.content())).hexdigest()

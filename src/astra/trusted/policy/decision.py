@@ -36,6 +36,7 @@ class Reason(StrEnum):
     OUTSIDE_GRANTS = "outside_grants"
     PROTECTED_PATH = "protected_path"
     PATH_REFUSED = "path_refused"
+    CANNOT_BE_SHOWN = "cannot_be_shown"
     NO_RULE = "no_rule"
 
 

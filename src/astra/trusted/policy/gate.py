@@ -1,6 +1,6 @@
 """The gate: one decision for every call from every door.
 
-    flags → stop → disk → role → tier → budget → grants → approval
+    flags → stop → disk → role → tier → budget → grants → whole → approval
 
 `decide` is a pure function of the call and of what is known. The first rule that objects decides;
 a call no rule speaks for is denied. `Gate.admit` gathers what is known, records the start (with its
@@ -18,7 +18,7 @@ from astra.trusted.kernel.errors import DuplicateKey, StaleVersion
 from astra.trusted.kernel.ids import random_id
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event
-from astra.trusted.policy import budgets, flags, permit
+from astra.trusted.policy import budgets, flags, payload, permit
 from astra.trusted.policy.budgets import Balance
 from astra.trusted.policy.call import Call, Role, Tier
 from astra.trusted.policy.decision import Decision, Reason, Verdict, allow, deny
@@ -71,7 +71,7 @@ class Surroundings:
 
 
 def decide(call: Call, known: Known) -> Decision:
-    for rule in (_flags, _stop, _disk, _role, _available, _budget, _grants, _approval):
+    for rule in (_flags, _stop, _disk, _role, _available, _budget, _grants, _whole, _approval):
         if (decision := rule(call, known)) is not None:
             return decision
     return deny(Reason.NO_RULE, "no rule allows this", "ask an operator")
@@ -134,11 +134,11 @@ class Gate:
             events = [started(call, call_id, decision), *(scope.spend(call) for scope in wanted)]
             if approval is not None:
                 events.append(self._approvals.use(approval, call))
-            expect = {balance.scope.id: balance.used for balance in balances}
+            expect = {balance.scope.id: balance.spends for balance in balances}
             self._ledger.append(events, expect={**expect, flags.SUBJECT: flags_version})
         if approval is not None:
             self._approvals.spent(approval)
-        return decision, permit.mint(call_id=call_id, tool=call.tool, digest=digest)
+        return decision, permit.mint(call_id=call_id, tool=call.tool, digest=digest, spent=wanted)
 
     def _ask(self, call: Call, digest: str, decision: Decision) -> Decision:
         approval_id = self._approvals.request(call, digest)
@@ -228,13 +228,25 @@ def _grants(_call: Call, known: Known) -> Decision | None:
     return None
 
 
+def _whole(call: Call, _known: Known) -> Decision | None:
+    """Refuse what nobody could read in whole before signing it, before anybody is asked."""
+    if call.tier is not Tier.EXTERNAL:
+        return None
+    problem = payload.objection(call.content())
+    if problem is None:
+        return None
+    explanation = f"{call.tool} needs a person's approval: {problem.detail}"
+    return deny(Reason.CANNOT_BE_SHOWN, explanation, problem.next_step)
+
+
 def _approval(call: Call, known: Known) -> Decision | None:
     if call.tier in (Tier.READ, Tier.LOCAL_WRITE):
         return allow(f"tier {int(call.tier)}, within budget and grants")
     if known.approved:
         return allow("an operator approved exactly this", Reason.APPROVED)
+    why = call.loosens or "reaches outside this machine"
     return Decision(
         verdict=Verdict.NEEDS_APPROVAL,
         reason=Reason.NEEDS_APPROVAL,
-        explanation=f"{call.tool} reaches outside this machine and needs a one-time approval",
+        explanation=f"{call.tool} {why} and needs a one-time approval",
     )

@@ -7,17 +7,20 @@ door that forgets to ask), not hostile code in this process; that is what sandbo
 import threading
 
 from astra.trusted.kernel.errors import Refused
+from astra.trusted.policy.budgets import Scope
 
 _MINT = object()
 
 
 class Permit:
-    __slots__ = ("_lock", "_used", "call_id", "digest", "tool")
+    __slots__ = ("_lock", "_used", "call_id", "digest", "spent", "tool")
 
-    def __init__(self, mint: object, *, call_id: str, tool: str, digest: str) -> None:
+    def __init__(
+        self, mint: object, *, call_id: str, tool: str, digest: str, spent: tuple[Scope, ...]
+    ) -> None:
         if mint is not _MINT:
             raise _invalid("only the gate makes permits")
-        self.call_id, self.tool, self.digest = call_id, tool, digest
+        self.call_id, self.tool, self.digest, self.spent = call_id, tool, digest, spent
         self._used = False
         self._lock = threading.Lock()
 
@@ -32,9 +35,9 @@ class Permit:
         raise _invalid("it cannot be stored or sent")
 
 
-def mint(*, call_id: str, tool: str, digest: str) -> Permit:
+def mint(*, call_id: str, tool: str, digest: str, spent: tuple[Scope, ...] = ()) -> Permit:
     """Make a permit. Only `policy.gate` calls this; a test keeps it so."""
-    return Permit(_MINT, call_id=call_id, tool=tool, digest=digest)
+    return Permit(_MINT, call_id=call_id, tool=tool, digest=digest, spent=spent)
 
 
 def _invalid(why: str) -> Refused:

@@ -126,6 +126,13 @@ class Notify:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Budgets:
+    """Ceilings: an agent moves its budgets below them; beyond, each raise waits for a signature."""
+
+    schedule_per_day: int = 24
+
+
+@dataclass(frozen=True, kw_only=True)
 class Configuration:
     target: Target = field(default_factory=Target)
     agent: Agent = field(default_factory=Agent)
@@ -134,6 +141,7 @@ class Configuration:
     coder: Coder = field(default_factory=Coder)
     model: Model = field(default_factory=Model)
     notify: Notify = field(default_factory=Notify)
+    budgets: Budgets = field(default_factory=Budgets)
 
 
 def parse(text: str) -> Configuration:
