@@ -18,6 +18,8 @@ _BUNDLED = (
         "astra.adapters",
         "astra.adapters.scan_worker",
         "astra.changes",
+        "astra.trusted",
+        "astra.trusted.changes",
         "astra.trusted.kernel",
     ),
     *(
@@ -28,6 +30,7 @@ _BUNDLED = (
     *(
         "astra.trusted.changes.evidence",
         "astra.trusted.changes.files",
+        "astra.trusted.changes.places",
         "astra.trusted.kernel.errors",
         "astra.trusted.kernel.text",
     ),
