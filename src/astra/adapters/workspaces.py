@@ -21,6 +21,7 @@ from pathlib import Path
 
 from astra.trusted.changes.files import EXECUTABLE, LINK, SUBMODULE
 from astra.trusted.changes.places import belongs_to_tests
+from astra.trusted.changes.runner_parts import configures_tests, may_configure_tests
 from astra.trusted.git.git_batch import CHECKED_OUT, ObjectReader
 from astra.trusted.git.git_command import GitCommand, run_git
 from astra.trusted.kernel.errors import NotFound
@@ -162,10 +163,28 @@ class Workspaces:
         if tests_from is None:
             return self._read(self._differing(base, commit))
         _check_commit(tests_from)
-        is_test = _in(test_paths)
+        settings = self._settings_of_tests(commit, tests_from)
+        by_name = _in(test_paths)
+
+        def is_test(path: bytes) -> bool:
+            return path in settings or by_name(path)
+
         code = (d for d in self._differing(base, commit) if not is_test(d.path))
         tests = (d for d in self._differing(base, tests_from) if is_test(d.path))
         return self._read([*code, *tests])
+
+    def _settings_of_tests(self, commit: str, tests_from: str) -> frozenset[bytes]:
+        """Find the files that say how tests run beside much else, and say it differently."""
+        named = [
+            [d for d in self._differing(old, new) if may_configure_tests(os.fsdecode(d.path))]
+            for old, new in ((commit, tests_from), (tests_from, commit))
+        ]
+        texts = [{edit.path: edit.data for edit in self._read(side)} for side in named]
+        return frozenset(
+            path
+            for path in texts[0]
+            if configures_tests(os.fsdecode(path), texts[0][path], texts[1].get(path))
+        )
 
     def _read(self, differences: Iterable[_Difference]) -> tuple[Edit, ...]:
         wanted = [_checked(difference) for difference in differences]
