@@ -10,7 +10,9 @@ from astra.bootstrap.clone_imports import BoxedImports
 from astra.bootstrap.dry_run import DryRuns
 from astra.bootstrap.evidence import (
     BoxesOnly,
+    ConfiguredMutation,
     ConfiguredTests,
+    make_mutation_runs,
     make_scanner,
     make_test_runs,
     make_workspaces,
@@ -67,6 +69,14 @@ class ChangeParts:
         )
 
     @cached_property
+    def mutations(self) -> ConfiguredMutation:
+        return ConfiguredMutation(
+            make=lambda: make_mutation_runs(
+                self.sandbox, self.workspaces, contract.in_force(self.ledger).target
+            )
+        )
+
+    @cached_property
     def changes(self) -> Changes:
         bench = Workbench(
             ledger=self.ledger,
@@ -85,7 +95,7 @@ class ChangeParts:
             person_for_tests=self.person_for_tests,
             ledger_is_whole=self.ledger_is_whole,
         )
-        changes = Changes(bench, Gathering(bench, self.live_output.feed))
+        changes = Changes(bench, Gathering(bench, self.live_output.feed, self.mutations))
         self.desk.conditions[model.KIND] = changes.review.check_terms
         return changes
 

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from astra.adapters.change_scanner import ChangeScanner
+from astra.adapters.mutation_runs import BoxedMutation
 from astra.adapters.test_runs import BoxedTests
 from astra.adapters.workspaces import Workspaces
 from astra.bootstrap import target_tools
 from astra.bootstrap.sandbox import Sandbox
+from astra.changes.mutation import MutationEvidence
 from astra.trusted.changes import admission
 from astra.trusted.changes.evidence import TestReport
 from astra.trusted.files.data_root import DataRoot
@@ -54,6 +56,16 @@ class ConfiguredTests:
         self.make().end(label)
 
 
+@dataclass(frozen=True, kw_only=True)
+class ConfiguredMutation:
+    """Mutants against whatever command is signed at the moment."""
+
+    make: Callable[[], BoxedMutation]
+
+    def measure(self, **what: Any) -> MutationEvidence:
+        return self.make().measure(**what)
+
+
 def make_scanner(sandbox: Sandbox) -> ChangeScanner:
     return ChangeScanner(boxes=BoxesOnly(sandbox))
 
@@ -74,5 +86,18 @@ def make_test_runs(
         test_command=target.test_command,
         test_paths=admission.tests_of(target),
         limits=Limits(wall_seconds=seconds, cpu_seconds=4 * seconds, output_bytes=64 * MIB),
+        programs=lambda: target_tools.declared(target),
+    )
+
+
+def make_mutation_runs(sandbox: Sandbox, workspaces: Workspaces, target: Target) -> BoxedMutation:
+    """Make runs of mutants by the signed command and within the signed time."""
+    return BoxedMutation(
+        boxes=BoxesOnly(sandbox),
+        workspaces=workspaces,
+        test_command=target.test_command,
+        test_paths=admission.tests_of(target),
+        seconds=target.mutation_seconds,
+        limits=Limits(cpu_seconds=4 * max(1, target.mutation_seconds), output_bytes=64 * MIB),
         programs=lambda: target_tools.declared(target),
     )

@@ -23,8 +23,10 @@ _EVERYWHERE = re.compile(r"(?:site|user)customize\.py|.+\.pth")
 _PLAIN = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Pass)
 _TABLES = frozenset({"vars", "globals", "locals"})
 _SETTERS = frozenset({"__setattr__", "__delattr__", "__setitem__", "__delitem__"})
-_ANSWERS = frozenset({"__eq__", "__bool__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"})
-_ANSWERS |= {"__contains__", "__len__", "__hash__"}
+_ANSWERS = frozenset(
+    {"__eq__", "__bool__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
+    | {"__contains__", "__len__", "__hash__"}
+)
 
 
 def examine(source: Source) -> Iterator[Finding]:

@@ -135,6 +135,11 @@ def _description(found: dict[str, Any]) -> list[str]:
     ]
 
 
+def _mutants(tests: dict[str, Any]) -> list[str]:
+    text = tests.get("mutation", {}).get("words", "").removeprefix("mutants: ")
+    return [f"mutants    {one_line(text, 200)}"] if text else []
+
+
 def _details(kind: str, details: dict[str, Any]) -> list[str]:
     """Say what the server knows of the thing that would happen; of a change, the gist."""
     if kind != "change":
@@ -146,6 +151,7 @@ def _details(kind: str, details: dict[str, Any]) -> list[str]:
         f"files      {', '.join(files)}{f' and {more} more' if more else ''}",
         f"findings   {len(details['findings']) or 'none'}",
         f"tests      {one_line(details['tests']['words'], 200)}",
+        *_mutants(details["tests"]),
         *(f"PROTECTED  {one_line(path, 100)}" for path in details["protected"]),
         f"look at it astra changes show {details['change']}",
     ]

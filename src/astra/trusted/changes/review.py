@@ -145,6 +145,8 @@ def summary(change: Change) -> str:
         change.tests["words"] if change.tests else "no evidence",
     ]
     words += change.tests.get("warnings", []) if change.tests else []
+    if mutation := (change.tests or {}).get("mutation"):
+        words.append(mutation["words"])
     dangers = sum(item["severity"] == Severity.DANGER for item in change.findings or ())
     if dangers:
         words.append(f"{dangers} dangerous finding{'s' if dangers > 1 else ''}")
