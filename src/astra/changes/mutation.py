@@ -54,6 +54,11 @@ class Measured:
     def noticed(self) -> frozenset[Fault]:
         return frozenset(f for f, verdict in self.verdicts.items() if verdict in NOTICED)
 
+    @property
+    def failed(self) -> frozenset[Fault]:
+        """Give the faults on which a test failed; on a busy machine any run may take too long."""
+        return frozenset(f for f, verdict in self.verdicts.items() if verdict == "killed")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Touched:
@@ -192,14 +197,13 @@ class MutationEvidence:
 
     @property
     def lost(self) -> list[Fault]:
-        """Give the faults that were noticed with the tests as they were, and are not any more."""
-        then = self.then.noticed if self.then is not None else frozenset[Fault]()
+        """Give the faults on which the tests as they were fail, and the changed ones do not."""
+        then = self.then.failed if self.then is not None else frozenset[Fault]()
         return [fault for fault in self.compared if fault in then - self.now.noticed]
 
     @property
     def gained(self) -> int:
-        then = self.then.noticed if self.then is not None else frozenset[Fault]()
-        return sum(fault in self.now.noticed - then for fault in self.compared)
+        return sum(fault in self.now.failed - self._noticed_then for fault in self.compared)
 
     @property
     def has_fallen(self) -> bool:

@@ -259,3 +259,17 @@ def test_mutants_do_not_survive_an_ordinary_edit(target: Any, edit: str) -> None
 def test_the_table_names_files_that_stay_below_the_target() -> None:
     paths = {path for files in (*TRICKS.values(), *ORDINARY.values()) for path in files}
     assert not [path for path in paths if Path(path).is_absolute()]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("conftest.py", "src/conftest.py", "tests/__init__.py", "src/pytest_plugin.py"),
+        *("tests/plugins.py", "sitecustomize.py", "src/usercustomize.py"),
+    ],
+)
+def test_any_new_statement_around_tests_is_named(path: str) -> None:
+    """However harmless it looks: what it does shows in no test."""
+    for text in ("x = sum(())\n", "def help():\n    return 1\n", "class A:\n    x = 1\n"):
+        source = Source(path=path, old="", new=text, is_test=places.is_test(path, ("tests/",)))
+        assert "runs-around-tests" in {finding.rule for finding in weighty(examine([source]))}

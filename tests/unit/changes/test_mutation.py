@@ -42,7 +42,12 @@ def test_a_fall_against_the_tests_as_they_were_is_a_danger() -> None:
     assert evidence.describe() == (
         "mutants: 2 of 3 (67 %) survive; with the tests as they were 0 of 3 (0 %)"
     )
-    assert [entry["line"] for entry in evidence.as_dict()["lost"]] == [1, 2]
+    assert [entry["line"] for entry in evidence.as_dict()["lost"]] == [1]
+
+
+def test_a_run_that_only_took_too_long_is_no_fall() -> None:
+    evidence = MutationEvidence(now=measured("survived"), then=measured("timed_out"))
+    assert rules(evidence) == []
 
 
 def test_faults_that_are_noticed_elsewhere_now_are_a_warning() -> None:

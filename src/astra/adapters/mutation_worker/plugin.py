@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 _STARTED = monotonic()
 _SURVIVED, _KILLED, _NOT_APPLIED = 0, 10, 11
 _LEAST_SECONDS = 0.5
+_PATIENCE = 2.0
+"""Seconds that a child gets over five times what its tests took before."""
 _SHARE_OF_FIRST_RUN = 0.6
 _HERE = Path(__file__).parent
 _exit, _fork, _kill, _waitpid = os._exit, os.fork, os.kill, os.waitpid
@@ -267,7 +269,7 @@ class _InThisProcess:
         verdict = "not_reached"
         if tests:
             took = sum(self.seconds[number] for number in tests)
-            limit = min(left, 5 * took + _LEAST_SECONDS)
+            limit = min(left, 5 * took + _PATIENCE)
             verdict = self._verdict(trial, tests, limit, is_cold=is_cold)
         if verdict in {"unknown", "not_applied"}:
             return None
@@ -278,7 +280,7 @@ class _InThisProcess:
         verdict = "not_applied" if is_cold else self._exchange_and_run(trial, tests, limit)
         if verdict == "not_applied":
             names = [self.items[number].nodeid for number in tests]
-            verdict = self.cold.try_out(trial, names, limit + 4 * _LEAST_SECONDS)
+            verdict = self.cold.try_out(trial, names, limit + _PATIENCE)
         return verdict
 
     def _tests_for(self, trial: Trial) -> tuple[list[int], bool]:

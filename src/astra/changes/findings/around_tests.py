@@ -16,6 +16,7 @@ from collections.abc import Iterator
 
 from astra.changes.findings.python_names import dotted, imported, last_name
 from astra.changes.findings.source import Source
+from astra.trusted.changes import places
 from astra.trusted.changes.evidence import Finding, Severity
 
 _SUPPORT = re.compile(r"(?:conftest|__init__|(?:site|user)customize|.*plugins?)\.py")
@@ -36,7 +37,8 @@ def examine(source: Source) -> Iterator[Finding]:
     if _EVERYWHERE.fullmatch(name) and source.added:
         message = f"{name} runs in every Python program that finds it, the test runner among them"
         yield source.about("runs-around-tests", Severity.DANGER, min(source.added), message)
-    if source.language != "python" or not source.is_test:
+    is_of_tests = source.is_test or places.belongs_to_tests(source.path, ())
+    if source.language != "python" or not is_of_tests:
         return
     yield from _rewritten_names(source)
     yield from _new_statements(source, is_support=_SUPPORT.fullmatch(name) is not None)
