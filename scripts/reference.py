@@ -37,6 +37,7 @@ CONFIGURATION_IN_USE = frozenset(
         "target.forbidden_paths",
         "target.max_file_kb",
         "target.max_files",
+        "target.mutation_seconds",
         "target.protected_paths",
         "target.require_human_approval_for_test_changes",
         "target.test_command",

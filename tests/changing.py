@@ -10,6 +10,7 @@ from typing import Any
 from astra.adapters.waiting_flag import WaitingFlagFile
 from astra.changes.edits import Edit, WholeFile
 from astra.changes.gathering import Gathering
+from astra.changes.mutation import MutationEvidence
 from astra.changes.proposing import Proposal
 from astra.changes.service import Changes
 from astra.deployments.changes import AfterChanges, ApprovedChanges
@@ -97,6 +98,18 @@ class FakeTests:
 
 
 @dataclass
+class FakeMutation:
+    evidence: MutationEvidence
+    measured: list[dict[str, Any]] = field(default_factory=list)
+    during: Callable[[], None] = lambda: None
+
+    def measure(self, **what: Any) -> MutationEvidence:
+        self.measured.append(what)
+        self.during()
+        return self.evidence
+
+
+@dataclass
 class FakeImports:
     imported: Imported | None = None
     loose: Imported | None = None
@@ -122,6 +135,7 @@ class ChangesHere:
     scanner: FakeScanner = field(default_factory=FakeScanner)
     tests: FakeTests = field(default_factory=FakeTests)
     imports: FakeImports = field(default_factory=FakeImports)
+    mutation: FakeMutation | None = None
 
     def __post_init__(self) -> None:
         self.git_dir = self.folder / "git"
@@ -130,7 +144,8 @@ class ChangesHere:
         self.repo = GitChangeRepo(self.git_dir, "main", Identity(name="Agent", email="a@localhost"))
         self.desk = Desk(self.root.ledger, self.root.clock)
         self.bench = self._bench()
-        self.changes = Changes(self.bench, Gathering(self.bench))
+        gathering = Gathering(self.bench, mutations=self.mutation)
+        self.changes = Changes(self.bench, gathering)
         self.desk.conditions[model.KIND] = self.changes.review.check_terms
         self.steps = self.new_steps()
         if self.on:

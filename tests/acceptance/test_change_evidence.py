@@ -76,6 +76,9 @@ def test_a_fix_is_tested_in_the_sandbox_before_anybody_decides(project: Astra) -
     assert (run["report"]["passed"], run["report"]["failed"]) == (2, 0)
     assert run["report"]["counts_reported_by"] == "the code under test"
     assert made["findings"] == []
+    mutation = made["evidence"]["mutation"]
+    assert mutation["measured"], mutation
+    assert mutation["mutants"] > mutation["survived"]
     types = [record["type"] for record in project.json("ledger", "story", made["id"])["items"]]
     for name in ("tests_started", "tests_passed", "tests_completed", "box_ended"):
         assert name in types
@@ -112,6 +115,25 @@ def test_a_quietly_weakened_test_is_a_danger_before_anyone_approves(project: Ast
     shown = project.run("changes", "show", made["id"]).stdout
     assert "danger" in shown
     assert "tests/test_agent.py" in shown
+
+
+def test_mutants_stand_beside_the_counts_and_a_fall_is_a_danger(project: Astra) -> None:
+    """The check looks as strict as before, and yet any number passes it."""
+    same = "class Same(int):\n    def __eq__(self, other):\n        return isinstance(other, int)\n"
+    weaker = TESTS.replace("assert answer() == 42", "assert Same(42) == answer()")
+    weaker = weaker.replace("answer\n\n\n", f"answer\n\n\n{same}\n\n", 1)
+    made = propose(project, tests__test_agent_py=weaker)
+    assert made["evidence"]["verdict"] == "passed"
+    mutation = made["evidence"]["mutation"]
+    assert mutation["survived"] > mutation["base"]["survived"]
+    assert ("mutants-survive-more", "danger") in {
+        (item["rule"], item["severity"]) for item in made["findings"]
+    }
+    shown = project.run("changes", "show", made["id"]).stdout
+    assert "with the tests as they were" in shown
+    assert "no longer noticed: agent.py:2" in shown
+    (waiting,) = project.json("approvals")["items"]
+    assert mutation["words"] in waiting["summary"]
 
 
 def test_a_daemon_killed_in_the_middle_of_a_test_run_runs_it_again(project: Astra) -> None:

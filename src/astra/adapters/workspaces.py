@@ -24,6 +24,7 @@ from pathlib import Path
 
 from astra.trusted.changes.files import EXECUTABLE, LINK, SUBMODULE
 from astra.trusted.changes.places import belongs_to_tests
+from astra.trusted.changes.runner_parts import configures_tests, may_configure_tests
 from astra.trusted.git.git_batch import CHECKED_OUT, ObjectReader
 from astra.trusted.git.tree_reader import (
     TreeChange,
@@ -207,10 +208,29 @@ class _Checkouts:
         if tests_from is None:
             return self._read(self.trees.list_changes(base, commit))
         _check_commit(tests_from)
-        is_test = _in(test_paths)
+        settings = self._settings_of_tests(commit, tests_from)
+        by_name = _in(test_paths)
+
+        def is_test(path: str) -> bool:
+            return path in settings or by_name(path)
+
         code = (c for c in self.trees.list_changes(base, commit) if not is_test(c.path))
         tests = (c for c in self.trees.list_changes(base, tests_from) if is_test(c.path))
         return self._read([*code, *tests])
+
+    def _settings_of_tests(self, commit: str, tests_from: str) -> frozenset[str]:
+        """Find the files that say how tests run beside much else, and say it differently."""
+        sides = [
+            [c for c in self.trees.list_changes(old, new) if may_configure_tests(c.path)]
+            for old, new in ((commit, tests_from), (tests_from, commit))
+        ]
+        before, after = (
+            {change.path: edit.data for change, edit in zip(side, self._read(side), strict=True)}
+            for side in sides
+        )
+        return frozenset(
+            path for path, text in before.items() if configures_tests(path, text, after.get(path))
+        )
 
     def _added(self, commit: str) -> Iterator[TreeChange]:
         """Give every file of a commit as a change of an empty folder."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from astra.adapters.boxes.boxes_only import BoxesOnly
 from astra.adapters.boxes.clone_imports import BoxedImports
-from astra.adapters.boxes.configured_tests import ConfiguredTests
+from astra.adapters.boxes.configured_tests import ConfiguredMutation, ConfiguredTests
 from astra.adapters.boxes.sandbox import Sandbox
 from astra.adapters.change_scanner import ChangeScanner
 from astra.adapters.dry_run_folders import DryRunFolders
@@ -75,7 +75,10 @@ def make_change_parts(base: Base, sandbox: Sandbox, opened: ExitStack) -> Change
         ledger_is_whole=lambda: ledger_is_whole(root),
         quarantined=lambda: quarantined_commits(ledger),
     )
-    changes = Changes(bench, Gathering(bench, live_output.feed))
+    mutations = ConfiguredMutation(
+        boxes=boxes, workspaces=workspaces, target=lambda: base.configuration().target
+    )
+    changes = Changes(bench, Gathering(bench, live_output.feed, mutations))
     base.desk.conditions[model.KIND] = changes.review.check_terms
     folders = DryRunFolders(root)
     dry_runs = DryRuns(

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from astra.changes.mutation import MutationEvidence, MutationRuns, not_measured
 from astra.trusted.changes import admission, commands, events, verdicts
 from astra.trusted.changes.evidence import Finding, Severity, TestReport, TestVerdict
 from astra.trusted.changes.files import ChangedFile
@@ -23,6 +24,7 @@ _MOST_FINDINGS = 500
 _LONGEST_TEXT = 4000
 _LONGEST_OUTPUT = 20_000
 _MOST_FAILURES = 50
+_MEASURED_AFTER = frozenset({TestVerdict.PASSED, TestVerdict.FLAKY})
 _BLOCKING = frozenset({"flag_off", "stopped"})
 
 
@@ -35,6 +37,8 @@ class Gathering:
     bench: Workbench
     show: Callable[[str, bytes], None] | None = None
     """Gets a change's id and what its tests print, as it comes."""
+    mutations: MutationRuns | None = None
+    """Tries mutants of a change against its tests; None where there is nothing to try them in."""
 
     def scan(self, identifier: str) -> None:
         """Look at the text of a change; nothing of it runs on the host."""
@@ -70,10 +74,42 @@ class Gathering:
         if change.state is not State.GATHERING:
             return  # somebody decided meanwhile
         verdict, words = judged(change)
+        mutation = self._measure_mutants(change, verdict)
+        change = self.bench.book.get(identifier)
+        if change.state is not State.GATHERING:
+            return
         before = self.bench.book.of_commit(change.base)
         said = warnings(change, before)
-        completed = events.tests_completed(change, verdict, words, warnings=said)
+        completed = events.tests_completed(
+            change,
+            verdict,
+            words,
+            warnings=said,
+            mutation=None if mutation is None else _clean(mutation.as_dict()),
+            findings=[_clean(f.as_dict()) for f in mutation.findings()] if mutation else (),
+        )
         self.bench.append(change, completed)
+
+    def _measure_mutants(self, change: Change, verdict: str) -> MutationEvidence | None:
+        """Try mutants of what the change touches, where its tests pass without any."""
+        if self.mutations is None:
+            return None
+        if verdict not in _MEASURED_AFTER:
+            return not_measured("the tests do not pass")
+        self.bench.require_open()
+        try:
+            return self.mutations.measure(
+                base=change.base,
+                commit=change.commit,
+                files=self.bench.repo.differences(change.base, change.commit),
+                tests=change.facts["tests"],
+                label=change.id,
+                actor=change.actor,
+                correlation=change.correlation,
+            )
+        except AstraError as error:
+            _pass_on(error)
+            return not_measured(error.detail)
 
     def cut_short(self, identifier: str) -> None:
         """End the tests of a change that was decided on meanwhile: nobody will read the report."""

@@ -5,6 +5,7 @@ import threading
 from typing import Any
 
 from astra.adapters.workspaces import Workspaces
+from astra.trusted.changes.evidence import TestVerdict
 from astra.trusted.policy.secrets import SecretRules
 from astra.trusted.sandbox import boxes
 from astra.trusted.sandbox.ports import Edit
@@ -162,3 +163,11 @@ def test_a_workspace_is_ready_without_a_work_tree_of_git(target: Any, base: str)
     (git_dir / "info" / "attributes").write_text("* filter=evil\n")
     assert target.test(base).verdict == "passed"
     assert not (target.root.path / "ran").exists()
+
+
+def test_settings_of_the_tests_come_with_the_tests_of_the_base(target: Any, base: str) -> None:
+    """A change that leaves tests out by a setting is run with the setting as it was."""
+    left_out = '[tool.pytest.ini_options]\npythonpath = ["."]\naddopts = "--ignore=tests"\n'
+    commit = target.commit({"pyproject.toml": left_out})
+    assert target.test(commit).verdict is TestVerdict.NO_TESTS
+    assert target.test(commit, tests_from=base).verdict is TestVerdict.PASSED

@@ -135,7 +135,7 @@ def test_the_gate_the_ledger_and_the_supervisor_are_protected_when_astra_manages
 
 def test_tests_and_dependencies_are_named() -> None:
     found = admit(
-        added("Tests/unit/a.py"), added("requirements/dev.txt"), added("web/package.json")
+        added("Tests/unit/a.py"), added("requirements/dev.txt"), added("web/package.json", b"{}")
     )
     assert found.tests == ("Tests/unit/a.py",)
     assert found.dependencies == ("requirements/dev.txt", "web/package.json")

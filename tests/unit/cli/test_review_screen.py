@@ -90,6 +90,18 @@ def test_what_should_worry_a_reviewer_is_red() -> None:
     assert "<red>7 fewer tests ran" in text
 
 
+def test_mutants_stand_beside_the_counts_and_are_red_where_some_are_lost() -> None:
+    words = "mutants: 2 of 9 (22 %) survive; with the tests as they were 0 of 9 (0 %)"
+    lost = [{"path": "agent.py", "line": 2, "kind": "return_none", "text": "None"}]
+    document = change()
+    document["evidence"]["mutation"] = {"words": words, "lost": lost, "survivors": lost}
+    text = "\n".join(painted(document))
+    assert "<red>2 of 9 (22 %) survive" in text
+    assert "no longer noticed: agent.py:2 return none" in text
+    document["evidence"]["mutation"]["lost"] = []
+    assert "<red>2 of 9" not in "\n".join(painted(document))
+
+
 def test_a_new_test_that_fails_on_the_old_code_is_good_news() -> None:
     text = "\n".join(painted(change()))
     assert "new tests, base code   <green>failed</green>" in text

@@ -54,6 +54,12 @@ export type Change = {
     words: string;
     complete: boolean;
     warnings?: string[];
+    mutation?: {
+      measured: boolean;
+      words: string;
+      lost: { path: string; line: number; kind: string; text: string }[];
+      survivors: { path: string; line: number; kind: string; text: string }[];
+    };
     runs: TestRun[];
   };
   comments: Comment[];

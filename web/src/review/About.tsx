@@ -130,6 +130,7 @@ function Evidence({ change }: { change: Change }) {
           {said}
         </p>
       ))}
+      {evidence.mutation && <Mutants mutation={evidence.mutation} />}
       <ul className="space-y-2">
         {evidence.runs.map((run) => (
           <Run key={run.label} run={run} />
@@ -141,6 +142,25 @@ function Evidence({ change }: { change: Change }) {
       </p>
       {["awaiting_approval", "tests_failed"].includes(change.state) && <Again change={change} />}
     </Card>
+  );
+}
+
+/** Small faults put into the touched code: those that no test notices survive. */
+function Mutants({ mutation }: { mutation: NonNullable<Change["evidence"]["mutation"]> }) {
+  const { words, lost, survivors } = mutation;
+  const shown = lost.length > 0 ? lost : survivors;
+  return (
+    <details className={`mb-2 ${lost.length > 0 ? "text-bad" : ""}`}>
+      <summary className="first-letter:uppercase">{words}</summary>
+      <ul className="mt-1 text-sm">
+        {shown.map(({ path, line, kind, text }) => (
+          <li key={`${path}:${line}:${kind}:${text}`}>
+            <Untrusted text={`${path}:${line} ${kind.replaceAll("_", " ")}: ${text}`} max={200} />
+            {lost.length > 0 && " (noticed before)"}
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 

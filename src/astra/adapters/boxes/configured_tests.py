@@ -1,4 +1,4 @@
-"""Runs of a change's tests, by whatever command is signed at the moment."""
+"""Runs of a change's tests and of its mutants, by whatever command is signed at the moment."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,8 +6,10 @@ from typing import Any
 
 from astra.adapters.boxes import target_tools
 from astra.adapters.boxes.boxes_only import BoxesOnly
+from astra.adapters.mutation_runs import BoxedMutation
 from astra.adapters.test_runs import BoxedTests
 from astra.adapters.workspaces import Workspaces
+from astra.changes.mutation import MutationEvidence
 from astra.trusted.changes import admission
 from astra.trusted.changes.evidence import TestReport
 from astra.trusted.policy.manifest import MIB, Limits
@@ -38,3 +40,22 @@ class ConfiguredTests:
             limits=Limits(wall_seconds=seconds, cpu_seconds=4 * seconds, output_bytes=64 * MIB),
             programs=lambda: target_tools.declared(target),
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConfiguredMutation:
+    boxes: BoxesOnly
+    workspaces: Workspaces
+    target: Callable[[], Target]
+
+    def measure(self, **what: Any) -> MutationEvidence:
+        target = self.target()
+        return BoxedMutation(
+            boxes=self.boxes,
+            workspaces=self.workspaces,
+            test_command=target.test_command,
+            test_paths=admission.tests_of(target),
+            seconds=target.mutation_seconds,
+            limits=Limits(cpu_seconds=4 * max(1, target.mutation_seconds), output_bytes=64 * MIB),
+            programs=lambda: target_tools.declared(target),
+        ).measure(**what)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from astra.changes.findings import (
+    around_tests,
     lost_files,
     pretending,
     python_effects,
@@ -43,6 +44,7 @@ _FOR_EACH = (
     thresholds.examine,
     runner_settings.examine,
     shadowing.examine,
+    around_tests.examine,
 )
 _FOR_ALL = (python_tests.examine, python_helpers.examine, lost_files.examine)
 

@@ -1,13 +1,19 @@
 r"""Code that can tell whether it is being tested, and so can behave well only then.
 
+Names that only a test runner uses are dangers wherever they stand. What tells the place a program
+runs in (its own path, the machine, the user's home) has honest uses, so it is a danger where a
+decision hangs on it, and a warning elsewhere.
+
 >>> cheat = Source(path="src/a.py", old="", new="if 'PYTEST_CURRENT_TEST' in env:\n    pass\n")
 >>> [finding.line for finding in examine(cheat)]
 [1]
 """
 
+import ast
 import re
 from collections.abc import Iterator
 
+from astra.changes.findings.python_names import dotted, imported
 from astra.changes.findings.source import Source
 from astra.trusted.changes.evidence import Finding, Severity
 
@@ -18,13 +24,75 @@ _NOTICES = re.compile(
     r"|^\s*(?:import|from)\s+(?:pytest|_pytest|unittest|nose|hypothesis)\b|(?i:junit)|/proc/self\b"
     r"|/workspace\b|GITHUB_ACTIONS|\bCONTINUOUS_INTEGRATION\b|[\"']CI[\"']|process\.env\.CI\b"
 )
+_PLACE = re.compile(
+    r"__file__|platform\.(?:node|uname|platform|version|release)|socket\.(?:gethostname|getfqdn)"
+    r"|os\.(?:uname|getcwd|getlogin|getuid|geteuid|getppid|cpu_count)|pwd\..*|getpass\.getuser"
+    r"|(?:pathlib\.)?Path\.(?:home|cwd)|os\.path\.expanduser|sys\.(?:argv|executable|prefix"
+    r"|base_prefix|modules|orig_argv|flags)|inspect\.(?:stack|currentframe)|uuid\.getnode"
+)
+_METHODS = frozenset({"expanduser", "gethostname"})
 _CODE = frozenset({"python", "javascript", "typescript", "tsx", "shell"})
 
 
 def examine(source: Source) -> Iterator[Finding]:
     if source.is_test or source.language not in _CODE:
         return
+    named: set[int] = set()
     for number in sorted(source.added):
         if match := _NOTICES.search(source.new_lines[number - 1][:2000]):
+            named.add(number)
             message = f"{match[0].strip()} lets code notice that it is being tested"
             yield source.finding("notices-tests", Severity.DANGER, number, message)
+    if source.language == "python":
+        yield from _of_place(source, named)
+
+
+def _of_place(source: Source, named: set[int]) -> Iterator[Finding]:
+    """Find what tells the place, on lines that are not named already."""
+    names = imported(source.new_nodes)
+    deciding = _deciding(source.new_nodes, names)
+    lines = set(named)
+    for node in source.new_nodes:
+        line = getattr(node, "lineno", 0)
+        if line in lines or not source.is_added(node) or not (place := _place(node, names)):
+            continue
+        lines.add(line)
+        if id(node) in deciding:
+            message = f"{place} tells where code runs, and a decision hangs on it"
+            yield source.finding("notices-tests", Severity.DANGER, line, message)
+        else:
+            message = f"{place} tells code where it runs"
+            yield source.finding("reads-its-place", Severity.WARNING, line, message)
+
+
+def _place(node: ast.AST, names: dict[str, str]) -> str:
+    if not isinstance(node, ast.Attribute | ast.Name) or not isinstance(node.ctx, ast.Load):
+        return ""
+    spelled = dotted(node, names)
+    if _PLACE.fullmatch(spelled):
+        return spelled
+    return node.attr if isinstance(node, ast.Attribute) and node.attr in _METHODS else ""
+
+
+def _deciding(nodes: list[ast.AST], names: dict[str, str]) -> set[int]:
+    """Find what stands in a condition, itself or through a variable that a condition reads."""
+    inside = {id(part) for node in nodes for test in _conditions(node) for part in ast.walk(test)}
+    read = {node.id for node in nodes if isinstance(node, ast.Name) and id(node) in inside}
+    for node in nodes:
+        if isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            stored = {t.id for t in targets if isinstance(t, ast.Name)}
+            if not stored.isdisjoint(read) and any(_place(p, names) for p in ast.walk(node.value)):
+                inside |= {id(part) for part in ast.walk(node.value)}
+    return inside
+
+
+def _conditions(node: ast.AST) -> Iterator[ast.AST]:
+    if isinstance(node, ast.If | ast.While | ast.IfExp | ast.Assert):
+        yield node.test
+    elif isinstance(node, ast.Compare | ast.BoolOp):
+        yield node
+    elif isinstance(node, ast.Match):
+        yield node.subject
+    elif isinstance(node, ast.comprehension):
+        yield from node.ifs

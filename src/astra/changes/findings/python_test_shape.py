@@ -97,12 +97,14 @@ def _bound_again(source: Source, tests: set[str]) -> Iterator[Finding]:
 
 
 def _bindings(tree: ast.Module | None) -> Iterator[tuple[str, str, int]]:
-    """Give the names that assignments and imports bind at the top, and in classes."""
+    """Give the names that assignments, imports and classes bind at the top, and in classes."""
     for prefix, node in _statements(tree.body, "") if tree else ():
         if isinstance(node, ast.Import | ast.ImportFrom):
             for alias in node.names:
                 yield prefix + (alias.asname or alias.name), "import", node.lineno
-        elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.For):
+        elif isinstance(node, ast.ClassDef):
+            yield prefix + node.name, "class", node.lineno
+        elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.For | ast.With):
             for target in ast.walk(node):
                 if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store):
                     yield prefix + target.id, "value", node.lineno

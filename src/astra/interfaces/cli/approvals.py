@@ -199,4 +199,13 @@ def _change(found: dict[str, Any]) -> list[str]:
         return []
     change = found["details"]["change"]
     protected = [f"  PROTECTED  {printable(path)}" for path in found["details"]["protected"]]
-    return [*protected, f"  look at it astra changes show {change}; astra changes diff {change}"]
+    return [
+        *_mutants(found["details"]["tests"] or {}),
+        *protected,
+        f"  look at it astra changes show {change}; astra changes diff {change}",
+    ]
+
+
+def _mutants(tests: dict[str, Any]) -> list[str]:
+    text = tests.get("mutation", {}).get("words", "").removeprefix("mutants: ")
+    return [f"  mutants    {one_line(text, 200)}"] if text else []

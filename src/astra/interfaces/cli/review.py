@@ -124,10 +124,22 @@ def _tests(found: dict[str, Any], paint: Paint) -> Iterator[Line | str]:
     yield _named("evidence", f"{where}{one_line(evidence['words'], 300)}", colour)
     for warning in evidence.get("warnings", ()):
         yield _named("", one_line(warning, 200), "red")
+    if mutation := evidence.get("mutation"):
+        yield from _mutants(mutation)
     for run in runs:
         yield from _run(run, paint)
     if any(report["passed"] is not None for report in reports):
         yield "    ", "counts are reported by the code under test", "dim"
+
+
+def _mutants(mutation: dict[str, Any]) -> Iterator[Line]:
+    """Say how many faults the tests let pass, and name those that they noticed before."""
+    text = mutation["words"].removeprefix("mutants: ")
+    yield _named("mutants", one_line(text, 300), "red" if mutation["lost"] else "")
+    for fault in mutation["lost"][:_MOST_FAILURES]:
+        kind = fault["kind"].replace("_", " ")
+        where = f"{fault['path']}:{fault['line']}"
+        yield "      ", one_line(f"no longer noticed: {where} {kind}", 200), "red"
 
 
 def _run(run: dict[str, Any], paint: Paint) -> Iterator[Line | str]:

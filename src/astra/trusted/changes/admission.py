@@ -15,6 +15,7 @@ from astra.trusted.changes import commands
 from astra.trusted.changes.files import EXECUTABLE, LINK, REGULAR, SUBMODULE, ChangedFile
 from astra.trusted.changes.patterns import Patterns
 from astra.trusted.changes.places import belongs_to_tests
+from astra.trusted.changes.runner_parts import configures_tests
 from astra.trusted.kernel.errors import Refused
 from astra.trusted.policy import paths
 from astra.trusted.policy.paths import PathRefused, quote
@@ -151,9 +152,14 @@ def admit(files: Sequence[ChangedFile], *, rules: Rules, base_paths: Iterable[st
     touched = [file.path for file in files]
     return Admitted(
         protected=tuple(path for path in touched if rules.is_protected(path)),
-        tests=tuple(path for path in touched if rules.is_test(path)),
+        tests=tuple(file.path for file in files if _is_of_tests(file, rules)),
         dependencies=tuple(path for path in touched if is_dependency(path)),
     )
+
+
+def _is_of_tests(file: ChangedFile, rules: Rules) -> bool:
+    """Tell whether a file is a test, or says how tests run where the change touches it."""
+    return rules.is_test(file.path) or configures_tests(file.path, file.old, file.new)
 
 
 def tests_of(target: Target) -> tuple[str, ...]:

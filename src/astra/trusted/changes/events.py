@@ -65,9 +65,20 @@ def tests_ended(change: Change, run: Mapping[str, Any], report: Mapping[str, Any
     return _of(change, TESTS_FAILED, data, key=key)
 
 
-def tests_completed(change: Change, verdict: str, words: str, *, warnings: Sequence[str]) -> Event:
-    data = {"verdict": verdict, "words": words, "diff": change.facts["diff"]}
+def tests_completed(
+    change: Change,
+    verdict: str,
+    words: str,
+    *,
+    warnings: Sequence[str],
+    mutation: Mapping[str, Any] | None,
+    findings: Sequence[Mapping[str, Any]],
+) -> Event:
+    """Close the evidence; `findings` are those that only running the tests could give."""
+    data: dict[str, Any] = {"verdict": verdict, "words": words, "diff": change.facts["diff"]}
     data |= {"warnings": list(warnings)} if warnings else {}
+    data |= {"mutation": mutation} if mutation is not None else {}
+    data |= {"findings": list(findings)} if findings else {}
     return _of(change, TESTS_COMPLETED, data, key=_once(change, "tests-completed"))
 
 

@@ -211,8 +211,10 @@ def _tests_ended(change: Change, record: Record) -> Change:
 
 
 def _tests_completed(change: Change, record: Record) -> Change:
-    said = {k: v for k, v in record.data.items() if k in {"verdict", "words", "warnings"}}
-    return replace(change, tests=said)
+    kept = {"verdict", "words", "warnings", "mutation"}
+    said = {k: v for k, v in record.data.items() if k in kept}
+    findings = (*(change.findings or ()), *record.data.get("findings", ()))
+    return replace(change, tests=said, findings=findings or change.findings)
 
 
 def _requested(change: Change, record: Record) -> Change:

@@ -34,7 +34,11 @@ _FIRST_LINE = (
 _TEST_NAME = re.compile(
     r"test_.+\.py|.+_test\.py|tests?\.py|conftest\.py|.+\.(?:test|spec)\.[cm]?[jt]sx?|.+_test\.go"
 )
-_RUNNER_NAME = re.compile(r"\.?pytest\.(?:ini|toml)|tox\.ini")
+_RUNNER_NAME = re.compile(
+    r"\.?pytest\.(?:ini|toml)|tox\.(?:ini|toml)|noxfile\.py|\.coveragerc|(?:site|user)customize\.py"
+    r"|.+\.pth|(?:.+[_-])?pytest[_-]?plugins?\.py|(?:jest|vitest|karma|playwright|cypress|ava)"
+    r"\.(?:config|conf|workspace|setup)\.[cm]?[jt]s(?:on)?|\.mocharc(?:\..+)?|entry_points\.txt"
+)
 _TEST_FOLDERS = frozenset({"test", "tests", "__tests__", "spec", "__snapshots__", "testing"})
 _SURE_FOLDERS = frozenset({"test", "tests", "__tests__", "__snapshots__"})
 

@@ -197,6 +197,8 @@ def summary(change: Change, failure: str = "") -> str:
     words += change.tests.get("warnings", []) if change.tests else []
     if files := withheld(change):
         words.append(f"its tests saw no secret files: {one_line(', '.join(files), 120)}")
+    if mutation := (change.tests or {}).get("mutation"):
+        words.append(mutation["words"])
     dangers = sum(item["severity"] == Severity.DANGER for item in change.findings or ())
     if dangers:
         words.append(f"{dangers} dangerous finding{'s' if dangers > 1 else ''}")

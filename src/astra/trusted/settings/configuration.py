@@ -36,6 +36,8 @@ class Target:
     max_file_kb: int = 100
     max_files: int = 100
     blocking_findings: Texts = ()
+    mutation_seconds: int = 120
+    """How long mutants of a change may be tried against its tests; 0 turns it off."""
     require_human_approval_for_test_changes: bool = True
     auto_approve_paths: Texts = ()
     auto_approve_until: str = ""

@@ -46,7 +46,9 @@ def test_total(basket):
 
 def rules(after: str) -> set[tuple[str, Severity]]:
     source = Source(path="tests/conftest.py", old=BEFORE, new=after, is_test=True)
-    return {(f.rule, f.severity) for f in examine([source]) if f.severity is not Severity.INFO}
+    weighty = [finding for finding in examine([source]) if finding.severity is not Severity.INFO]
+    # Every new statement in a conftest.py is named, whatever it does.
+    return {(f.rule, f.severity) for f in weighty if f.rule != "runs-around-tests"}
 
 
 WEAKER = {
