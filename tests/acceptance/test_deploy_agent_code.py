@@ -33,6 +33,7 @@ CONFIGURATION = f"""
 [target]
 branch = "trunk"
 test_command = "{sys.executable} -m pytest -q --disable-plugin-autoload -p no:cacheprovider"
+mutation_seconds = 0
 
 [app]
 command = "{PYTHON} app.py"

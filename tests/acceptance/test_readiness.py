@@ -33,7 +33,7 @@ def tested(empty: Astra, target: Path) -> Astra:
     empty.json("init", target, "--throwaway")
     command = f"{sys.executable} -m pytest -q --disable-plugin-autoload -p no:cacheprovider"
     with (empty.root / "astra.toml").open("a") as file:
-        file.write(f"test_command = {json.dumps(command)}\n")
+        file.write(f"test_command = {json.dumps(command)}\nmutation_seconds = 0\n")
     empty.json("config", "sign")
     return empty
 

@@ -19,6 +19,8 @@ const SAYINGS: Record<string, Say> = {
   config_signed: () => "The operator signed the configuration.",
   flag_set: (data) => `${text(data.flag)} was turned ${data.on ? "on, by signature" : "off"}.`,
   budget_spent: (data) => `A start counted against the budget of ${text(data.name)}.`,
+  budget_returned: (data) =>
+    `A refused call gave its start back to the budget of ${text(data.name)}.`,
   tool_called: (data) => `Read with ${text(data.tool)}.`,
   tool_started: (data) => `${text(data.tool)} was allowed and began.`,
   tool_finished: (data) => ended(text(data.tool), inner(data.outcome)),
@@ -57,6 +59,8 @@ const SAYINGS: Record<string, Say> = {
   desire_promoted: () => "The operator made a goal of a desire.",
   desires_surveyed: () => "The idle policy noted what is wanted most.",
   goal_created: (data) => `A new goal: ${text(data.text)}`,
+  app_egress_recorded: (data) =>
+    `The app connected outwards: ${String(data.sent ?? "an unknown number of")} bytes sent, ${String(data.received ?? "an unknown number")} received.`,
   egress_attempted: (data) =>
     `A box tried to reach ${text(data.host)}; it was ${data.allowed ? "let through" : "kept in"}.`,
   box_ended: (data) => `A box ended${because(data)}.`,
@@ -174,6 +178,9 @@ const SAYINGS: Record<string, Say> = {
   rollback_failed: (data) => `No good release could be brought back${because(data)}. Look at it.`,
   commit_quarantined: (data) => `The commit is not deployed again by itself${because(data)}.`,
   job_database_set_aside: (data) => `The job database was set aside and made anew${because(data)}.`,
+  ledger_format_raised: (data) =>
+    `Astra ${text(data.version, "of a newer version")} raised the format of the ledger; older versions refuse it now.`,
+  readiness_matrix_recorded: () => "The operator signed what a run of the test matrix said.",
   ledger_tail_set_aside: () => "A crash tore the end of a segment; it was set aside, whole.",
 };
 
