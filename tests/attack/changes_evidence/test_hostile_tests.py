@@ -284,4 +284,4 @@ def test_a_hostile_tree_is_refused_before_anything_is_written(target: Any, base:
         target.git("push", "--quiet", "--force", git_dir, f"{commit}:refs/heads/evil")
         report = target.test(commit)
         assert report.verdict is TestVerdict.NEVER_RAN
-        assert "no path that may be written" in report.reason
+        assert "may not be written to a disk" in report.reason

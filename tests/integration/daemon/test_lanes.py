@@ -9,7 +9,7 @@ import pytest
 
 from astra import flow
 from astra.bootstrap import initialise
-from astra.bootstrap import runtime as running
+from astra.bootstrap.build import build_runtime
 from astra.bootstrap.runtime import Runtime
 from astra.schedules import events
 from astra.schedules.model import Definition
@@ -31,7 +31,7 @@ def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Runtime
         }
     )
     initialise.initialise(settings, None, passphrase="only a test", throwaway=True)
-    opened = running.start(settings)
+    opened = build_runtime(settings)
     yield opened
     opened.close()
 

@@ -14,7 +14,7 @@ from fastapi.routing import APIRoute
 from starlette.testclient import TestClient
 
 from astra import testing_queries
-from astra.bootstrap import runtime as running
+from astra.bootstrap.build import build_runtime
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon import app as api
 from astra.interfaces.daemon.activity import Activity
@@ -49,7 +49,7 @@ def runtime(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runtime]:
     astra.json("init", make_repository(astra.folder / "target"), "--throwaway")
     astra.run("down")
     prolong(astra.root / "var" / "ledger")
-    opened = running.start(environment.load(astra.environment))
+    opened = build_runtime(environment.load(astra.environment))
     yield opened
     opened.close()
 

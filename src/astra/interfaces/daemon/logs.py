@@ -71,8 +71,8 @@ def turn_over(path: Path, descriptor: int, *, largest: int = LARGEST) -> None:
 
 
 def set_up(log: Path) -> None:
-    handler = BoundedHandler(log)
-    handler.addFilter(Repetitions())
+    log_writer = BoundedHandler(log)
+    log_writer.addFilter(Repetitions())
     logging.basicConfig(
-        format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO, handlers=[handler]
+        format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO, handlers=[log_writer]
     )
