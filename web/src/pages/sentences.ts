@@ -173,6 +173,8 @@ const SAYINGS: Record<string, Say> = {
   rollback_failed: (data) => `No good release could be brought back${because(data)}. Look at it.`,
   commit_quarantined: (data) => `The commit is not deployed again by itself${because(data)}.`,
   job_database_set_aside: (data) => `The job database was set aside and made anew${because(data)}.`,
+  ledger_format_raised: (data) =>
+    `This data root is written in format ${data.format ?? "?"} from here on.`,
   ledger_tail_set_aside: () => "A crash tore the end of a segment; it was set aside, whole.",
 };
 
