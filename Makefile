@@ -89,6 +89,7 @@ docs: setup  ## regenerate docs/reference, web/openapi.json, the picture of impo
 	$(BIN)/python scripts/reference.py
 	$(BIN)/python scripts/openapi.py
 	$(BIN)/python scripts/import_graph.py
+	$(BIN)/python scripts/where.py
 	$(BIN)/python scripts/measure_code.py --write
 
 lock: setup  ## refresh the hashed requirements files

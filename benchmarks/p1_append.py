@@ -28,7 +28,7 @@ def main() -> None:
         raw = Raw(place / "raw.bin", astra)
         contenders: Contenders = {"astra": astra.append, "raw": raw.write} | peers(place, count)
         best = best_rounds(contenders, rounds)
-        astra.trusted.ledger.close()
+        astra.ledger.close()
     rate = {name: count / spent for name, spent in best.items()}
     report("P1 append, records/s, to write + fdatasync", rate["astra"], rate["raw"], at_least(0.5))
     for name, target in (("get and save", at_least(1.5)), ("save what is kept", None)):

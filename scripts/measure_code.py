@@ -19,6 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "astra"
 PAGE = ROOT / "ARCHITECTURE.md"
+CORE_PAGE = ROOT / "docs" / "explanation" / "trusted-core.md"
 BEGIN, END = "<!-- numbers: begin -->", "<!-- numbers: end -->"
 LONG_FUNCTION = 50
 VAGUE_NAMES = frozenset(
@@ -70,7 +71,8 @@ def main() -> int:
     if options.names:
         print("\n".join(vague_places()))
     if options.write:
-        write(table)
+        write(PAGE, table)
+        write(CORE_PAGE, describe_core(numbers))
     return 0
 
 
@@ -163,10 +165,18 @@ def render(numbers: Numbers, crossed: int | None) -> str:
     )
 
 
-def write(table: str) -> None:
-    text = PAGE.read_text(encoding="utf-8")
-    block = f"{BEGIN}\n{table}\n{END}"
-    PAGE.write_text(
+def describe_core(numbers: Numbers) -> str:
+    return (
+        f"It has {numbers.trusted_files} files and {numbers.trusted_lines:,} lines,"
+        f" {numbers.trusted_code_lines:,} of them code."
+    )
+
+
+def write(page: Path, content: str) -> None:
+    """Put measured content between the marks of a page."""
+    text = page.read_text(encoding="utf-8")
+    block = f"{BEGIN}\n{content}\n{END}"
+    page.write_text(
         re.sub(f"{BEGIN}.*?{END}", lambda _match: block, text, flags=re.DOTALL), encoding="utf-8"
     )
 

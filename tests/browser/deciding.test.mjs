@@ -24,7 +24,7 @@ test("a login link works once, and its code stays in no address", async () => {
   assert.equal(page.url(), `${world.url}/`);
   const other = await (await world.browser.newContext()).newPage();
   await other.goto(url);
-  await other.getByText("this link is not good").waitFor();
+  await other.getByText("login link already used or expired").waitFor();
   await other.getByText("astra login", { exact: true }).waitFor();
 });
 

@@ -164,13 +164,13 @@ class DbosEngine:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             with job_database.alone_beside(self.path):
                 return self._launch_or_replace()
-        except Exception as error:
+        except Exception as error:  # the library raises anything; callers hear one error
             raise _unavailable(self.path, error) from error
 
     def _launch_or_replace(self) -> Workflow:
         try:
             return self._launch()
-        except Exception as error:
+        except Exception as error:  # whether the file is to blame is asked, not guessed
             if not job_database.is_to_blame(self.path, error):
                 raise
             self._set_aside(error)
@@ -194,7 +194,7 @@ class DbosEngine:
         try:
             workflow = self._launch_on(job_database.url(self.path))
             self.forget(datetime.now(UTC) - KEPT)
-        except BaseException:
+        except BaseException:  # whatever it was, a half-started library is taken down
             DBOS.destroy(destroy_registry=True)
             raise
         return workflow

@@ -141,7 +141,7 @@ def spoken(line: str) -> Iterator[list[str]]:
 def exists(words: list[str]) -> bool:
     """Tell whether a command with these words is known, even where an argument is left out."""
     if words == ["--version"]:
-        return True  # `tests/unit/cli` has what it prints
+        return True
     if words[0] not in cli.COMMANDS:
         return False
     if f"`astra {' '.join(words)}`" in COMMANDS:

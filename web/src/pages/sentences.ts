@@ -179,7 +179,7 @@ const SAYINGS: Record<string, Say> = {
   commit_quarantined: (data) => `The commit is not deployed again by itself${because(data)}.`,
   job_database_set_aside: (data) => `The job database was set aside and made anew${because(data)}.`,
   ledger_format_raised: (data) =>
-    `Astra ${text(data.version, "of a newer version")} raised the format of the ledger; older versions refuse it now.`,
+    `This data root is written in format ${data.format ?? "?"} from here on.`,
   readiness_matrix_recorded: () => "The operator signed what a run of the test matrix said.",
   ledger_tail_set_aside: () => "A crash tore the end of a segment; it was set aside, whole.",
 };

@@ -48,8 +48,8 @@ class AppCommand:
                 on_low_disk=True,
             )
         )
-        said = ascii((outcome.stderr or outcome.stdout)[-300:].decode("utf-8", "replace"))[1:-1]
-        return Checked(ok=outcome.succeeded, detail=f"the command: {outcome.reason} {said}")
+        output = ascii((outcome.stderr or outcome.stdout)[-300:].decode("utf-8", "replace"))[1:-1]
+        return Checked(ok=outcome.succeeded, detail=f"the command: {outcome.reason} {output}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,11 +63,11 @@ class OperatorsRemote:
 
     def check(self, folder: str, *, correlation: str) -> Checked:
         """Run the checks on the sealed files: no network, nothing to write but scratch space."""
-        words = self.plan().commit_checks
-        program = find_program(words[0])
+        checks = self.plan().commit_checks
+        program = find_program(checks[0])
         outcome = self.sandbox.run(
             BoxRequest(
-                command=(str(program), *words[1:]),
+                command=(str(program), *checks[1:]),
                 manifest=Manifest(read_paths=(folder,), limits=_BUILD),
                 workdir=folder,
                 correlation=correlation,
@@ -75,8 +75,8 @@ class OperatorsRemote:
                 programs=(program,),
             )
         )
-        said = ascii((outcome.stderr or outcome.stdout)[-500:].decode("utf-8", "replace"))[1:-1]
-        return Checked(ok=outcome.succeeded, detail=f"commit checks: {outcome.reason} {said}")
+        output = ascii((outcome.stderr or outcome.stdout)[-500:].decode("utf-8", "replace"))[1:-1]
+        return Checked(ok=outcome.succeeded, detail=f"commit checks: {outcome.reason} {output}")
 
     def push(self, commit: str) -> Checked:
         push = Push(

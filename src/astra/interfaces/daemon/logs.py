@@ -71,8 +71,8 @@ def turn_over(path: Path, descriptor: int, *, largest: int = LARGEST) -> None:
 
 
 def set_up(log: Path) -> None:
-    log_file = BoundedHandler(log)
-    log_file.addFilter(Repetitions())
+    log_writer = BoundedHandler(log)
+    log_writer.addFilter(Repetitions())
     logging.basicConfig(
-        format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO, handlers=[log_file]
+        format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO, handlers=[log_writer]
     )
