@@ -90,6 +90,13 @@ class LaneAtWork:
         for thread in list(self._threads):
             thread.join(None if grace is None else max(0.0, deadline - time.monotonic()))
 
+    def finish_claims(self) -> None:
+        """Run what was claimed and not begun, now that nothing is claimed any more."""
+        try:
+            self.lane.finish_claims()
+        except Exception as error:  # noqa: BLE001 - the other lanes still leave in order
+            self._report(self.lane.name, error)
+
     # Looking
 
     def _looked(self, now: float) -> float:

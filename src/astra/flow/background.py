@@ -57,7 +57,7 @@ class Background:
             thread.start()
 
     def stop(self) -> None:
-        """Begin nothing more; what does not end in time ends with the daemon and is run again."""
+        """Claim nothing more; what does not end in time ends with the daemon and is run again."""
         self._stopping.set()
         self._woken.set()
         for at_work in self._lanes.values():
@@ -68,6 +68,7 @@ class Background:
                 thread.join(_WAKE_EVERY)
         for at_work in self._lanes.values():
             at_work.join()
+            at_work.finish_claims()
 
     def run_due(self) -> int:
         """Run what is due now, in this thread, until nothing is; says how many items."""

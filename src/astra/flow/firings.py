@@ -1,9 +1,9 @@
 """The lanes of schedules: firings that the executor claimed, and those that the engine is to run.
 
 The executor claims by an append, a batch at a time, so what it claimed is held here until a worker
-takes it: never twice, because only the process that claimed it knows of it, and a firing that is
-not taken before the process ends is settled by the next one. Handing a slow firing to the engine is
-a lane of its own: an engine that cannot start holds up nothing else.
+takes it: never twice, because only the process that claimed it knows of it. A daemon that leaves
+runs what it claimed; what one that was killed left is settled by the next one. Handing a slow
+firing to the engine is a lane of its own: an engine that cannot start holds up nothing else.
 """
 
 import threading
@@ -43,6 +43,7 @@ class ClaimedFirings:
                 next_due=self.executor.next_due,
                 workers=WORKERS,
                 holds_daemon=self._needed,
+                finish_claims=self._finish_claims,
                 breath=0.0,
                 look_again=_LOOK_AGAIN,
             ),
@@ -97,6 +98,12 @@ class ClaimedFirings:
 
     def _performing(self, key: str) -> Callable[[], None]:
         return lambda: self._perform(key)
+
+    def _finish_claims(self) -> None:
+        with self._lock:
+            keys = list(self._quick)
+        for key in keys:
+            self._perform(key)
 
     def _submitting(self, key: str) -> Callable[[], None]:
         return lambda: self._submit(key)

@@ -66,6 +66,8 @@ class Lane:
     """Describes the first failure of an item, where that is to be recorded."""
     leave: Callable[[], None] = _nothing
     """Asks what runs to come to an end, because the daemon leaves."""
+    finish_claims: Callable[[], None] = _nothing
+    """Runs what was claimed and not begun when the daemon leaves: nobody else knows of it."""
     grace: float | None = None
     """How many seconds the daemon waits for what runs when it leaves; None: to its end."""
     breath: float = 0.02

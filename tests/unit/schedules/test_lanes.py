@@ -146,3 +146,16 @@ class Unreadable:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._timetable, name)
+
+
+def test_a_daemon_that_leaves_runs_what_it_claimed_and_claims_nothing_more(daemon: Daemon) -> None:
+    schedules = [daemon.world.create(tool, "@hourly") for tool in ("look", "write")]
+    daemon.world.clock.advance(hours=1)
+    daemon.firings.executor.run_due()
+    assert daemon.firings.claimed == 2
+    late = daemon.world.create("look", "@hourly", name="late")
+    daemon.world.clock.advance(hours=1)
+    daemon.background.stop()
+    assert [daemon.outcomes(schedule) for schedule in schedules] == [["succeeded"]] * 2
+    assert daemon.outcomes(late) == []
+    assert daemon.firings.claimed == 0
