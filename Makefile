@@ -92,6 +92,9 @@ docs: setup  ## regenerate docs/reference, web/openapi.json, the picture of impo
 	$(BIN)/python scripts/where.py
 	$(BIN)/python scripts/measure_code.py --write
 
+advisories: setup  ## look up every locked package in OSV's database: make advisories DATABASE=folder
+	@$(BIN)/python scripts/advisories.py $(DATABASE)
+
 lock: setup  ## refresh the hashed requirements files
 	$(BIN)/uv pip compile -q --upgrade --universal --generate-hashes --no-header requirements/uv.in -o requirements/uv.txt
 	$(BIN)/uv pip compile -q --upgrade --universal --generate-hashes --no-header pyproject.toml -o requirements/runtime.txt

@@ -1,4 +1,4 @@
-"""Puts the built dashboard and the example that the demo runs into the wheel."""
+"""Puts the built dashboard, the demo's example and the bill of materials into the wheel."""
 
 import sys
 from pathlib import Path
@@ -15,9 +15,13 @@ class WheelContents(BuildHookInterface[Any]):
         if version == "editable" or self.target_name != "wheel":
             return
         sys.path.insert(0, str(Path(self.root) / "scripts"))
+        import sbom
         import web
 
         web.build()
+        materials = Path(self.directory) / "astra.cdx.json"
+        sbom.write(materials)
+        build_data["sbom_files"].append(str(materials))
         build_data["force_include"].update(_example_files(Path(self.root)))
 
 

@@ -11,9 +11,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from astra.bootstrap.sandbox import Sandbox
-
 import measuring
+from astra.adapters.boxes.sandbox import Sandbox
 from astra.adapters.bubblewrap.preflight import Preflight
 from astra.adapters.mutation_runs import BoxedMutation
 from astra.adapters.test_runs import BoxedTests

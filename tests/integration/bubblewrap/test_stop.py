@@ -200,15 +200,30 @@ launch.run(launch.Box(command=("sh", "-c", "touch ran; sleep 600")), data_root=P
 
 
 @pytest.mark.parametrize("where", ["status", "limits", "register"])
-def test_a_box_dies_with_a_launcher_that_is_killed_before_it_registers(
+def test_a_launcher_killed_before_it_registers_leaves_no_command_and_nothing_for_long(
     yard: Any, where: str
 ) -> None:
-    """The command waits for a word that nobody can give any more, and does not run."""
+    """The command waits for a line that nobody can write any more, and does not run.
+
+    bwrap's monitor is killed with the launcher. If that is before it let its init go on, the init
+    stays, alone in its namespace, until something looks for marks, as a stop does.
+    """
     words = [sys.executable, "-c", DIES, str(yard.data_root), where]
     assert subprocess.run(words, check=False).returncode == -signal.SIGKILL
     assert boxes.registered(yard.data_root) == ([], [])
-    until(lambda: not boxes.marked(yard.data_root))
+    until(lambda: all(alone(process) for process in boxes.marked(yard.data_root)))
     assert not (yard.work / "ran").exists()
+    assert stop_now(yard.data_root).clean
+    until(lambda: not boxes.marked(yard.data_root))
+
+
+def alone(process: boxes.MarkedProcess) -> bool:
+    """Tell whether an init is all there is of its box, or is gone meanwhile."""
+    try:
+        namespace = Path(f"/proc/{process.pid}/ns/pid").stat().st_ino
+    except OSError:
+        return True
+    return process.is_init and boxes.members(namespace) == [process.pid]
 
 
 def test_stop_ends_and_counts_a_box_that_nobody_registered(yard: Any, start: Any) -> None:

@@ -152,7 +152,9 @@ def test_a_chain_that_was_edited_is_told_to_be(tmp_path_factory: pytest.TempPath
 def test_a_matrix_that_none_is_is_refused_and_nothing_fails(
     http: httpx2.Client, matrix: Any
 ) -> None:
-    problem(http.post("/api/readiness", json={"matrix": matrix}), 400, "bad_input")
+    for path in ("/api/readiness/matrix/content", "/api/readiness/matrix"):
+        problem(http.post(path, json=matrix), 400, "bad_input")
+        problem(http.post(path, json={"matrix": matrix, "authority": {}}), 400, "bad_input")
 
 
 def test_a_sign_off_of_no_report_is_refused_and_nothing_fails(

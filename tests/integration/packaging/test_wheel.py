@@ -1,5 +1,6 @@
 """The wheel as a stranger gets it: built, installed without the checkout, and used."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -66,6 +67,16 @@ def test_the_wheel_carries_the_dashboard_the_example_and_its_types(wheel: Path) 
     assert any(name.startswith("assets/index-") and name.endswith(".js") for name in pages)
     assert {"astra/py.typed", "astra/examples/agent_server/agent_server/api.py"} <= {*names}
     assert not any("node_modules" in name or "__pycache__" in name for name in names)
+
+
+def test_the_wheel_carries_its_bill_of_materials(wheel: Path) -> None:
+    archive = zipfile.ZipFile(wheel)
+    (name,) = [name for name in archive.namelist() if ".dist-info/sboms/" in name]
+    document = json.loads(archive.read(name))
+    purls = {component["purl"].partition("@")[0] for component in document["components"]}
+    assert document["metadata"]["component"]["version"] == astra.__version__
+    assert {"pkg:pypi/cryptography", "pkg:pypi/fastapi", "pkg:npm/react"} <= purls
+    assert not {"pkg:pypi/pytest", "pkg:npm/vite"} & purls
 
 
 def test_the_metadata_says_what_the_package_is(wheel: Path) -> None:

@@ -10,8 +10,10 @@ dies with the thread that started it.
 A box waits at two gates on one socket, of which nobody but this process holds the other end. The
 first is bwrap's, before it starts anything in the box; limits are set there. bwrap takes the end
 of the file for a word to go on, so a shell stands behind it, which does not: it lets the command
-run on a line, and leaves where the socket is closed. So a launcher that dies at any moment, also
-before bwrap has asked to die with it, takes the box along.
+run on a line, and leaves where the socket is closed. So nothing runs in the box of a launcher that
+died before, at whatever moment. bwrap's monitor asks to die with the launcher just before it lets
+its init go on; killed in between, it leaves an init that waits for ever, without a command. That is
+ended by its mark, by a stop, by `astra down` and by the next start.
 """
 
 import contextlib
