@@ -167,8 +167,9 @@ def test_an_operator_steers_a_plan_from_the_command_line(night: Astra, server: M
     assert "rm" in waiting["block"]["in_words"]
     assert (notes / "old.md").exists()
     granted = night.run("plans", "grant", plan_id)
-    action, _, _signed = granted.stderr.partition("{")
+    action, _, whole = granted.stderr.partition("all of it")
     assert "".join(action.split()) == f"actionrun_in_sandboxsh-c'rm{notes}/old.md'"
+    assert f'- "rm {notes}/old.md"' in whole
     wait_for(night, plan_id, "paused")
     assert not (notes / "old.md").exists()
     refused = night.json("plans", "grant", plan_id, code=1)
