@@ -6,7 +6,7 @@ MINUTES ?= 10
 LOCKS := requirements/uv.txt requirements/dev.txt pyproject.toml
 export UV_LINK_MODE := copy
 
-.PHONY: help setup system web web-types check check-versions format test test-model matrix soak cgroups screenshots conformance bench demo up docs lock clean
+.PHONY: advisories attacks help setup system web web-types check check-versions format test test-model matrix soak cgroups screenshots conformance bench demo up docs lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -71,6 +71,9 @@ cgroups: setup  ## the tests of control groups on a kernel of their own: user-mo
 
 screenshots: setup  ## pictures of every page of the dashboard, into docs/screenshots
 	$(BIN)/python scripts/web.py screenshots
+
+attacks: setup  ## run every attack and write the table of docs/explanation/attacks.md
+	$(BIN)/python scripts/attacks.py
 
 conformance: setup  ## the official MCP inspector and conformance suite; npm fetches them
 	$(BIN)/python scripts/conformance/run.py
