@@ -57,6 +57,35 @@ def numbers(ledger: FileLedger) -> list[int]:
     return [record.data["n"] for record in found]
 
 
+@pytest.mark.parametrize("length", [1, 40, 120])
+def test_what_a_crash_left_of_a_checkpoint_is_cut_off_by_the_next(var: Path, length: int) -> None:
+    path = var / "checkpoints/checkpoints.ndjson"
+    whole = path.read_bytes()
+    path.write_bytes(whole + whole.splitlines()[-1][:length])
+    assert check_files(var, public_key=KEY.public).ok
+    with opened(var) as ledger:
+        ledger.append([happened(5)])
+    assert check_files(var, public_key=KEY.public).ok
+    assert path.read_bytes().startswith(whole)
+
+
+def test_a_checkpoint_that_does_not_fit_on_the_disk_leaves_nothing_behind(var: Path) -> None:
+    """A limit on the size of files stands in for the disk: the kernel writes what fits."""
+    path = var / "checkpoints/checkpoints.ndjson"
+    whole = path.read_bytes()
+    script = (
+        "import resource, signal, sys; from pathlib import Path;"
+        "from astra.trusted.file_ledger import checkpoints;"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
+        "path = Path(sys.argv[1]); point = checkpoints.newest(path); size = path.stat().st_size;"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (size + 60, size + 60));"
+        "checkpoints.append(path, point)"
+    )
+    done = subprocess.run([sys.executable, "-c", script, path], capture_output=True, check=False)
+    assert b"No space left" in done.stderr
+    assert path.read_bytes() == whole
+
+
 def test_what_was_appended_is_there_after_reopening(var: Path) -> None:
     with opened(var) as ledger:
         assert numbers(ledger) == [0, 1, 2, 3, 4]

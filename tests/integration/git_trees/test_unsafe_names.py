@@ -38,6 +38,10 @@ ODD_BUT_SAFE = [
 ]
 
 
+def write_release(repository: RawRepository, commit: str, folder: Path) -> None:
+    release_tree.write_tree(repository.path, commit, folder, is_withheld=lambda _path: False)
+
+
 @pytest.mark.parametrize("name", UNSAFE)
 def test_an_unsafe_name_is_listed_and_never_written(
     repository: RawRepository, tmp_path: Path, name: bytes
@@ -47,7 +51,7 @@ def test_an_unsafe_name_is_listed_and_never_written(
     assert file.raw_path == name
     commit = repository.commit(tree)
     with pytest.raises(BadTree):
-        release_tree.write_tree(repository.path, commit, tmp_path / "release")
+        write_release(repository, commit, tmp_path / "release")
     workspaces = Workspaces(repository.path, tmp_path / "workspaces")
     with pytest.raises(UnsafeTree):
         workspaces.warm(commit)
@@ -62,7 +66,7 @@ def test_an_odd_name_is_written_byte_for_byte(
     commit = repository.commit(
         repository.write_tree(("100644", name, repository.write("blob", b"x")))
     )
-    release_tree.write_tree(repository.path, commit, tmp_path / "release")
+    write_release(repository, commit, tmp_path / "release")
     (written,) = (tmp_path / "release").iterdir()
     assert bytes(written).endswith(b"/" + name)
     assert written.read_bytes() == b"x"

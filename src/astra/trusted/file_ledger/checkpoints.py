@@ -1,5 +1,6 @@
 """Signed checkpoints in one append-only file outside the chain's folder."""
 
+import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,12 +8,18 @@ from pathlib import Path
 from astra.trusted.ledger import checkpoint
 from astra.trusted.ledger.checkpoint import Checkpoint
 
+_LONGEST_LINE = 4096
+
 
 def append(path: Path, point: Checkpoint) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    """Add a line, whole or not at all; what a crash left of one is cut off first."""
+    data = f"{point.as_line()}\n".encode()
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:
-        _end_line(path, descriptor)
-        os.write(descriptor, f"{point.as_line()}\n".encode())
+        size = _cut_torn_line(descriptor)
+        if os.write(descriptor, data) < len(data):
+            os.ftruncate(descriptor, size)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
         os.fdatasync(descriptor)
     finally:
         os.close(descriptor)
@@ -32,11 +39,11 @@ def newest(path: Path) -> Checkpoint | None:
     return next((point for _, point in reversed(list(read(path))) if point), None)
 
 
-def _end_line(path: Path, descriptor: int) -> None:
-    """Give a line torn by a crash its end, so that the next one starts clean."""
+def _cut_torn_line(descriptor: int) -> int:
+    """Remove a last line without an end, which was never complete; gives the size after that."""
     size = os.fstat(descriptor).st_size
-    if size:
-        with path.open("rb") as file:
-            file.seek(size - 1)
-            if file.read(1) != b"\n":
-                os.write(descriptor, b"\n")
+    start = max(0, size - _LONGEST_LINE)
+    end = start + os.pread(descriptor, size - start, start).rfind(b"\n") + 1
+    if end < size:
+        os.ftruncate(descriptor, end)
+    return end

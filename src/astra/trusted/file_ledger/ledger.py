@@ -10,6 +10,7 @@ knows what was kept), the ledger refuses everything until it is opened anew, and
 that the outcome is uncertain.
 """
 
+import contextlib
 import errno
 import os
 import threading
@@ -271,7 +272,8 @@ class FileLedger(LedgerVerbs):
         with self._turns.busy:
             if self._tail.is_open:
                 self.sync()
-                self.write_checkpoint()
+                with contextlib.suppress(OSError):  # on a full disk; the one before it holds
+                    self.write_checkpoint()
                 self._tail.close()
             self._index.close()
             self._lock.release()
