@@ -33,7 +33,7 @@ test("a request appears by itself, and is rejected with a reason that the record
   await page.getByText("Nothing waits for you").waitFor();
   const id = await asked("https://example.com/one");
   await page.getByRole("link", { name: /asks to run fetch_url once/ }).click();
-  await page.getByText("can send anything it is given to anyone at example.com").waitFor();
+  await page.getByText("can send anything it is given to anyone at example.com", { exact: true }).waitFor();
   await page.getByText(`astra approve ${id}`).waitFor();
   await page.getByLabel("Reject, and say why").fill("not needed today");
   await page.getByRole("button", { name: "Reject" }).click();

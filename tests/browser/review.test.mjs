@@ -105,15 +105,20 @@ test("the tests are run again from the page, which shows what they print and ask
   await page.getByText(`astra approve ${again.approval_id}`).waitFor();
 });
 
-test("on a phone: read, then approve in the terminal, and watch it become part of the branch", async () => {
+test("on a phone: tests failed, taken all the same in the terminal, and part of the branch", async () => {
   const change = await propose(world, "Greet formally", { "agent.py": greeting("Good evening") });
   const page = await world.page({ viewport: PHONE });
   await world.go(page, `/changes/${change.id}`);
   await page.locator(".diff table.unified").first().waitFor();
+  await page.getByText("went back to the agent by itself").waitFor();
+  assert.equal(await page.getByRole("button", { name: "Approve" }).count(), 0);
+  await page.getByRole("button", { name: "Decide on it despite its tests" }).click();
   await page.getByRole("button", { name: "Approve" }).click();
-  await page.getByText(`astra approve ${change.approval_id}`).waitFor();
+  await page.getByLabel(/I take it despite that/).check();
+  const { approval_id: approval } = await world.astra("changes", "show", change.id);
+  await page.getByText(`astra approve ${approval} --despite-tests`).waitFor();
   await page.getByRole("button", { name: "Done" }).click();
-  await world.astra("changes", "approve", change.id);
+  await world.astra("approve", approval, "--despite-tests");
   await page.getByText("It is part of trunk").waitFor();
   await page.getByText("It was approved without the deploy").waitFor();
 });

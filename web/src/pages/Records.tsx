@@ -45,10 +45,10 @@ function Row({ record }: { record: LedgerRecord }) {
           <Badge tone={tone(record)}>{family(record.type)}</Badge>
         </span>
         <span className="col-span-2 min-w-0 md:col-span-1">
-          <Untrusted text={sentence(record)} max={240} />
+          <Untrusted text={sentence(record)} max={240} inButton />
         </span>
         <span className="col-span-2 text-sm text-soft md:col-span-1">
-          <Untrusted text={record.actor} max={40} />
+          <Untrusted text={record.actor} max={40} inButton />
         </span>
       </button>
       {open && <Whole record={record} />}

@@ -11,11 +11,14 @@ export function Untrusted({
   text,
   max = LONGEST,
   block = false,
+  inButton = false,
   className = "",
 }: {
   text: string;
   max?: number;
   block?: boolean;
+  /** Inside a button, which shows all of it when pressed: the rest is left out, without another. */
+  inButton?: boolean;
   className?: string;
 }) {
   const [open, setOpen] = useState(false);
@@ -27,7 +30,8 @@ export function Untrusted({
       className={`[overflow-wrap:anywhere] ${block ? "whitespace-pre-wrap [unicode-bidi:isolate]" : ""} ${className}`}
     >
       <Pieces text={folded ? text.slice(0, max) : text} />
-      {folded && (
+      {folded && inButton && "…"}
+      {folded && !inButton && (
         <>
           …{" "}
           <button

@@ -22,8 +22,12 @@ describe("what would be signed", () => {
 
   it("is folded when it is long, and the rest is counted", () => {
     const text = Array.from({ length: 100 }, (_, number) => `line ${number}`).join("\n");
-    expect(shown(text)).toContain("show the other 76 lines");
+    expect(shown(text)).toContain(`show the other ${text.length - 181} characters`);
     expect(shown(text)).toContain("100 lines");
+  });
+
+  it("is folded when one line is very long", () => {
+    expect(shown("n".repeat(10_000))).toContain("show the other 8,000 characters");
   });
 
   it("spells out what cannot be seen", () => {

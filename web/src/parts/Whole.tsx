@@ -3,12 +3,17 @@ import type { Payload } from "../api/model";
 import { Pieces } from "./Untrusted";
 
 const FIRST_LINES = 24;
+const FIRST_CHARACTERS = 2_000;
 
 /** All of what would be signed, in the text that every door shows: folded, and the rest counted. */
 export function Whole({ payload }: { payload: Payload }) {
   const [open, setOpen] = useState(false);
-  const rows = payload.text.split("\n");
-  const rest = rows.length - FIRST_LINES;
+  const first = payload.text
+    .split("\n")
+    .slice(0, FIRST_LINES)
+    .join("\n")
+    .slice(0, FIRST_CHARACTERS);
+  const rest = payload.text.length - first.length;
   const folded = rest > 0 && !open;
   return (
     <figure className="space-y-1.5" aria-label="all of what would be signed">
@@ -17,11 +22,11 @@ export function Whole({ payload }: { payload: Payload }) {
         tabIndex={0}
         className="max-h-[32rem] overflow-auto whitespace-pre-wrap rounded-lg bg-raised px-3 py-2 font-mono text-[0.8rem] leading-relaxed [overflow-wrap:anywhere] [unicode-bidi:isolate]"
       >
-        <Pieces text={(folded ? rows.slice(0, FIRST_LINES) : rows).join("\n")} />
+        <Pieces text={folded ? first : payload.text} />
       </pre>
       {folded && (
         <button type="button" className="text-accent underline" onClick={() => setOpen(true)}>
-          show the other {rest.toLocaleString("en")} lines
+          show the other {rest.toLocaleString("en")} characters
         </button>
       )}
       <figcaption className="text-sm text-soft">
