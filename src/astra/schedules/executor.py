@@ -126,6 +126,7 @@ class Executor:
         """Deal with what is due now, at most so many; says how many that were."""
         now = self.clock.now()
         stamp = format_time(now)
+        armed = self.timetable.arm_again(most)
         overdue = views.due_firings(self.ledger, stamp, most)
         for firing in overdue:
             self._wake(firing)
@@ -138,7 +139,7 @@ class Executor:
                 for each in found
             ]
             self._carry_out(self._claims.claim(plans))
-        return len(found) + len(overdue)
+        return len(found) + len(overdue) + armed
 
     def next_due(self) -> str | None:
         return views.next_due(self.ledger)

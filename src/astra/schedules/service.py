@@ -4,7 +4,7 @@ A schedule is named by its content, so creating it again gives the one that is t
 tier can be higher than the tool's own, never lower; both are checked again when it fires.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -25,6 +25,8 @@ from astra.trusted.kernel.errors import (
 from astra.trusted.kernel.ids import from_content
 from astra.trusted.ledger import unseen
 from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.record import Event
+from astra.trusted.ledger.timekeeping import last_acceptance
 from astra.trusted.policy import contract, payload
 from astra.trusted.policy.budgets import CALLS_PER_TOOL
 from astra.trusted.policy.call import Tier
@@ -135,6 +137,33 @@ class Timetable:
         fired = views.last_fired(self.ledger, schedule.id)
         moment = max(self.clock.now(), parse_time(fired)) if fired else self.clock.now()
         return format_time(schedule.next_after(moment, factor=factor))
+
+    def arm_again(self, most: int) -> int:
+        """Compute next runs anew that date from before the operator accepted the clock.
+
+        What was due by then is due still. Says how many were looked at.
+        """
+        accepted = last_acceptance(self.ledger)
+        now = format_time(self.clock.now())
+        if not accepted:
+            return 0
+        schedules = views.armed_before(self.ledger, accepted, now=now, limit=most)
+        if schedules:
+            self._arm(schedules)
+        return len(schedules)
+
+    def _arm(self, schedules: Sequence[Schedule]) -> None:
+        """Set next runs, together if possible; what moved meanwhile is found again."""
+        expect = {schedule.id: schedule.version for schedule in schedules}
+        try:
+            self.ledger.append([self._armed(schedule) for schedule in schedules], expect=expect)
+        except StaleVersion:
+            for schedule in schedules:
+                self._append(schedule, self._armed(schedule))
+
+    def _armed(self, schedule: Schedule) -> Event:
+        why, next_run = "the clock was accepted", self.next_run(schedule)
+        return events.adjusted(schedule, schedule.factor, next_run, why=why)
 
     def listed(
         self, *, limit: int = 100, **filters: Any

@@ -47,7 +47,7 @@ def status(
             "records": head.sequence,
             "head": head.hash,
             "time": head.time,
-            "clock": time_ahead(head.time, runtime.clock.now()),
+            "clock": time_ahead(head.time, runtime.clock.machine.now()),
             "trouble": runtime.ledger.trouble or runtime.background.trouble(flow.QUICK),
         },
         "changes": {
