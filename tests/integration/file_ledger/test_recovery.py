@@ -19,6 +19,7 @@ from astra.trusted.kernel.errors import LedgerDamaged, LedgerLocked
 from astra.trusted.kernel.signatures import KeyPair
 from astra.trusted.ledger import views
 from astra.trusted.ledger.record import Event
+from astra.trusted.ledger.timekeeping import CLOCK_ACCEPTED
 
 KEY = KeyPair.generate()
 
@@ -338,4 +339,33 @@ def test_a_crash_while_compressing_leaves_a_complete_month(tmp_path: Path, lefto
         assert numbers(ledger) == [1, 2]
     names = sorted(path.name for path in (var / "ledger").iterdir())
     assert names == ["2026-01.ndjson.gz", "2026-02.ndjson"]
+    assert check_files(var, public_key=KEY.public).ok
+
+
+def test_after_the_clock_was_accepted_the_chain_goes_on_in_its_last_segment(tmp_path: Path) -> None:
+    """Also across restarts, and past an empty file that a torn end left behind."""
+    var, clock = tmp_path / "var", SetClock(datetime(2026, 3, 31, tzinfo=UTC))
+    with opened(var, clock) as ledger:
+        ledger.append([happened(1)])
+        clock.advance(days=365)
+        ledger.append([happened(2)])
+        clock.advance(days=-365)
+        ledger.append([Event(type=CLOCK_ACCEPTED, actor="operator", signed=True)])
+        ledger.append([happened(3)])
+    (var / "ledger" / "2028-01.ndjson").touch()
+    with opened(var, clock) as ledger:
+        clock.advance(days=1)
+        ledger.append([happened(4)])
+        ledger.compress_finished()
+        assert ledger.head().time[:7] == "2026-04"
+        ledger.rebuild()
+    lines = {path.name: path for path in sorted((var / "ledger").iterdir())}
+    assert set(lines) == {"2026-03.ndjson.gz", "2027-03.ndjson", "2028-01.ndjson"}
+    assert len(lines["2027-03.ndjson"].read_text().splitlines()) == 4
+    assert check_files(var, public_key=KEY.public).ok
+    with opened(var, clock) as ledger:
+        clock.advance(days=365)
+        ledger.append([happened(5)])
+        ledger.compress_finished()
+    assert (var / "ledger" / "2027-04.ndjson").exists()
     assert check_files(var, public_key=KEY.public).ok
