@@ -1,10 +1,13 @@
 """What a crash, a cut, or a failing disk leaves behind, and what opening makes of it."""
 
+import contextlib
+import gc
 import gzip
 import os
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -369,3 +372,34 @@ def test_after_the_clock_was_accepted_the_chain_goes_on_in_its_last_segment(tmp_
         ledger.compress_finished()
     assert (var / "ledger" / "2027-04.ndjson").exists()
     assert check_files(var, public_key=KEY.public).ok
+
+
+def test_after_many_readers_at_once_only_a_few_connections_are_kept(tmp_path: Path) -> None:
+    """Each holds pages of its own."""
+    slow = (
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000)"
+        " SELECT count(*) FROM n"
+    )
+    with opened(tmp_path / "var") as ledger:
+        start = threading.Barrier(30)
+
+        def ask() -> None:
+            start.wait()
+            assert ledger.query(slow) == [(200_000,)]
+
+        threads = [threading.Thread(target=ask) for _ in range(30)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert open_connections(tmp_path / "var") <= 9
+
+
+def open_connections(var: Path) -> int:
+    """Count connections to an index in this process; whoever was closed does not answer."""
+    (index,) = index_files(var)
+    count = 0
+    for connection in [each for each in gc.get_objects() if isinstance(each, sqlite3.Connection)]:
+        with contextlib.suppress(sqlite3.ProgrammingError):
+            count += connection.execute("PRAGMA database_list").fetchone()[2] == str(index)
+    return count
