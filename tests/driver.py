@@ -16,8 +16,11 @@ from typing import Any
 from astra.bootstrap.build import build_runtime
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces import socket_path
+from astra.schedules import events
+from astra.schedules.model import Schedule
 from astra.testing import SetClock
 from astra.trusted.file_ledger import owner_lock
+from astra.trusted.kernel.clock import format_time
 from astra.trusted.settings import environment
 
 PASSPHRASE = "correct horse battery"
@@ -120,6 +123,12 @@ def past(astra: Astra, **ago: float) -> Iterator[Runtime]:
         yield runtime
     finally:
         runtime.close()
+
+
+def let_it_be_overdue(runtime: Runtime, schedule: Schedule, **ago: float) -> None:
+    """Have a schedule wait since some time ago, as one does while no daemon runs."""
+    since = format_time(datetime.now(UTC) - timedelta(**ago))
+    runtime.ledger.append([events.adjusted(schedule, 1, since, why="a test")])
 
 
 def copy(folder: Path, into: Path) -> None:

@@ -34,12 +34,13 @@ from astra.trusted.approvals.desk import Desk
 from astra.trusted.calls.counter import Counter, Request
 from astra.trusted.calls.registry import AnyTool, Registry
 from astra.trusted.file_ledger.sqlite_index import SqliteIndex
-from astra.trusted.kernel.clock import Clock, format_time
+from astra.trusted.kernel.clock import Clock
 from astra.trusted.kernel.signatures import KeyPair
 from astra.trusted.ledger import chain
 from astra.trusted.ledger.expectations import Expectations
 from astra.trusted.ledger.projection import CORE, Projection
 from astra.trusted.ledger.record import EMPTY, Event, Head, Record
+from astra.trusted.ledger.timekeeping import LedgerClock, time_of_batch
 from astra.trusted.ledger.verbs import LedgerVerbs
 from astra.trusted.policy import authority
 from astra.trusted.policy.authority import Signed
@@ -102,7 +103,7 @@ class MemoryLedger(LedgerVerbs):
         if not events:
             return []
         with self._changed:
-            now = max(format_time(self._clock.now()), self._head.time)
+            now = time_of_batch(events, now=self._clock.now(), head=self._head)
             Expectations(self._index.query).check(events, expect or {}, lazy=lazy)
             records = chain.link(events, after=self._head, time=now)
             self._index.apply(records)
@@ -156,6 +157,7 @@ class RootInMemory:
             "operator_key": self.operator.public,
             "recovery_key": self.recovery.public,
         }
+        self.time = LedgerClock(self.ledger, self.clock)
         self.ledger.append([Event(type=authority.ROOT_CREATED, actor="operator", data=created)])
 
     def statement(self, action: str, content: dict[str, Any]) -> dict[str, Any]:
@@ -220,11 +222,11 @@ class GateInMemory:
         self.stopped = self.disk_low = False
         self.granted: tuple[str, ...] = ()
         self.outside: Callable[[], str] = str
-        self.desk = Desk(self.root.ledger, self.root.clock)
+        self.desk = Desk(self.root.ledger, self.root.time)
         self.tokens = MemoryTokens()
         self.shelf = TokenShelf(self.root.ledger, self.desk, self.tokens)
         self.desk.when_spent.append(self.shelf.spent)
-        self.desires = Desires(ledger=self.root.ledger, clock=self.root.clock)
+        self.desires = Desires(ledger=self.root.ledger, clock=self.root.time)
         self.promotions = Promotions(desires=self.desires, desk=self.desk)
         around = Surroundings(
             flags=lambda: self.on,
@@ -232,7 +234,7 @@ class GateInMemory:
             outside_grants=self._outside,
             disk_low=lambda: self.disk_low,
         )
-        self.gate = Gate(self.root.ledger, self.root.clock, self.desk, around)
+        self.gate = Gate(self.root.ledger, self.root.time, self.desk, around)
         self.registry = make_registry()
         self.models, self.plan_files = OneModel(), MemoryPlanFiles()
         self.planning = self._planning()
@@ -248,8 +250,8 @@ class GateInMemory:
             exports=self.planning.exports,
             allowlist=self.planning.allowlist,
         )
-        lane = lanes.quick_lane(self.root.ledger, self.root.clock, domains)
-        return Background(self.root.ledger, self.root.clock, [lane])
+        lane = lanes.quick_lane(self.root.ledger, self.root.time, domains)
+        return Background(self.root.ledger, self.root.time, [lane])
 
     def approve(self, approval_id: str, key: KeyPair | None = None) -> None:
         approval = self.desk.get(approval_id)
@@ -268,7 +270,7 @@ class GateInMemory:
         )
         return make_planning(
             ledger=self.root.ledger,
-            clock=self.root.clock,
+            clock=self.root.time,
             desk=self.desk,
             skills=rules.skills,
             rules=lambda: rules,
@@ -295,10 +297,10 @@ class CounterInMemory:
         root = self.gate.root
         registry = Registry(tools)
         catalogue = RegistryCatalogue(registry)
-        self.timetable = Timetable(root.ledger, root.clock, catalogue, self.gate.desk)
+        self.timetable = Timetable(root.ledger, root.time, catalogue, self.gate.desk)
         services = Services(
             ledger=root.ledger,
-            clock=root.clock,
+            clock=root.time,
             approvals=self.gate.desk,
             schedules=self.timetable,
             changes=cast("Any", None),
@@ -340,11 +342,11 @@ class ScheduledInMemory(CounterInMemory):
         """Stand for another daemon on the same ledger."""
         return Executor(
             ledger=self.ledger,
-            clock=self.clock,
+            clock=self.gate.root.time,
             timetable=self.timetable,
             admission=Admission(
                 ledger=self.ledger,
-                clock=self.clock,
+                clock=self.gate.root.time,
                 catalogue=self.timetable.catalogue,
                 door=ScheduleDoor(lambda: self.counter),
                 approvals=self.gate.desk,

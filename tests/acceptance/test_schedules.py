@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from astra.schedules.model import Definition
-from driver import Astra, past
+from driver import Astra, let_it_be_overdue, past
 
 WRITE = "ASTRA_CODE_WRITE_ENABLED"
 
@@ -174,16 +174,17 @@ def test_an_approved_token_survives_kill_9_and_works_once(astra: Astra) -> None:
 
 
 def test_the_daemon_fires_what_is_due_and_stays_for_it(astra: Astra) -> None:
-    """The schedule is made as if ten minutes ago, so that nobody has to wait for its time."""
+    """The schedule is overdue for ten minutes, so that nobody has to wait for its time."""
     astra.extra["ASTRA_DAEMON_IDLE_MINUTES"] = "0.01"
     astra.run("down")
-    with past(astra, minutes=10) as runtime:
+    with past(astra) as runtime:
         schedule, _ = runtime.timetable.create(
             Definition(
                 name="t", cron_expression="* * * * *", timezone="UTC", target_tool="astra.health"
             ),
             actor="agent:test",
         )
+        let_it_be_overdue(runtime, schedule, minutes=10)
     astra.follow("schedule_firing_closed")
     pid = astra.daemon_pid()
     items = astra.json("schedules", "history", schedule.id)["items"]
@@ -199,11 +200,11 @@ def test_the_daemon_fires_what_is_due_and_stays_for_it(astra: Astra) -> None:
 def test_a_slow_firing_is_a_job_that_survives_kill_9_as_interrupted(astra: Astra) -> None:
     """Also when somebody deletes the engine's database: the ledger knows what there was."""
     astra.run("down")
-    with past(astra, minutes=10) as runtime:
+    with past(astra) as runtime:
         schedule, _ = runtime.timetable.create(
             Definition(
                 name="long",
-                cron_expression=f"{(runtime.clock.now().minute + 1) % 60} * * * *",
+                cron_expression=f"{(runtime.clock.now().minute - 10) % 60} * * * *",
                 timezone="UTC",
                 target_tool="run_in_sandbox",
                 payload={"command": ["sleep", "60"]},
@@ -211,6 +212,7 @@ def test_a_slow_firing_is_a_job_that_survives_kill_9_as_interrupted(astra: Astra
             ),
             actor="agent:test",
         )
+        let_it_be_overdue(runtime, schedule, minutes=10)
     astra.follow("tool_started")
     astra.kill_daemon()
     shutil.rmtree(astra.root / "var" / "jobs")

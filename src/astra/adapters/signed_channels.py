@@ -15,9 +15,12 @@ class SignedChannels:
     root: DataRoot
 
     def current(self) -> AppriseChannels:
-        """Give the channels in force; a name without an address is none."""
+        """Give the channels in force; a name without an address that can be read is none.
+
+        A damaged line of `.env` silences its own channel, and no other channel or device.
+        """
         notify = contract.in_force(self.ledger).notify
-        addresses = environment.parse_dotenv(self.root.dotenv())
+        addresses = environment.read_what_is_readable(self.root.path / ".env")
         return AppriseChannels(
             addresses={name: addresses[name] for name in notify.channels if addresses.get(name)},
             include_content=notify.include_content,

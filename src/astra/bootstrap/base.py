@@ -17,6 +17,7 @@ from astra.trusted.kernel.clock import Clock
 from astra.trusted.kernel.errors import BadSetting
 from astra.trusted.ledger import formats
 from astra.trusted.ledger.record import Event, Record
+from astra.trusted.ledger.timekeeping import LedgerClock
 from astra.trusted.policy import contract, telemetry
 from astra.trusted.policy.switches import Switches
 from astra.trusted.settings.configuration import Configuration
@@ -29,7 +30,8 @@ class Base:
     root: DataRoot
     settings: Settings
     branch: str
-    clock: Clock
+    clock: LedgerClock
+    """The one notion of time; what the machine says is in `clock.machine`."""
     reserve: Reserve
     ledger: FileLedger
     stops: Stops
@@ -73,18 +75,19 @@ def open_base(settings: Settings, clock: Clock, opened: ExitStack) -> Base:
     reserve.fill()
     formats.raise_format(ledger, version=__version__)
     telemetry.close_interrupted(ledger)
-    stops = Stops(root.path, ledger, clock)
+    ledger_clock = LedgerClock(ledger, clock)
+    stops = Stops(root.path, ledger, ledger_clock)
     stops.settle()
     return Base(
         root=root,
         settings=settings,
         branch=created.data["branch"],
-        clock=clock,
+        clock=ledger_clock,
         reserve=reserve,
         ledger=ledger,
         stops=stops,
         switches=Switches(ledger=ledger, settings=settings, stopped=stops.stopped),
-        desk=Desk(ledger, clock),
+        desk=Desk(ledger, ledger_clock),
         registry=make_registry(),
     )
 

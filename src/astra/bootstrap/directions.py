@@ -32,7 +32,7 @@ from astra.trusted.approvals import desk
 from astra.trusted.changes import events as changed
 from astra.trusted.changes import model as changes
 from astra.trusted.changes import tasks
-from astra.trusted.ledger import formats
+from astra.trusted.ledger import formats, timekeeping
 from astra.trusted.ledger.record import Event
 from astra.trusted.policy import (
     access,
@@ -86,7 +86,7 @@ _TABLE: Mapping[Direction, tuple[str, ...]] = {
         *(authority.ROOT_CREATED, authority.KEY_ROTATED, contract.CONFIG_SIGNED, flags.FLAG_SET),
         *(desk.GRANTED, tokens.EXPORTED, passkeys.ENROLLED, access.TOKEN_CREATED),
         *(stopping.STARTED, confinement.ALLOWED, readiness.SIGNED_OFF, dry_run.APPROVED),
-        readiness.MATRIX_RECORDED,
+        *(readiness.MATRIX_RECORDED, timekeeping.CLOCK_ACCEPTED),
         *(plans.APPROVED, plans.GLOBAL_GRANT_ADDED, plans.PERMISSION_GRANTED),
         *(plans.ACTION_CONFIRMED, plans.ACTION_SKIPPED, plans.BUDGET_EXTENDED),
         *(deployments.ORDERED, desires.HALF_LIFE_SET, access.SESSION_OPENED),

@@ -26,7 +26,7 @@ from astra.trusted.approvals import desk
 from astra.trusted.changes import events as changed
 from astra.trusted.changes import model as changes
 from astra.trusted.changes import tasks
-from astra.trusted.ledger import formats
+from astra.trusted.ledger import formats, timekeeping
 from astra.trusted.policy import (
     access,
     authority,
@@ -48,6 +48,8 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         " older ones refuse it from here on, and say which to use",
         contract.CONFIG_SIGNED: "the operator signed `astra.toml`; the text in the record counts",
         flags.FLAG_SET: "a flag was turned off by anyone, or on by the operator, who signed it",
+        timekeeping.CLOCK_ACCEPTED: "the operator signed that the clock is right and the ledger's"
+        " time was not; time goes back to it, and what was given for a time is over",
         access.SESSION_OPENED: "a person opened a session in a browser, by a one-time link or a"
         " passkey",
         access.SESSION_CLOSED: "that session was ended before its time",

@@ -33,7 +33,7 @@ from astra.trusted.door.recognition import Recognition
 from astra.trusted.file_ledger import FileLedger
 from astra.trusted.file_ledger.reserve import Reserve
 from astra.trusted.files.data_root import DataRoot
-from astra.trusted.kernel.clock import Clock
+from astra.trusted.ledger.timekeeping import LedgerClock
 from astra.trusted.policy.switches import Switches
 from astra.trusted.settings.environment import Settings
 from astra.trusted.stop.stops import Stops
@@ -58,7 +58,7 @@ class Runtime:
     started_at: datetime
     root: DataRoot
     settings: Settings
-    clock: Clock
+    clock: LedgerClock
     ledger: FileLedger
     reserve: Reserve
     stops: Stops

@@ -12,6 +12,7 @@ from astra.trusted.kernel.errors import Conflict, NeedsApproval, NotFound, Refus
 from astra.trusted.kernel.ids import random_id
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event
+from astra.trusted.ledger.timekeeping import current_time
 from astra.trusted.policy import authority
 from astra.trusted.policy.authority import Signed
 
@@ -134,7 +135,7 @@ class Requests:
 
     def _name(self, commit: str) -> str:
         """Name a release by time and commit; two in the same second get different times."""
-        moment = max(format_time(self.clock.now()), self.ledger.head().time)[:19]
+        moment = format_time(current_time(self.clock.now(), self.ledger.head()))[:19]
         stem = moment.replace("-", "").replace(":", "")
         for number in range(100):
             name = f"{stem}{'' if number == 0 else f'.{number}'}Z-{commit[:_SHORT]}"

@@ -28,6 +28,7 @@ from astra.trusted.kernel.ids import from_content, is_id
 from astra.trusted.kernel.paging import check_page
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event
+from astra.trusted.ledger.timekeeping import current_time
 
 _HALF_LIFE = "half-life"
 _MOST_ATTEMPTS = 20
@@ -145,9 +146,8 @@ class Desires:
         return Fading(*rows[0] if rows else (0.0, 0.0, half_life_seconds(self.half_life_days)))
 
     def now(self) -> datetime:
-        """Tell the time as the ledger does: it never goes back behind the last record."""
-        latest = max(format_time(self.clock.now()), self.ledger.head().time)
-        return datetime.fromisoformat(latest)
+        """Tell the time that counts."""
+        return current_time(self.clock.now(), self.ledger.head())
 
     def _moment(self) -> float:
         return self.now().timestamp()

@@ -16,6 +16,7 @@ from datetime import datetime
 from astra.desires.decay import DAY, depth
 from astra.trusted.ledger.projection import Projection, Statement
 from astra.trusted.ledger.record import Record
+from astra.trusted.ledger.timekeeping import CLOCK_ACCEPTED
 
 RECORDED, REINFORCED = "desire_recorded", "desire_reinforced"
 PRUNED, PROMOTED = "desires_pruned", "desire_promoted"
@@ -79,12 +80,19 @@ def _half_life_set(record: Record, moment: float) -> Iterator[Statement]:
     yield _SET_HALF_LIFE, (moment, record.data["days"] * DAY)
 
 
+def _clock_accepted(_record: Record, moment: float) -> Iterator[Statement]:
+    """Let what was recorded while the clock was ahead be at full strength, and fade from now on."""
+    for table in ("desire", "desire_tag"):
+        yield f"UPDATE {table} SET key = min(key, {_HALVINGS})", (moment,)  # noqa: S608 - fixed text
+
+
 _EFFECTS = {
     RECORDED: _recorded,
     REINFORCED: _reinforced,
     PRUNED: _pruned,
     PROMOTED: _promoted,
     HALF_LIFE_SET: _half_life_set,
+    CLOCK_ACCEPTED: _clock_accepted,
 }
 _SET_HALF_LIFE = """
     INSERT INTO fading VALUES (1, ?, 0.0, ?)

@@ -16,6 +16,7 @@ from astra.trusted.kernel.clock import Clock, format_time
 from astra.trusted.kernel.text import one_line
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event
+from astra.trusted.ledger.timekeeping import current_time
 
 PLANS, DRAFTS, PLAN_FILES = "plans", "drafts", "plan-files"
 ANNOUNCEMENTS, DEPLOYMENTS, NOTIFICATIONS = "announcements", "deployments", "notifications"
@@ -157,8 +158,8 @@ def _steps(
     """Give the questions of a lane whose due steps are rows of the index (`due`)."""
 
     def now() -> str:
-        """Give the time as the ledger has it: a clock that was set back makes nothing wait."""
-        return max(format_time(clock.now()), ledger.head().time)
+        """Give the time that counts: a clock that was set back makes nothing wait."""
+        return format_time(current_time(clock.now(), ledger.head()))
 
     def item(step: DueStep) -> WorkItem:
         return WorkItem(

@@ -1,16 +1,28 @@
 """The due steps of every entity, as of the ledger's head."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from astra.flow import of_approvals, of_changes, of_desires, of_plans, rows
 from astra.trusted.ledger.projection import Projection, Statement
 from astra.trusted.ledger.record import Record
+from astra.trusted.ledger.timekeeping import CLOCK_ACCEPTED, bring_back
+
+
+def _clock_accepted(record: Record) -> Iterator[Statement]:
+    """Let everything that waits be due now: every approval is over, the rest says when it is next.
+
+    Nobody is reminded of an approval that is over.
+    """
+    yield "DELETE FROM due_step WHERE step LIKE 'announce-%'", ()
+    yield bring_back(record, "due_step", "due")
+
 
 _EFFECTS: dict[str, rows.Effect] = {
     **of_approvals.EFFECTS,
     **of_desires.EFFECTS,
     **of_changes.EFFECTS,
     **of_plans.EFFECTS,
+    CLOCK_ACCEPTED: _clock_accepted,
 }
 
 

@@ -24,6 +24,7 @@ from astra.trusted.kernel.clock import Clock, format_time
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.projection import Projection, Statement
 from astra.trusted.ledger.record import Event, Record
+from astra.trusted.ledger.timekeeping import CLOCK_ACCEPTED, bring_back
 
 SENT, FAILED = "notification_sent", "notification_failed"
 APPROVAL = "approval"
@@ -179,6 +180,14 @@ def _purse(channel: str) -> str:
 
 
 def _apply(record: Record) -> Iterator[Statement]:
+    if record.type == CLOCK_ACCEPTED:
+        yield bring_back(record, "notice", "time")
+        yield bring_back(record, "notice_try", "last")
+        return
+    yield from _noticed(record)
+
+
+def _noticed(record: Record) -> Iterator[Statement]:
     data = record.data
     match record.type:
         case desk.REQUESTED:
@@ -227,6 +236,7 @@ PROJECTION = Projection(
     _apply,
     types=frozenset(
         {
+            CLOCK_ACCEPTED,
             desk.REQUESTED,
             desk.GRANTED,
             desk.REJECTED,

@@ -9,10 +9,14 @@ from astra.plans.step_rows import STEP_EFFECTS, counted, set_plan
 from astra.plans.tables import TABLES
 from astra.trusted.ledger.projection import Projection, Statement
 from astra.trusted.ledger.record import Record
+from astra.trusted.ledger.timekeeping import CLOCK_ACCEPTED, bring_back
 
 
 def _apply(record: Record) -> Iterator[Statement]:
     data = record.data
+    if record.type == CLOCK_ACCEPTED:
+        yield bring_back(record, "plan", "due")
+        yield bring_back(record, "plan_message", "time")
     if "agent_id" not in data:
         return
     if record.type in {events.REQUESTED, events.DRAFTED}:
@@ -192,5 +196,5 @@ PROJECTION = Projection(
     "plans",
     TABLES,
     _apply,
-    types=events.PLAN_EVENTS,
+    types=events.PLAN_EVENTS | {CLOCK_ACCEPTED},
 )

@@ -18,6 +18,7 @@ from astra.trusted.kernel.ids import is_id
 from astra.trusted.kernel.paging import check_page
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event, Record
+from astra.trusted.ledger.timekeeping import current_time
 
 _MOST_ATTEMPTS = 100
 _AFTER_THE_END = frozenset({events.NOTIFIED, events.SILENCED, events.USAGE_COUNTED})
@@ -132,8 +133,8 @@ class Register:
         )
 
     def now(self) -> str:
-        """Give the time, never before the last record's."""
-        return max(format_time(self.clock.now()), self.ledger.head().time)
+        """Give the time that counts, as it is written."""
+        return format_time(current_time(self.clock.now(), self.ledger.head()))
 
     def _where(self, condition: str, parameters: Sequence[Any], limit: int) -> list[AgentPlan]:
         rows = self.ledger.query(

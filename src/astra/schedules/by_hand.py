@@ -16,6 +16,7 @@ from astra.schedules.service import Timetable
 from astra.trusted.kernel.clock import Clock, format_time
 from astra.trusted.kernel.errors import BadInput, Conflict, DuplicateKey
 from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.timekeeping import last_acceptance
 
 MOST_BACKFILLED = 100
 
@@ -33,7 +34,7 @@ class ByHand:
         """Fire a schedule at once, through the same gate, and say how it went."""
         self._refuse_if_closed()
         schedule = self._alone(identifier)
-        firing = planning.make(schedule, self.clock.now(), Kind.MANUAL)
+        firing = self._make(schedule, self.clock.now(), Kind.MANUAL)
         return self._run_by_hand(schedule, firing, actor)
 
     def backfill(
@@ -57,15 +58,18 @@ class ByHand:
         for moment in moments:
             if format_time(moment) not in succeeded:
                 with contextlib.suppress(DuplicateKey):
-                    firing = planning.make(schedule, moment, Kind.BACKFILL)
+                    firing = self._make(schedule, moment, Kind.BACKFILL)
                     answers.append(self._run_by_hand(self._alone(identifier), firing, actor))
         return answers
 
     def request_approval(self, identifier: str, *, actor: str) -> str:
         """Ask for the approval of a schedule's next firing; gives the approval's id."""
         schedule = self.timetable.get(identifier)
-        firing = planning.make(schedule, self.clock.now(), Kind.CRON)
+        firing = self._make(schedule, self.clock.now(), Kind.CRON)
         return self.admission.request(schedule, firing, actor=actor)
+
+    def _make(self, schedule: Schedule, moment: datetime, kind: Kind) -> Firing:
+        return planning.make(schedule, moment, kind, accepted=last_acceptance(self.ledger))
 
     def _run_by_hand(self, schedule: Schedule, firing: Firing, actor: str) -> dict[str, Any]:
         event = events.claimed(firing, schedule.definition.target_tool, None, actor=actor)

@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from astra.schedules import planning, views
 from astra.schedules.admission import Admission
@@ -28,7 +29,7 @@ from astra.schedules.ports import Jobs
 from astra.schedules.service import Timetable
 from astra.trusted.kernel import cancellation
 from astra.trusted.kernel.clock import Clock, format_time
-from astra.trusted.kernel.errors import AstraError
+from astra.trusted.kernel.errors import AstraError, LedgerError
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.policy.call import Tier
 from astra.trusted.policy.telemetry import TOOL_STARTED
@@ -126,19 +127,31 @@ class Executor:
         """Deal with what is due now, at most so many; says how many that were."""
         now = self.clock.now()
         stamp = format_time(now)
+        armed = self.timetable.arm_again(most)
         overdue = views.due_firings(self.ledger, stamp, most)
         for firing in overdue:
-            self._wake(firing)
-        found = views.due(self.ledger, stamp, most - len(overdue)) if len(overdue) < most else []
-        if found:
-            closed = self.closed()
-            busy = views.with_open_firings(self.ledger, [each.id for each in found])
-            plans = [
-                planning.for_due(self.ledger, each, now, closed, busy=each.id in busy)
-                for each in found
-            ]
-            self._carry_out(self._claims.claim(plans))
-        return len(found) + len(overdue)
+            self._try_to_wake(firing)
+        room = most - len(overdue)
+        schedules = views.due(self.ledger, stamp, room) if room > 0 else []
+        if schedules:
+            self._carry_out(self._claims.claim(self._plan(schedules, now)))
+        return len(schedules) + len(overdue) + armed
+
+    def _plan(self, schedules: Sequence[Schedule], now: datetime) -> list[Plan]:
+        """Decide about what is due; a schedule that cannot be planned is paused, not the others."""
+        closed = self.closed()
+        busy = views.with_open_firings(self.ledger, [schedule.id for schedule in schedules])
+        plans: list[Plan] = []
+        for schedule in schedules:
+            is_busy = schedule.id in busy
+            try:
+                plans.append(planning.for_due(self.ledger, schedule, now, closed, busy=is_busy))
+            except LedgerError:
+                raise
+            except Exception as error:  # noqa: BLE001 - whatever it is, the others run
+                _log.error("schedule %s cannot be planned: %s", schedule.id, error)
+                self.timetable.set_aside(schedule, error)
+        return plans
 
     def next_due(self) -> str | None:
         return views.next_due(self.ledger)
@@ -266,6 +279,16 @@ class Executor:
         return schedule.definition.safety_tier == Tier.READ and not self._slow(schedule)
 
     # Waiting
+
+    def _try_to_wake(self, firing: Firing) -> None:
+        try:
+            self._wake(firing)
+        except LedgerError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, the others go on
+            _log.error("firing %s cannot go on: %s", firing.id, error)
+            detail = error.detail if isinstance(error, AstraError) else type(error).__name__
+            self._endings.drop(firing, Ending(State.FAILED, "cannot_be_planned", detail))
 
     def _wake(self, firing: Firing) -> None:
         """Deal with a firing whose time has come: another attempt, or the end of its patience."""

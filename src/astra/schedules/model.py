@@ -210,10 +210,14 @@ def due(schedule: Schedule, now: datetime) -> Due:
     )
 
 
-def firing_id(schedule_id: str, fire_time: str, kind: Kind) -> str:
-    """Name a firing: the same schedule and instant is the same firing, caught up or on time."""
+def firing_id(schedule_id: str, fire_time: str, kind: Kind, *, accepted: int = 0) -> str:
+    """Name a firing: the same schedule and instant is the same firing, caught up or on time.
+
+    An instant comes twice where time went back; `accepted` is the record that let it.
+    """
     family = Kind.CRON if kind is Kind.CATCH_UP else kind
-    return ids.from_content("fir", f"{schedule_id}\n{family}\n{fire_time}", digits=16)
+    again = f"\n{accepted}" if accepted else ""
+    return ids.from_content("fir", f"{schedule_id}\n{family}\n{fire_time}{again}", digits=16)
 
 
 def retry_at(definition: Definition, firing: Firing, now: datetime) -> datetime | None:

@@ -14,6 +14,7 @@ from astra.trusted.kernel.clock import format_time, parse_time
 from astra.trusted.kernel.ids import random_id
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event
+from astra.trusted.ledger.timekeeping import last_acceptance
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +36,8 @@ def for_due(ledger: Ledger, schedule: Schedule, now: datetime, closed: str, *, b
     before = _missed(schedule, due_firings, next_run)
     if due_firings.fire_time is None:
         return Plan(schedule=schedule, events=before)
-    firing = make(schedule, due_firings.fire_time, due_firings.kind)
+    accepted = last_acceptance(ledger)
+    firing = make(schedule, due_firings.fire_time, due_firings.kind, accepted=accepted)
     if busy and not closed and (earlier := views.open_firings(ledger, schedule.id)):
         plan = _overlapping(schedule, firing, next_run, earlier)
     else:
@@ -43,10 +45,12 @@ def for_due(ledger: Ledger, schedule: Schedule, now: datetime, closed: str, *, b
     return replace(plan, events=[*before, *plan.events])
 
 
-def make(schedule: Schedule, fire_time: datetime, kind: Kind) -> Firing:
+def make(schedule: Schedule, fire_time: datetime, kind: Kind, *, accepted: int) -> Firing:
+    """Make a firing; `accepted` is where the operator last accepted the clock."""
     moment = format_time(fire_time)
+    name = model.firing_id(schedule.id, moment, kind, accepted=accepted)
     return Firing(
-        id=random_id("fir") if kind is Kind.MANUAL else model.firing_id(schedule.id, moment, kind),
+        id=random_id("fir") if kind is Kind.MANUAL else name,
         schedule=schedule.id,
         fire_time=moment,
         kind=kind,

@@ -6,6 +6,7 @@ from astra.schedules import events
 from astra.schedules.model import OPEN
 from astra.trusted.ledger.projection import Projection, Statement
 from astra.trusted.ledger.record import Record
+from astra.trusted.ledger.timekeeping import CLOCK_ACCEPTED, bring_back
 
 IS_OPEN = f"state IN ({', '.join(repr(str(state)) for state in OPEN)})"
 
@@ -22,6 +23,8 @@ def _apply(record: Record) -> Iterator[Statement]:
             yield "UPDATE schedule SET factor = ? WHERE id = ?", (factor, record.subject)
         case events.MISSED:
             yield _counted(record)
+        case record.type if record.type == CLOCK_ACCEPTED:
+            yield from _clock_accepted(record)
         case events.CLAIMED | events.HELD | events.SKIPPED:
             yield _begun(record)
         case _:
@@ -30,14 +33,27 @@ def _apply(record: Record) -> Iterator[Statement]:
         yield from _moved(record)
 
 
+def _clock_accepted(record: Record) -> Iterator[Statement]:
+    """Let no firing lie ahead of the clock; those that wait for their next attempt get it now."""
+    for column in ("fire_time", "until", "due"):
+        yield bring_back(record, "firing", column)
+
+
 def _defined(record: Record) -> Iterator[Statement]:
     """Keep the definition as the record has it; whoever reads it passes over what else is there."""
     data = record.data
     columns = (data["name"], data["target_tool"], data["safety_tier"], record.content)
     if record.type == events.CREATED:
         yield (
-            "INSERT INTO schedule VALUES (?, ?, ?, ?, ?, 'active', ?, ?, ?, 0, 1, 0)",
-            (record.subject, *columns, data["next_run"], data["digest"], record.time),
+            "INSERT INTO schedule VALUES (?, ?, ?, ?, ?, 'active', ?, ?, ?, 0, 1, 0, ?)",
+            (
+                record.subject,
+                *columns,
+                data["next_run"],
+                data["digest"],
+                record.time,
+                record.sequence,
+            ),
         )
     else:
         yield (
@@ -53,8 +69,8 @@ def _moved(record: Record) -> Iterator[Statement]:
     """Set the next run, unless the event has none to say (a retry, a run by hand)."""
     if record.data["next_run"] is not None or record.type == events.PAUSED:
         yield (
-            "UPDATE schedule SET next_run = ? WHERE id = ?",
-            (record.data["next_run"], record.subject),
+            "UPDATE schedule SET next_run = ?, armed = ? WHERE id = ?",
+            (record.data["next_run"], record.sequence, record.subject),
         )
 
 
@@ -167,8 +183,9 @@ PROJECTION = Projection(
         """CREATE TABLE schedule (
             id TEXT PRIMARY KEY, name TEXT, tool TEXT, tier INTEGER, definition TEXT, state TEXT,
             next_run TEXT, digest TEXT, created_at TEXT, modified INTEGER, factor INTEGER,
-            failures INTEGER
+            failures INTEGER, armed INTEGER
         ) WITHOUT ROWID""",
+        "CREATE INDEX schedule_armed ON schedule (armed) WHERE next_run IS NOT NULL",
         "CREATE INDEX schedule_due ON schedule (next_run) WHERE next_run IS NOT NULL",
         "CREATE UNIQUE INDEX schedule_digest ON schedule (digest)",
         """CREATE TABLE schedule_after (
@@ -203,9 +220,10 @@ PROJECTION = Projection(
             events.RETRIED,
             events.CLOSED,
             events.ADJUSTED,
+            CLOCK_ACCEPTED,
         }
     ),
-    version=2,
+    version=3,
 )
 
 _CHANGING = frozenset(

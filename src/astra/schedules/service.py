@@ -4,7 +4,8 @@ A schedule is named by its content, so creating it again gives the one that is t
 tier can be higher than the tool's own, never lower; both are checked again when it fires.
 """
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -15,16 +16,20 @@ from astra.schedules.ports import Catalogue, ToolFacts
 from astra.trusted.approvals.desk import Desk
 from astra.trusted.kernel.clock import Clock, format_time, parse_time
 from astra.trusted.kernel.errors import (
+    AstraError,
     BadInput,
     Conflict,
     DuplicateKey,
+    LedgerError,
     NotFound,
     Refused,
     StaleVersion,
 )
-from astra.trusted.kernel.ids import from_content
+from astra.trusted.kernel.ids import from_content, random_id
 from astra.trusted.ledger import unseen
 from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.record import Event
+from astra.trusted.ledger.timekeeping import last_acceptance
 from astra.trusted.policy import contract, payload
 from astra.trusted.policy.budgets import CALLS_PER_TOOL
 from astra.trusted.policy.call import Tier
@@ -136,6 +141,54 @@ class Timetable:
         moment = max(self.clock.now(), parse_time(fired)) if fired else self.clock.now()
         return format_time(schedule.next_after(moment, factor=factor))
 
+    def arm_again(self, most: int) -> int:
+        """Compute next runs anew that date from before the operator accepted the clock.
+
+        What was due by then is due still. Says how many were looked at.
+        """
+        accepted = last_acceptance(self.ledger)
+        now = format_time(self.clock.now())
+        if not accepted:
+            return 0
+        schedules = views.armed_before(self.ledger, accepted, now=now, limit=most)
+        if schedules:
+            self._arm(schedules)
+        return len(schedules)
+
+    def _arm(self, schedules: Sequence[Schedule]) -> None:
+        """Set next runs, together if possible; what moved meanwhile is found again."""
+        armed = [(schedule, event) for schedule in schedules if (event := self._armed(schedule))]
+        expect = {schedule.id: schedule.version for schedule, _ in armed}
+        try:
+            self.ledger.append([event for _, event in armed], expect=expect)
+        except StaleVersion:
+            for schedule, event in armed:
+                self._append(schedule, event)
+
+    def _armed(self, schedule: Schedule) -> Event | None:
+        why = "the clock was accepted"
+        try:
+            return events.adjusted(schedule, schedule.factor, self.next_run(schedule), why=why)
+        except LedgerError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, the others are armed
+            self.set_aside(schedule, error)
+            return None
+
+    def set_aside(self, schedule: Schedule, error: Exception) -> None:
+        """Pause a schedule whose next firing cannot be worked out, and tell people why."""
+        words = error.detail if isinstance(error, AstraError) else type(error).__name__
+        notice = events.noticed(
+            schedule.id,
+            kind="cannot_be_planned",
+            text=f"{schedule.definition.name} is paused, its next firing is unknown: {words}",
+            correlation=random_id("cor"),
+            next_step=f"astra schedules modify {schedule.id}, then astra schedules resume",
+        )
+        batch = [events.paused(schedule, actor=events.DAEMON), notice]
+        with contextlib.suppress(StaleVersion):  # it was modified meanwhile, and is looked at again
+            self.ledger.append(batch, expect={schedule.id: schedule.version})
+
     def listed(
         self, *, limit: int = 100, **filters: Any
     ) -> tuple[list[dict[str, Any]], str | None]:
@@ -146,10 +199,7 @@ class Timetable:
 
     def shown(self, schedule: Schedule, *, start: datetime | None = None) -> dict[str, Any]:
         """Describe a schedule, with its next five firings, or those behind `start`."""
-        if start is None:
-            upcoming = schedule.upcoming(self.clock.now(), 5)
-        else:
-            upcoming = schedule.definition.calendar.upcoming(start, 5)
+        upcoming = self._upcoming(schedule, start)
         return {
             "id": schedule.id,
             **schedule.definition.as_dict(),
@@ -162,6 +212,15 @@ class Timetable:
             "failures": schedule.failures,
             "etag": schedule.etag,
         }
+
+    def _upcoming(self, schedule: Schedule, start: datetime | None) -> list[datetime]:
+        """Give the next firings; none where they cannot be worked out, so that it can be shown."""
+        try:
+            if start is None:
+                return schedule.upcoming(self.clock.now(), 5)
+            return schedule.definition.calendar.upcoming(start, 5)
+        except (AstraError, ValueError, OverflowError):
+            return []
 
     def history(self, **asked: Any) -> tuple[list[dict[str, Any]], int | None]:
         """Give firings, newest first: what ran, when, why it did not, how long."""

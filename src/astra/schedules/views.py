@@ -99,6 +99,15 @@ def due(ledger: Ledger, now: str, limit: int) -> list[Schedule]:
     return [_schedule(row) for row in rows]
 
 
+def armed_before(ledger: Ledger, sequence: int, *, now: str, limit: int) -> list[Schedule]:
+    """Give the schedules whose next run lies ahead, and was last set before a record."""
+    rows = ledger.query(
+        f"{_SCHEDULE} WHERE armed < ? AND next_run > ? ORDER BY armed LIMIT ?",
+        [sequence, now, limit],
+    )
+    return [_schedule(row) for row in rows]
+
+
 def due_firings(ledger: Ledger, now: str, limit: int) -> list[Firing]:
     """Give the firings whose next attempt, or whose patience, has come."""
     return _firings(ledger, "WHERE due <= ? ORDER BY due, id LIMIT ?", now, limit)

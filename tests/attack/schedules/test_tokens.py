@@ -86,7 +86,7 @@ def test_an_approval_lasts_until_the_next_firing_however_far_that_is(world: Any)
 
 
 def test_a_forged_token_runs_nothing_and_is_reported(world: Any, schedule: Schedule) -> None:
-    firing = planning.make(schedule, world.clock.now(), Kind.CRON)
+    firing = planning.make(schedule, world.clock.now(), Kind.CRON, accepted=0)
     digest = world.executor.admission.door.understand(schedule, firing).digest()
     forged = {
         "schedule": schedule.id,

@@ -10,10 +10,12 @@ import pytest
 from astra.testing import MemoryLedger, SetClock
 from astra.trusted.file_ledger import FileLedger
 from astra.trusted.kernel.canonical import NotCanonical
+from astra.trusted.kernel.clock import format_time
 from astra.trusted.kernel.errors import BadInput, DuplicateKey, StaleVersion
 from astra.trusted.ledger import views
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import GENESIS, Event
+from astra.trusted.ledger.timekeeping import CLOCK_ACCEPTED
 
 Make = Callable[[], Ledger]
 
@@ -232,3 +234,25 @@ def test_whoever_waits_can_be_woken_without_a_record(ledger: Ledger) -> None:
         ledger.wake()
         waiter.join(0.01)
     assert heard == [False]
+
+
+def accepted(*, signed: bool = True) -> Event:
+    return Event(type=CLOCK_ACCEPTED, actor="operator", data={}, signed=signed)
+
+
+def test_an_acceptance_of_the_clock_lets_time_go_back(ledger: Ledger, clock: SetClock) -> None:
+    clock.advance(days=365)
+    ledger.append([happened()])
+    clock.advance(days=-365)
+    (record,) = ledger.append([accepted()])
+    (later,) = ledger.append([happened()])
+    assert record.time == later.time == format_time(clock.now())
+
+
+def test_nothing_else_lets_time_go_back(ledger: Ledger, clock: SetClock) -> None:
+    clock.advance(days=365)
+    (first,) = ledger.append([happened()])
+    clock.advance(days=-365)
+    (unsigned,) = ledger.append([accepted(signed=False)])
+    batch = ledger.append([happened(), accepted()])
+    assert {unsigned.time, *(record.time for record in batch)} == {first.time}

@@ -1,10 +1,13 @@
 """What a crash, a cut, or a failing disk leaves behind, and what opening makes of it."""
 
+import contextlib
+import gc
 import gzip
 import os
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -19,6 +22,7 @@ from astra.trusted.kernel.errors import LedgerDamaged, LedgerLocked
 from astra.trusted.kernel.signatures import KeyPair
 from astra.trusted.ledger import views
 from astra.trusted.ledger.record import Event
+from astra.trusted.ledger.timekeeping import CLOCK_ACCEPTED
 
 KEY = KeyPair.generate()
 
@@ -368,3 +372,63 @@ def test_a_crash_while_compressing_leaves_a_complete_month(tmp_path: Path, lefto
     names = sorted(path.name for path in (var / "ledger").iterdir())
     assert names == ["2026-01.ndjson.gz", "2026-02.ndjson"]
     assert check_files(var, public_key=KEY.public).ok
+
+
+def test_after_the_clock_was_accepted_the_chain_goes_on_in_its_last_segment(tmp_path: Path) -> None:
+    """Also across restarts, and past an empty file that a torn end left behind."""
+    var, clock = tmp_path / "var", SetClock(datetime(2026, 3, 31, tzinfo=UTC))
+    with opened(var, clock) as ledger:
+        ledger.append([happened(1)])
+        clock.advance(days=365)
+        ledger.append([happened(2)])
+        clock.advance(days=-365)
+        ledger.append([Event(type=CLOCK_ACCEPTED, actor="operator", signed=True)])
+        ledger.append([happened(3)])
+    (var / "ledger" / "2028-01.ndjson").touch()
+    with opened(var, clock) as ledger:
+        clock.advance(days=1)
+        ledger.append([happened(4)])
+        ledger.compress_finished()
+        assert ledger.head().time[:7] == "2026-04"
+        ledger.rebuild()
+    lines = {path.name: path for path in sorted((var / "ledger").iterdir())}
+    assert set(lines) == {"2026-03.ndjson.gz", "2027-03.ndjson", "2028-01.ndjson"}
+    assert len(lines["2027-03.ndjson"].read_text().splitlines()) == 4
+    assert check_files(var, public_key=KEY.public).ok
+    with opened(var, clock) as ledger:
+        clock.advance(days=365)
+        ledger.append([happened(5)])
+        ledger.compress_finished()
+    assert (var / "ledger" / "2027-04.ndjson").exists()
+    assert check_files(var, public_key=KEY.public).ok
+
+
+def test_after_many_readers_at_once_only_a_few_connections_are_kept(tmp_path: Path) -> None:
+    """Each holds pages of its own."""
+    slow = (
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000)"
+        " SELECT count(*) FROM n"
+    )
+    with opened(tmp_path / "var") as ledger:
+        start = threading.Barrier(30)
+
+        def ask() -> None:
+            start.wait()
+            assert ledger.query(slow) == [(200_000,)]
+
+        threads = [threading.Thread(target=ask) for _ in range(30)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert open_connections(tmp_path / "var") <= 9
+
+
+def open_connections(var: Path) -> int:
+    """Count connections to an index in this process; whoever was closed does not answer."""
+    (index,) = index_files(var)
+    count = 0
+    for connection in [each for each in gc.get_objects() if isinstance(each, sqlite3.Connection)]:
+        with contextlib.suppress(sqlite3.ProgrammingError):
+            count += connection.execute("PRAGMA database_list").fetchone()[2] == str(index)
+    return count

@@ -14,6 +14,8 @@ from typing import Any, Self
 
 import pytest
 
+from astra.adapters.bounded_log import LARGEST
+from astra.adapters.supervisor.app_log import holder_log
 from astra.adapters.supervisor.channel import HolderRefused
 from astra.deployments.ports import AppSpec
 from astra.trusted.sandbox import boxes
@@ -321,3 +323,12 @@ class Knocking:
                 self.refused += 1
             else:
                 self.connected += 1
+
+
+def test_the_holders_own_log_is_turned_over_when_it_is_large(stage: Stage) -> None:
+    stage.serve(stage.spec())
+    log = holder_log(stage.holder.data_root)
+    with log.open("ab") as file:
+        file.write(b"x" * (LARGEST + 1))
+    until(lambda: log.stat().st_size == 0)
+    assert log.with_name("holder.log.1").stat().st_size == LARGEST + 1

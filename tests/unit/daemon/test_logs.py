@@ -4,7 +4,8 @@ import logging
 import os
 from pathlib import Path
 
-from astra.interfaces.daemon.logs import KEPT, REPEAT_SECONDS, Repetitions, turn_over
+from astra.adapters.bounded_log import KEPT, turn_over
+from astra.interfaces.daemon.logs import REPEAT_SECONDS, Repetitions
 
 
 def record(words: str, *facts: object) -> logging.LogRecord:

@@ -13,6 +13,7 @@ from astra.trusted.kernel.signatures import KeyPair
 from astra.trusted.ledger import chain, checkpoint
 from astra.trusted.ledger.checkpoint import Checkpoint
 from astra.trusted.ledger.record import EMPTY, Event, Head, Record
+from astra.trusted.ledger.timekeeping import CLOCK_ACCEPTED
 from astra.trusted.ledger.verification import Report, verify
 
 KEY = KeyPair.generate()
@@ -214,3 +215,38 @@ def test_garbage_is_a_problem_and_never_an_exception(garbage: bytes) -> None:
     segments = as_segments(make_chain())
     segments["2026-01.ndjson"].insert(2, garbage.replace(b"\n", b"") + b"\n")
     assert not check(segments).ok
+
+
+def gone_back(by: str, *, length: int = 4) -> dict[str, list[bytes]]:
+    """Build a chain whose time goes back to January with a record of some type."""
+    types = ["thing_happened"] * length + [by] + ["thing_happened"] * length
+    times = [FEBRUARY] * length + [JANUARY] * (length + 1)
+    head, lines = EMPTY, list[bytes]()
+    for type_, time in zip(types, times, strict=True):
+        (record,) = chain.link([Event(type=type_, actor="operator")], after=head, time=time)
+        head = Head(record.sequence, record.hash, time)
+        lines.append(f"{record.line}\n".encode())
+    return {"2026-02.ndjson": lines}
+
+
+@pytest.mark.parametrize("length", [1, 4, 499, 500, 501, 1200])
+def test_time_may_go_back_where_the_clock_was_accepted(length: int) -> None:
+    assert check(gone_back(CLOCK_ACCEPTED, length=length)).ok
+
+
+@pytest.mark.parametrize("length", [1, 4, 499, 500])
+def test_time_that_goes_back_anywhere_else_is_noticed(length: int) -> None:
+    report = check(gone_back("thing_happened", length=length))
+    assert (("edited", length + 1) in kinds(report)) or (("reordered", length + 1) in kinds(report))
+
+
+def test_a_broken_chain_with_an_acceptance_in_it_names_only_what_was_broken() -> None:
+    segments = gone_back(CLOCK_ACCEPTED)
+    lines = segments["2026-02.ndjson"]
+    lines[1] = lines[1].replace(b"thing_happened", b"thing_undonely"[:14])
+    assert kinds(check(segments)) == [("edited", 2)]
+
+
+def test_a_later_month_before_its_time_is_noticed_even_behind_an_acceptance() -> None:
+    lines = gone_back(CLOCK_ACCEPTED)["2026-02.ndjson"]
+    assert not check({"2026-01.ndjson": lines}).ok

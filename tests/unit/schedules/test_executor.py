@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from astra.schedules import events
+from astra.schedules.executor import BATCH
+from astra.schedules.model import Definition
 from astra.trusted.kernel import cancellation
 from astra.trusted.kernel.clock import format_time
 from astra.trusted.kernel.errors import AstraError, Conflict
@@ -524,3 +526,45 @@ def test_a_success_of_an_earlier_window_does_not_count(world: Any) -> None:
     world.advance(days=1)
     world.advance(hours=1)
     assert outcomes(world, second)[-2:] == [("succeeded", "ok"), ("skipped", "dependency")]
+
+
+def bad_schedule(world: Any, **fields: Any) -> str:
+    """Record a schedule that no door would take, as a damaged or much older record might be."""
+    given = {"name": "bad", "timezone": "UTC", "cron_expression": "* * * * *", **fields}
+    definition = Definition(target_tool="look", **given)
+    due = format_time(world.clock.now())
+    identifier = f"sch_{definition.digest[:8]}"
+    world.ledger.append([events.created(identifier, definition, due, actor="agent:test")])
+    return identifier
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"cron_expression": "nonsense"},
+        {"timezone": "Nowhere/Nothing"},
+        {"cron_expression": "0 0 30 2 *"},
+    ],
+)
+def test_a_schedule_that_cannot_be_planned_is_paused_and_the_others_run(
+    world: Any, fields: dict[str, Any]
+) -> None:
+    bad = bad_schedule(world, **fields)
+    good = world.create("look", name="good")
+    world.advance(minutes=1)
+    assert [item["outcome"] for item in world.history(good)] == ["succeeded"]
+    assert world.timetable.get(bad).state == "paused"
+    (notice,) = world.ledger.records(events.NOTICED)
+    assert (notice.data["schedule"], notice.data["kind"]) == (bad, "cannot_be_planned")
+    items, _ = world.timetable.listed()
+    assert {item["id"] for item in items} == {bad, good.id}
+    world.advance(minutes=1)
+    assert len(world.ledger.records(events.NOTICED)) == 1
+
+
+def test_more_of_them_than_fit_into_a_batch_hold_nothing_up(world: Any) -> None:
+    for number in range(BATCH + 10):
+        bad_schedule(world, name=f"bad {number}", cron_expression="nonsense")
+    good = world.create("look", name="good")
+    world.advance(minutes=1)
+    assert [item["outcome"] for item in world.history(good)] == ["succeeded"]

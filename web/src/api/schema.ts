@@ -491,6 +491,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/clock": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Clock */
+        get: operations["show_clock_api_clock_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/clock/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accept Clock
+         * @description Let the ledger's time go back to the clock's. What was given for a time is over.
+         */
+        post: operations["accept_clock_api_clock_accept_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/flags": {
         parameters: {
             query?: never;
@@ -2057,6 +2094,13 @@ export interface components {
              */
             reason: string;
         };
+        /** Body_accept_clock_api_clock_accept_post */
+        Body_accept_clock_api_clock_accept_post: {
+            /** Authority */
+            authority: {
+                [key: string]: unknown;
+            };
+        };
         /** Body_add_grant_api_agent_global_grants_post */
         Body_add_grant_api_agent_global_grants_post: {
             /** Kind */
@@ -2729,6 +2773,64 @@ export interface components {
             outcomes: {
                 [key: string]: number;
             };
+        };
+        /** ClockAccepted */
+        ClockAccepted: {
+            /**
+             * Clock
+             * @description what the machine says
+             */
+            clock: string;
+            /**
+             * Ledger
+             * @description the time of the last record
+             */
+            ledger: string;
+            /**
+             * Ahead
+             * @description by how much the ledger is ahead, in words; empty if it is not
+             */
+            ahead: string;
+            /**
+             * First Ahead
+             * @description the first record that is ahead of the clock
+             */
+            first_ahead: number | null;
+            /**
+             * Last Accepted
+             * @description the record of the last acceptance, or 0
+             */
+            last_accepted: number;
+            /** Sequence */
+            sequence: number;
+        };
+        /** ClockShown */
+        ClockShown: {
+            /**
+             * Clock
+             * @description what the machine says
+             */
+            clock: string;
+            /**
+             * Ledger
+             * @description the time of the last record
+             */
+            ledger: string;
+            /**
+             * Ahead
+             * @description by how much the ledger is ahead, in words; empty if it is not
+             */
+            ahead: string;
+            /**
+             * First Ahead
+             * @description the first record that is ahead of the clock
+             */
+            first_ahead: number | null;
+            /**
+             * Last Accepted
+             * @description the record of the last acceptance, or 0
+             */
+            last_accepted: number;
         };
         /** CommentGiven */
         CommentGiven: {
@@ -5926,6 +6028,86 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SandboxShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_clock_api_clock_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClockShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    accept_clock_api_clock_accept_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_accept_clock_api_clock_accept_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClockAccepted"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */

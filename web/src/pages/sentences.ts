@@ -159,6 +159,8 @@ const SAYINGS: Record<string, Say> = {
   app_restarted: () => "The app was not running and was started again.",
   app_not_serving: (data) => `The app cannot be started${because(data)}.`,
   egress_opened: (data) => `A box is let through to ${text(data.host)}.`,
+  clock_accepted: (data) =>
+    `The operator accepted the clock by signature: time goes on from ${text(data.time)}.`,
   sandbox_off_allowed: () => "The operator allowed work without a sandbox, by signature.",
   sandbox_off_revoked: () => "Work without a sandbox is not allowed any more.",
   device_subscribed: () => "A browser is told by push from now on.",

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from astra.adapters.supervisor import channel, takeover
-from astra.adapters.supervisor.app_log import AppLog, log_of
+from astra.adapters.supervisor.app_log import AppLog, holder_log, log_of
 from astra.deployments.ports import AppSpec, Checked, HolderState, Running
 from astra.trusted.kernel.errors import AstraError
 
@@ -135,7 +135,7 @@ class HolderClient:
         command += ["--ready", str(writing)]
         handed = (writing,) if adopted is None else (writing, adopted.fileno())
         command += [] if adopted is None else ["--listener", str(adopted.fileno())]
-        with (self.data_root / "logs" / "holder.log").open("ab") as log:
+        with holder_log(self.data_root).open("ab") as log:
             process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,

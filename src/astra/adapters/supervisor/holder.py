@@ -26,8 +26,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from astra.adapters import bounded_log
 from astra.adapters.supervisor import app_box, channel, takeover
-from astra.adapters.supervisor.app_log import AppLog, log_of
+from astra.adapters.supervisor.app_log import AppLog, holder_log, log_of
 from astra.adapters.supervisor.fronts import Front, open_front
 from astra.adapters.supervisor.instances import Instance
 from astra.deployments.ports import AppSpec
@@ -198,6 +199,7 @@ def main(arguments: list[str] | None = None) -> int:
         while not holder.leaving.wait(_LOOK_SECONDS):
             with contextlib.suppress(OSError, MemoryError, RuntimeError):
                 holder.look()
+                bounded_log.turn_over(holder_log(options.data_root), sys.stderr.fileno())
         (run / channel.socket_name(options.name)).unlink(missing_ok=True)
         holder.close()
     return 0

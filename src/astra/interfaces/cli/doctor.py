@@ -218,7 +218,7 @@ def _clock(root: Any) -> Iterator[Check]:
     from astra.trusted.kernel.clock import SystemClock, time_ahead
 
     if words := time_ahead(read_end(LedgerPlaces(root.var).chain)[0].time, SystemClock().now()):
-        fix = "set the clock; if it is right, approvals and schedules wait until that time"
+        fix = "set the clock; if it is right: astra clock accept"
         yield Check("clock", "broken", words, fix)
 
 

@@ -30,6 +30,7 @@ COMMANDS = {
     "tokens": ("access", "let programs in over HTTP: create, list, revoke"),
     "stop": ("stopping", "end everything the agent runs, at once, and prove it"),
     "start": ("stopping", "let work start again after a stop; asks for the passphrase"),
+    "clock": ("clock", "compare the clock with the ledger's time; accept takes your signature"),
     "sandbox": ("sandbox", "show what confines agent code; off-unsafe takes your signature"),
     "mcp": ("mcp", "an MCP server for an agent's client, on standard input and output"),
     "flags": ("flags", "show the kill switches, or set one"),

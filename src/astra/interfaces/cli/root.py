@@ -143,8 +143,8 @@ def _status_lines(context: Context, status: dict[str, Any]) -> list[str]:
         lines.append(paint(f"SANDBOX OFF, {status['sandbox']['state']}", "red"))
     daemon, ledger = status["daemon"], status["ledger"]
     if ledger.get("clock"):
-        words = f"CLOCK: {ledger['clock']}; until then approvals expire at once"
-        lines.append(paint(f"{words} and schedules wait", "red"))
+        words = f"CLOCK: {ledger['clock']}; time stands still, schedules wait"
+        lines.append(paint(f"{words}: set the clock, or astra clock accept", "red"))
     lines += [
         f"  daemon       pid {daemon['pid']}, since {daemon['started_at']}",
         f"  ledger       {ledger['records']} records, head {ledger['head'][:16]}…",

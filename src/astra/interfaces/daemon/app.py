@@ -14,6 +14,7 @@ from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon import (
     change_routes,
     chat_routes,
+    clock_routes,
     completion_routes,
     deploy_routes,
     desire_routes,
@@ -89,6 +90,7 @@ def build(
     numbers_routes.add(app, runtime)
     stop_routes.add(app, runtime)
     sandbox_routes.add(app, runtime)
+    clock_routes.add(app, runtime, reception)
     _flag_routes(app, runtime)
     _configuration_routes(app, runtime)
     _ledger_routes(app, runtime)

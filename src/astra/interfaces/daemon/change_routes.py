@@ -1,5 +1,6 @@
 """Changes and their tasks over HTTP. Proposing is a tool call; deciding needs a signature."""
 
+import time
 from typing import Annotated, Any
 
 from fastapi import Body, FastAPI, Query, Request
@@ -183,12 +184,11 @@ def _on_lines(given: LinesGiven) -> list[Remark]:
 
 def _settled(runtime: Runtime, identifier: str, seconds: float) -> Document:
     """Show a change once nothing of it is under way, or after so many seconds as it is."""
-    clock = runtime.clock
-    deadline = clock.now().timestamp() + seconds
+    deadline = time.monotonic() + seconds
     while True:
         head = runtime.ledger.head().sequence
         shown = runtime.changes.shown(identifier)
-        left = deadline - clock.now().timestamp()
+        left = deadline - time.monotonic()
         between = shown["state"] == State.AWAITING and shown["approval_id"] is None
         if (shown["state"] not in _UNDER_WAY and not between) or left <= 0:
             return shown

@@ -1,21 +1,18 @@
 """The daemon's log with a cap: the file it writes to is turned over, repetitions are counted.
 
-The daemon is started with its log as standard error, so the file cannot simply be renamed: it is
-copied to `daemon.log.1` and emptied. What others write there (a crash of Python, say) is kept too.
+What others write there (a crash of Python, say) is kept too.
 """
 
 import contextlib
 import logging
-import os
-import shutil
-import stat
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TextIO
 
-LARGEST, KEPT = 8 << 20, 3
+from astra.adapters.bounded_log import LARGEST, turn_over
+
 REPEAT_SECONDS = 60.0
 _MOST_KNOWN = 200
 
@@ -53,21 +50,6 @@ class BoundedHandler(logging.StreamHandler[TextIO]):
         with contextlib.suppress(OSError, ValueError):
             turn_over(self._path, self.stream.fileno(), largest=self._largest)
         super().emit(record)
-
-
-def turn_over(path: Path, descriptor: int, *, largest: int = LARGEST) -> None:
-    """Copy a log that is too large to `NAME.1`, what was there to `NAME.2`, and empty it."""
-    facts = os.fstat(descriptor)
-    if not stat.S_ISREG(facts.st_mode) or facts.st_size <= largest:
-        return
-    for number in range(KEPT - 1, 0, -1):
-        with contextlib.suppress(FileNotFoundError):
-            path.with_name(f"{path.name}.{number}").replace(
-                path.with_name(f"{path.name}.{number + 1}")
-            )
-    with contextlib.suppress(OSError):  # on a full disk the old lines are given up
-        shutil.copyfile(path, path.with_name(f"{path.name}.1"))
-    os.ftruncate(descriptor, 0)
 
 
 def set_up(log: Path) -> None:

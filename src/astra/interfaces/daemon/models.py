@@ -133,6 +133,18 @@ class SandboxShown(Growing):
     off_signed: bool
 
 
+class ClockShown(Shape):
+    clock: str = Field(description="what the machine says")
+    ledger: str = Field(description="the time of the last record")
+    ahead: str = Field(description="by how much the ledger is ahead, in words; empty if it is not")
+    first_ahead: int | None = Field(description="the first record that is ahead of the clock")
+    last_accepted: int = Field(description="the record of the last acceptance, or 0")
+
+
+class ClockAccepted(ClockShown):
+    sequence: int
+
+
 class LedgerShown(Shape):
     records: int
     head: str

@@ -40,6 +40,11 @@ class Reception:
     challenges: LoginChallenges = field(default_factory=LoginChallenges)
     enrolments: Enrolments = field(default_factory=Enrolments)
 
+    def forget(self) -> None:
+        """Let nothing be open that was given for some minutes by a clock that was wrong."""
+        for given_for_minutes in (self.links, self.attempts, self.challenges, self.enrolments):
+            given_for_minutes.forget()
+
     def open_site(self) -> Site:
         if self.site is None:
             raise Refused(

@@ -9,7 +9,7 @@ from astra.numbers.queues import queues
 from astra.schedules import views as schedules
 from astra.trusted.file_ledger.reserve import Reserve, free_inodes, free_space
 from astra.trusted.kernel.clock import format_time, time_ahead
-from astra.trusted.kernel.errors import AstraError, BadSetting
+from astra.trusted.kernel.errors import AstraError
 from astra.trusted.policy import authority, budgets, contract, flags
 
 
@@ -47,7 +47,7 @@ def status(
             "records": head.sequence,
             "head": head.hash,
             "time": head.time,
-            "clock": time_ahead(head.time, runtime.clock.now()),
+            "clock": time_ahead(head.time, runtime.clock.machine.now()),
             "trouble": runtime.ledger.trouble or runtime.background.trouble(flow.QUICK),
         },
         "changes": {
@@ -110,10 +110,7 @@ def disk_state(reserve: Reserve) -> dict[str, Any]:
 
 def notify_state(runtime: Runtime) -> dict[str, Any]:
     """Name the channels people are told through, those without an address; count the devices."""
-    try:
-        known = runtime.channels.current().names
-    except BadSetting:  # a `.env` that cannot be read; whoever looks is told so beside this
-        known = ()
+    known = runtime.channels.current().names
     signed = contract.in_force(runtime.ledger).notify.channels
     missing = [name for name in signed if name not in known]
     return {"channels": [*known], "missing": missing, "devices": len(runtime.devices.listed())}

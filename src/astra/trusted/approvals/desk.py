@@ -26,7 +26,7 @@ from astra.trusted.approvals.events import (
     USED,
 )
 from astra.trusted.approvals.views import Approval, Approvals, content, terms_of
-from astra.trusted.kernel.clock import format_time
+from astra.trusted.kernel.clock import format_time, parse_time
 from astra.trusted.kernel.errors import Conflict, DuplicateKey, StaleVersion
 from astra.trusted.kernel.ids import from_content, random_id
 from astra.trusted.ledger.record import Event, Record
@@ -90,7 +90,7 @@ class Desk(Approvals):
         expires_at: datetime | None = None,
     ) -> str:
         """Ask for an approval; while one for the same content waits, that one is meant."""
-        until = format_time(expires_at or self.clock.now() + LIFETIME)
+        until = format_time(expires_at or parse_time(self.now()) + LIFETIME)
         data = {
             "kind": kind,
             "subject_id": subject_id,
@@ -118,7 +118,7 @@ class Desk(Approvals):
 
     def _waiting(self, digest: str) -> str | None:
         for approval in self._where("digest = ? AND state = 'pending'", digest):
-            if approval.expires_at > self._now():
+            if self.in_time(approval):
                 return approval.id
         return None
 
@@ -178,7 +178,7 @@ class Desk(Approvals):
         approval = self.get(identifier)
         if approval.state != "pending":
             raise self._decided(approval)
-        if approval.expires_at <= self._now():
+        if not self.in_time(approval):
             raise Conflict(
                 f"{identifier} is expired already",
                 code="already_decided",

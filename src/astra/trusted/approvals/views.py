@@ -2,6 +2,9 @@
 
 That a record says "granted" proves nothing. Whoever relies on an approval has the operator's
 signature checked again here, over this approval's own content.
+
+An approval is for a time. One that was asked for before the operator accepted the clock is over,
+whatever its time says: that was measured by a clock which was wrong.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,9 +18,14 @@ from astra.trusted.kernel.paging import END
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.projection import Projection, Statement
 from astra.trusted.ledger.record import Record
+from astra.trusted.ledger.timekeeping import current_time, last_acceptance
 from astra.trusted.policy import authority, payload
 
-_COLUMNS = "id, kind, subject_id, digest, state, requested_at, expires_at, summary, reason, granted"
+_COLUMNS = (
+    "id, kind, subject_id, digest, state, requested_at, expires_at, summary, reason, granted,"
+    " sequence"
+)
+_NOT_SHOWN = frozenset({"granted", "sequence"})
 _STATES = {
     GRANTED: "approved",
     REJECTED: "rejected",
@@ -39,10 +47,14 @@ class Approval:
     summary: str
     reason: str
     granted: int | None
+    sequence: int
+    """The record that asked for it."""
 
     def as_dict(self) -> dict[str, Any]:
         return {
-            name: getattr(self, name) for name in self.__dataclass_fields__ if name != "granted"
+            name: getattr(self, name)
+            for name in self.__dataclass_fields__
+            if name not in _NOT_SHOWN
         }
 
 
@@ -54,17 +66,22 @@ class Approvals:
     clock: Clock
 
     def usable(self, digest: str) -> str | None:
-        now = self._now()
         for approval in self._where("digest = ? AND state = 'approved'", digest):
-            if approval.expires_at > now and self._signed(approval):
+            if self.in_time(approval) and self._signed(approval):
                 return approval.id
         return None
 
     def stands(self, identifier: str) -> bool:
         """Tell whether an approval is granted, by the operator's own signature, and not over."""
         approval = self.get(identifier)
-        unexpired = approval.expires_at > self._now()
-        return approval.state == "approved" and unexpired and self._signed(approval)
+        usable = approval.state == "approved" and self.in_time(approval)
+        return usable and self._signed(approval)
+
+    def in_time(self, approval: Approval) -> bool:
+        """Tell whether the time that an approval is for is not over."""
+        if approval.expires_at <= self.now():
+            return False
+        return approval.sequence > last_acceptance(self.ledger)
 
     def terms(self, identifier: str) -> Mapping[str, Any]:
         """Give what the operator signed besides yes; nothing for a grant that does not stand."""
@@ -82,8 +99,12 @@ class Approvals:
         found = self._where("state = ?", state)
         if state != "pending":
             return found
-        now = self._now()
-        return [approval for approval in found if approval.expires_at > now]
+        now, since = self.now(), last_acceptance(self.ledger)
+        return [
+            approval
+            for approval in found
+            if approval.expires_at > now and approval.sequence > since
+        ]
 
     def about(self, kind: str, subject_id: str, *states: str) -> list[Approval]:
         """Give the approvals that something was asked for, in some states, oldest first."""
@@ -103,14 +124,14 @@ class Approvals:
             conditions.append("state = ?")
             parameters.append(state)
         if state == "pending":
-            conditions.append("expires_at > ?")
-            parameters.append(self._now())
+            conditions.append("expires_at > ? AND sequence > ?")
+            parameters += [self.now(), last_acceptance(self.ledger)]
         rows = self.ledger.query(
-            f"SELECT {_COLUMNS}, sequence FROM approval WHERE {' AND '.join(conditions)}"  # noqa: S608 - fixed texts
+            f"SELECT {_COLUMNS} FROM approval WHERE {' AND '.join(conditions)}"  # noqa: S608 - fixed texts
             f" ORDER BY sequence {order} LIMIT ?",
             [*parameters, limit + 1],
         )
-        found = [_read(row[:-1]) for row in rows[:limit]]
+        found = [_read(row) for row in rows[:limit]]
         return found, rows[limit - 1][-1] if len(rows) > limit else None
 
     def get(self, identifier: str) -> Approval:
@@ -131,9 +152,9 @@ class Approvals:
             "correlation": record.correlation,
         }
 
-    def _now(self) -> str:
-        """Give the time, never before the last record's: turning a clock back revives nothing."""
-        return max(format_time(self.clock.now()), self.ledger.head().time)
+    def now(self) -> str:
+        """Give the time that counts: turning a clock back revives nothing."""
+        return format_time(current_time(self.clock.now(), self.ledger.head()))
 
     def _signed(self, approval: Approval) -> bool:
         """Check the operator's signature again, over this approval's own content."""

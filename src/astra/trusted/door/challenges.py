@@ -27,6 +27,12 @@ class LoginChallenges:
         self._lock = threading.Lock()
         self._spent: dict[bytes, datetime] = {}
 
+    def forget(self) -> None:
+        """Let no challenge be good any more: the clock their time was measured by was wrong."""
+        with self._lock:
+            self._key = secrets.token_bytes(32)
+            self._spent.clear()
+
     def create(self, now: datetime) -> bytes:
         until = int((now + LOGIN_LIFETIME).timestamp()).to_bytes(_TIME)
         said = until + secrets.token_bytes(_RANDOM)
@@ -72,6 +78,11 @@ class Enrolments:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._open: dict[str, Enrolment] = {}
+
+    def forget(self) -> None:
+        """Let no enrolment go on: the clock its time was measured by was wrong."""
+        with self._lock:
+            self._open.clear()
 
     def create(self, now: datetime) -> str:
         code = access.new_secret()

@@ -5,10 +5,11 @@ import contextlib
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Protocol
 
+from astra.trusted.ledger.timekeeping import CLOCK_ACCEPTED
 from astra.trusted.policy import access
 from astra.trusted.policy.access import Principal
 
-_ENDINGS = frozenset({access.SESSION_CLOSED, access.TOKEN_REVOKED})
+_ENDINGS = frozenset({access.SESSION_CLOSED, access.TOKEN_REVOKED, CLOCK_ACCEPTED})
 
 
 class LedgerEvents(Protocol):

@@ -44,6 +44,11 @@ class LoginLinks:
             self._open[access.hashed(code)] = now + LINK_LIFETIME
         return code
 
+    def forget(self) -> None:
+        """Let no code be good any more: the clock their time was measured by was wrong."""
+        with self._lock:
+            self._open.clear()
+
     def spend(self, code: str, now: datetime) -> bool:
         """Take a code, once; tell whether it was good."""
         with self._lock:
@@ -61,6 +66,11 @@ class Attempts:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._failed: OrderedDict[str, deque[datetime]] = OrderedDict()
+
+    def forget(self) -> None:
+        """Begin to count anew."""
+        with self._lock:
+            self._failed.clear()
 
     def failed(self, source: str, now: datetime) -> None:
         """Count a failure, and refuse to say more to a source that had too many."""

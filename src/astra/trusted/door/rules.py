@@ -155,6 +155,8 @@ RULES: dict[str, Rule] = {
     "GET /api/agent_global_grants/content": LOOK,
     "POST /api/agent_global_grants": DECIDE,
     "DELETE /api/agent_global_grants": DECIDE,
+    "GET /api/clock": LOOK,
+    "POST /api/clock/accept": DECIDE,
     "GET /api/sandbox": LOOK,
     "POST /api/sandbox/off-unsafe": DECIDE,
     "POST /api/sandbox/on": DECIDE,

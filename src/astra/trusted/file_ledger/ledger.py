@@ -35,6 +35,7 @@ from astra.trusted.ledger import chain, checkpoint
 from astra.trusted.ledger.expectations import Expectations
 from astra.trusted.ledger.projection import CORE, Projection
 from astra.trusted.ledger.record import Event, Head, Record
+from astra.trusted.ledger.timekeeping import time_of_batch
 from astra.trusted.ledger.verbs import LedgerVerbs
 
 
@@ -116,7 +117,7 @@ class FileLedger(LedgerVerbs):
     def _stage(self, group: list[Pending]) -> Head:
         """Chain what may be appended; a caller whose expectations fail gets its error alone."""
         head = self._head
-        now = max(format_time(self._clock.now()), head.time)
+        now = self._clock.now()
         expectations = Expectations(self._index.query_uncommitted)
         used_up = self._reserve is not None and self._reserve.is_out()
         for pending in group:
@@ -124,7 +125,8 @@ class FileLedger(LedgerVerbs):
                 if used_up and not self._is_urgent(pending):
                     raise kept_for_decisions()
                 expectations.check(pending.events, pending.expect, lazy=pending.lazy)
-                pending.records = chain.link(pending.events, after=head, time=now)
+                moment = time_of_batch(pending.events, now=now, head=head)
+                pending.records = chain.link(pending.events, after=head, time=moment)
             except AstraError as error:
                 pending.error = error
                 continue

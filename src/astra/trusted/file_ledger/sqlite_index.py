@@ -35,6 +35,10 @@ _DURABLE = """
     PRAGMA wal_autocheckpoint = 10000;
 """
 _NOT_DURABLE = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+_BUILDING_CACHE, _SERVING_CACHE = 64 << 10, 8 << 10
+"""Kibibytes of pages in memory. While serving, the kernel keeps the file's pages as well."""
+_MOST_IDLE = 8
+"""Readers that wait for the next question; each holds pages of its own."""
 _POSITION = "CREATE TABLE position (sequence INTEGER, hash TEXT)"
 _ADVANCE = "UPDATE position SET sequence = ?, hash = ?"
 
@@ -111,7 +115,8 @@ class SqliteIndex:
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         try:
             connection.executescript(self._journal)
-            connection.execute("PRAGMA cache_size = -65536")
+            pages = _BUILDING_CACHE if self._journal == _NOT_DURABLE else _SERVING_CACHE
+            connection.execute(f"PRAGMA cache_size = -{pages}")
             if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
                 self._create_tables(connection)
         except BaseException:
@@ -185,7 +190,7 @@ class SqliteIndex:
 
     def _put_back(self, connection: sqlite3.Connection) -> None:
         with self._shared:
-            if not self._closed:
+            if not self._closed and len(self._idle) < _MOST_IDLE:
                 self._idle.append(connection)
                 return
         connection.close()

@@ -34,7 +34,7 @@ class Tail:
     def write(self, records: Sequence[Record]) -> None:
         data = "".join(f"{record.line}\n" for record in records).encode()
         try:
-            self._enter(segment_name(records[0].time))
+            self._enter(segment_name(records[0].time, last=self._segment or self._last()))
             self._write_all(data)
         except OSError as error:
             self._cut_back(error)
@@ -65,6 +65,13 @@ class Tail:
                 os.ftruncate(self._descriptor, self._size)
         except OSError:
             self.broken = unavailable(cause, uncertain=True)
+
+    def _last(self) -> str:
+        """Name the segment that the chain ends in; one whose end was set aside may be empty."""
+        for segment in reversed(segments.segments(self._folder)):
+            if segment.compressed or (self._folder / segment.name).stat().st_size:
+                return segment_name(segment.month)
+        return ""
 
     def _enter(self, name: str) -> None:
         if name == self._segment:

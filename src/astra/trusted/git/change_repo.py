@@ -183,13 +183,14 @@ class GitChangeRepo:
     def _write_tree(self, base: str, result: Result, blobs: dict[str, str], index: Path) -> str:
         environment = {"GIT_INDEX_FILE": str(index)}
         self._git("read-tree", base, environment=environment)
-        gone = [f"0 {'0' * 40}\t{path}" for path, state in result.items() if state is None]
-        kept = [
+        nothing = "0" * len(base)  # as long as every id here: 40 digits, or 64 of SHA-256
+        deletions = [f"0 {nothing}\t{path}" for path, state in result.items() if state is None]
+        files = [
             f"{state.mode} {blobs[path]}\t{path}"
             for path, state in result.items()
             if state is not None
         ]
-        lines = encode_path("".join(f"{line}\0" for line in (*gone, *kept)))
+        lines = encode_path("".join(f"{line}\0" for line in (*deletions, *files)))
         self._git("update-index", "-z", "--index-info", input=lines, environment=environment)
         return self._git("write-tree", environment=environment).decode().strip()
 

@@ -1,7 +1,11 @@
 """Which file a record lives in: one segment a UTC month, picked by the record's own time.
 
+Where time went back (an acceptance of the clock), the chain goes on in the segment it is in.
+
 >>> segment_name("2026-11-15T08:00:00.000000Z")
 '2026-11.ndjson'
+>>> segment_name("2026-11-15T08:00:00.000000Z", last="2027-11.ndjson")
+'2027-11.ndjson'
 >>> [s.month for s in ordered(["2026-02.ndjson.gz", "2026-03.ndjson", "notes.txt"])]
 ['2026-02', '2026-03']
 """
@@ -20,8 +24,9 @@ class Segment:
     compressed: bool
 
 
-def segment_name(time: str) -> str:
-    return f"{time[:7]}.ndjson"
+def segment_name(time: str, *, last: str = "") -> str:
+    """Name the segment of a record behind the one that the chain ends in."""
+    return max(f"{time[:7]}.ndjson", last)
 
 
 def ordered(names: Iterable[str]) -> list[Segment]:

@@ -7,6 +7,9 @@ when something does not fit are the lines read again, slowly, to say what happen
 
 The chain alone cannot show that its last records were cut off or rewritten with fresh hashes;
 signed checkpoints and the index, which both remember the end, can.
+
+Times grow along the chain, and a record stands in the segment of its month. Only a record that
+accepts the clock lets time go back; from there on, months may lie behind their segment's.
 """
 
 from collections import Counter
@@ -20,9 +23,11 @@ from astra.trusted.kernel.errors import LedgerDamaged
 from astra.trusted.ledger import chain, checkpoint
 from astra.trusted.ledger.checkpoint import Checkpoint
 from astra.trusted.ledger.record import GENESIS
+from astra.trusted.ledger.timekeeping import CLOCK_ACCEPTED
 
 Segments = Callable[[], Iterable[tuple[str, Iterable[bytes]]]]
 _STRIDE = 500
+_ACCEPTS_CLOCK = f'Z","type":"{CLOCK_ACCEPTED}","actor":'.encode()
 _BEFORE_HASH, _AFTER_HASH = '","hash":"', '"}\n'
 
 
@@ -87,6 +92,7 @@ class _Walk:
     head: str = GENESIS
     hashes: dict[int, str] = field(default_factory=dict[int, str])
     _time: bytes = b""
+    _went_back: bool = False
 
     def __post_init__(self) -> None:
         self._ahead = sorted(self.wanted, reverse=True)
@@ -108,9 +114,7 @@ class _Walk:
         if b"".join([line[-141:] for line in lines]) != _line_ends(hashes):
             return False
         first, last = self.count + 1, self.count + len(lines)
-        if not (
-            self._plausible(segment, lines[0], first) and self._plausible(segment, lines[-1], last)
-        ):
+        if not (self._numbered(lines, first) and self._dated(segment, lines)):
             return False
         while self._ahead and self._ahead[-1] <= last:
             sequence = self._ahead.pop()
@@ -118,15 +122,41 @@ class _Walk:
         self.count, self.head = last, hashes[-1]
         return True
 
-    def _plausible(self, segment: str, line: bytes, sequence: int) -> bool:
-        """Check on a record now and then what hashes do not: its number, its time, its month."""
-        start = b'{"sequence":%d,"time":"' % sequence
-        moment, self._time = self._time, line[len(start) : len(start) + 27]
-        return (
-            line.startswith(start)
-            and moment <= self._time
-            and segment.startswith(self._time[:7].decode(errors="replace"))
+    def _numbered(self, lines: list[bytes], first: int) -> bool:
+        """Check on a record now and then what hashes do not: its number."""
+        last = first + len(lines) - 1
+        return lines[0].startswith(_start(first)) and lines[-1].startswith(_start(last))
+
+    def _dated(self, segment: str, lines: list[bytes]) -> bool:
+        """Check on records that are numbered what hashes do not: their times and their months."""
+        times = [self._time, *[_time_of(line) for line in (lines[0], lines[-1])]]
+        if times != sorted(times):
+            if not any(_accepts_clock(line) for line in lines):
+                return False
+            self._went_back = True
+        self._time = times[-1]
+        return all(
+            _month_fits(segment, time.decode(errors="replace"), went_back=self._went_back)
+            for time in times[1:]
         )
+
+
+def _start(sequence: int) -> bytes:
+    return b'{"sequence":%d,"time":"' % sequence
+
+
+def _time_of(line: bytes) -> bytes:
+    start = line.index(b'"time":"') + len(b'"time":"')
+    return line[start : start + 27]
+
+
+def _accepts_clock(line: bytes) -> bool:
+    """Tell without parsing whether a line accepts the clock: its type follows its time."""
+    return _ACCEPTS_CLOCK in line[: len(_start(10**16)) + 27 + len(_ACCEPTS_CLOCK)]
+
+
+def _month_fits(segment: str, time: str, *, went_back: bool) -> bool:
+    return segment[:7] == time[:7] or (went_back and time[:7] < segment[:7])
 
 
 def _line_ends(hashes: list[str]) -> bytes:
@@ -149,6 +179,7 @@ class _Line(NamedTuple):
     previous: str
     hash: str
     sound: bool
+    accepts_clock: bool = False
 
 
 def _explain(segments: Segments, wanted: set[int]) -> tuple[_Walk, list[Problem]]:
@@ -167,16 +198,16 @@ def _explain(segments: Segments, wanted: set[int]) -> tuple[_Walk, list[Problem]
 
 
 def _read(segments: Segments) -> Iterator[_Line]:
-    expected = 1
+    expected, went_back = 1, False
     for name, source in segments():
         for number, raw in enumerate(source, start=1):
             if raw.endswith(b"\n"):
-                line = _parse(raw, f"{name} line {number}", expected)
-                expected = line.sequence + 1
+                line = _parse(raw, f"{name} line {number}", expected, went_back=went_back)
+                expected, went_back = line.sequence + 1, went_back or line.accepts_clock
                 yield line
 
 
-def _parse(raw: bytes, place: str, expected: int) -> _Line:
+def _parse(raw: bytes, place: str, expected: int, *, went_back: bool) -> _Line:
     try:
         record = chain.parse(raw[:-1].decode())
         _ = record.data
@@ -184,8 +215,17 @@ def _parse(raw: bytes, place: str, expected: int) -> _Line:
         return _Line(place, expected, "", "", "", sound=False)
     sound = chain.intact(raw)
     sequence = record.sequence if sound or record.sequence == expected else expected
-    month_fits = place.startswith(record.time[:7])
-    return _Line(place, sequence, record.time, record.previous, record.hash, sound and month_fits)
+    accepts = record.type == CLOCK_ACCEPTED
+    month_fits = _month_fits(place, record.time, went_back=went_back or accepts)
+    return _Line(
+        place,
+        sequence,
+        record.time,
+        record.previous,
+        record.hash,
+        sound=sound and month_fits,
+        accepts_clock=accepts,
+    )
 
 
 def _misplaced(lines: list[_Line]) -> Iterator[Problem]:
@@ -199,7 +239,8 @@ def _misplaced(lines: list[_Line]) -> Iterator[Problem]:
         if times > 1:
             yield Problem("inserted", sequence, f"record {sequence} is there {times} times")
     for before, after in pairwise(line for line in lines if line.sound):
-        if after.sequence < before.sequence or after.time < before.time:
+        earlier = after.time < before.time and not after.accepts_clock
+        if after.sequence < before.sequence or earlier:
             detail = f"record {after.sequence} ({after.place}) comes after record {before.sequence}"
             yield Problem("reordered", after.sequence, detail)
 

@@ -4,6 +4,9 @@ A secret is shown once and kept as its sha-256. A session is opened by a one-tim
 and lets a person look, and tighten; a token is a record that the operator signed, checked again at
 every use. Neither of them loosens anything: that takes a signature in the request itself.
 
+Both are for a time. When the operator accepts the clock, all that are open end: their time was
+measured by a clock that was wrong.
+
 >>> len(hashed("secret"))
 64
 """
@@ -23,6 +26,7 @@ from astra.trusted.ledger import chain
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.projection import Projection, Statement
 from astra.trusted.ledger.record import Event, Record
+from astra.trusted.ledger.timekeeping import CLOCK_ACCEPTED, current_time
 from astra.trusted.policy import authority
 from astra.trusted.policy.authority import Signed
 from astra.trusted.policy.call import Role
@@ -68,7 +72,7 @@ def principal(
 
     `holds` checks a record's signature; whoever asks often may remember its answers.
     """
-    digest, moment = hashed(secret), max(format_time(now), ledger.head().time)
+    digest, moment = hashed(secret), _moment(ledger, now)
     return _session(ledger, digest, moment) or _token(
         ledger, digest, moment, holds or (lambda record: authority.holds(ledger, record))
     )
@@ -78,7 +82,11 @@ def still(ledger: Ledger, who: Principal, *, now: datetime) -> bool:
     """Tell whether somebody recognised earlier would be recognised now."""
     table = "token" if who.by == "token" else "session"
     rows = ledger.query(f"SELECT ended FROM {table} WHERE id = ?", [who.id])  # noqa: S608 - one of two names
-    return bool(rows) and not rows[0][0] and who.expires_at > format_time(now)
+    return bool(rows) and not rows[0][0] and who.expires_at > _moment(ledger, now)
+
+
+def _moment(ledger: Ledger, now: datetime) -> str:
+    return format_time(current_time(now, ledger.head()))
 
 
 # Sessions
@@ -89,7 +97,7 @@ def open_session(
 ) -> Principal:
     """Open a session for whoever proved to be a person."""
     identifier = random_id("ses")
-    until = format_time(now + SESSION_LIFETIME)
+    until = format_time(current_time(now, ledger.head()) + SESSION_LIFETIME)
     data = {"session": identifier, "hash": hashed(secret), "by": by, "expires_at": until}
     event = Event(
         type=SESSION_OPENED,
@@ -134,7 +142,7 @@ def was_not_left(ledger: Ledger, identifier: str) -> bool:
 
 def is_open(ledger: Ledger, identifier: str, *, now: datetime) -> bool:
     rows = ledger.query("SELECT ended, expires_at FROM session WHERE id = ?", [identifier])
-    return bool(rows) and not rows[0][0] and rows[0][1] > format_time(now)
+    return bool(rows) and not rows[0][0] and rows[0][1] > _moment(ledger, now)
 
 
 # Tokens
@@ -169,7 +177,7 @@ def token_content(secret: str, *, name: str, role: str, days: int, now: datetime
 def create_token(
     ledger: Ledger, content: Mapping[str, Any], signed: Signed, *, now: datetime
 ) -> Record:
-    _check_token(content, now)
+    _check_token(content, current_time(now, ledger.head()))
     event = Event(
         type=TOKEN_CREATED, actor="operator", data=dict(content), subject=str(content["token"])
     )
@@ -264,6 +272,9 @@ def _apply(record: Record) -> Iterator[Statement]:
         row = (record.subject, data["name"], data["role"], data["hash"], record.time)
         more = (data["expires_at"], record.sequence)
         yield "INSERT INTO token VALUES (?, ?, ?, ?, ?, ?, '', ?)", (*row, *more)
+    elif record.type == CLOCK_ACCEPTED:
+        for table in ("session", "token"):
+            yield f"UPDATE {table} SET ended = ? WHERE ended = ''", (record.time,)  # noqa: S608 - one of two names
     else:
         table = "session" if record.type == SESSION_CLOSED else "token"
         yield (
@@ -286,5 +297,6 @@ PROJECTION = Projection(
         "CREATE INDEX token_hash ON token (hash)",
     ),
     _apply,
-    types=frozenset({SESSION_OPENED, SESSION_CLOSED, TOKEN_CREATED, TOKEN_REVOKED}),
+    types=frozenset({SESSION_OPENED, SESSION_CLOSED, TOKEN_CREATED, TOKEN_REVOKED, CLOCK_ACCEPTED}),
+    version=2,
 )

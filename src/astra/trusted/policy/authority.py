@@ -9,7 +9,10 @@ statement of the old one, or of the recovery key that `astra init` printed once.
 
 A passkey that the operator's key has enrolled may sign too: its challenge is the hash of the
 statement. It speaks from its enrolment to its revocation, and never about keys, passkeys, tokens,
-the configuration or the sandbox.
+the configuration, the sandbox or the clock.
+
+Where the operator accepted the clock, time went back. A statement that was signed before that and
+arrives after it would live longer than its signer meant, and is refused.
 """
 
 import hashlib
@@ -21,12 +24,13 @@ from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 from astra.trusted.kernel import canonical, signatures
-from astra.trusted.kernel.clock import format_time, parse_time
+from astra.trusted.kernel.clock import format_time
 from astra.trusted.kernel.errors import SignatureRejected
 from astra.trusted.kernel.ids import random_id
 from astra.trusted.ledger.formats import ROOT_CREATED
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event, Head, Record
+from astra.trusted.ledger.timekeeping import CLOCK_ACCEPTED, current_time, last_acceptance
 from astra.trusted.ledger.verbs import END
 from astra.trusted.policy import passkeys
 from astra.trusted.policy.assertions import Assertion
@@ -39,6 +43,7 @@ KEY_ONLY = frozenset(
         "token_created",
         "config_signed",
         "sandbox_off_allowed",
+        CLOCK_ACCEPTED,
     }
 )
 """What a passkey cannot sign: it would make itself, or somebody else, more than it is."""
@@ -91,10 +96,9 @@ def draft(
 ) -> dict[str, Any]:
     """Write the statement that a person is about to sign.
 
-    The ledger's time never decreases. Where a clock was set back, its time is the later one, and
-    a lifetime that begins before it would be over before anybody signs.
+    Its lifetime begins at the time that counts: where a clock was set back, that is the ledger's.
     """
-    begins = now if head.empty else max(now, parse_time(head.time))
+    begins = current_time(now, head)
     return {
         "action": action,
         "content": dict(content),
@@ -123,7 +127,7 @@ def signed_event(
         action=event.type,
         content=event.data,
         keys=keys(ledger),
-        time=max(format_time(now), ledger.head().time),
+        time=format_time(current_time(now, ledger.head())),
         before=ledger.head().sequence + 1,
         allow_recovery=allow_recovery,
     )
@@ -237,6 +241,8 @@ def _check(
     _check_signature(ledger, signed, keys, before, allow_recovery=allow_recovery)
     if not _knows_head(ledger, said["head"], before):
         raise _rejected("it was signed for another state of the ledger")
+    if said["head"]["sequence"] < last_acceptance(ledger, before=before):
+        raise _rejected("it was signed before the clock was accepted")
 
 
 def _check_signature(

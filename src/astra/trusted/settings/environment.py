@@ -13,6 +13,7 @@ Traceback (most recent call last):
 astra.trusted.kernel.errors.BadSetting: ASTRA_PORTT is not a setting; did you mean ASTRA_PORT?
 """
 
+import contextlib
 import difflib
 import re
 from collections.abc import Mapping
@@ -316,6 +317,22 @@ def read_dotenv(path: Path) -> str:
             next_step=f"make {path} readable for you, or remove it",
             key=".env",
         ) from None
+
+
+def read_what_is_readable(path: Path) -> dict[str, str]:
+    """Read the lines of a `.env` that are in order, for who looks up an address while work goes on.
+
+    What is wrong with the others is said by whoever loads settings.
+    """
+    values: dict[str, str] = {}
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError:
+        return values
+    for line in lines:
+        with contextlib.suppress(UnicodeDecodeError, BadSetting):
+            values |= parse_dotenv(line.decode())
+    return values
 
 
 def parse_dotenv(text: str) -> dict[str, str]:
