@@ -23,6 +23,7 @@ from astra.interfaces.daemon import (
     passkey_routes,
     plan_routes,
     readiness_routes,
+    restore_routes,
     sandbox_routes,
     schedule_routes,
     session_routes,
@@ -88,6 +89,7 @@ def build(
     _status_routes(app, runtime, leave)
     numbers_routes.add(app, runtime)
     stop_routes.add(app, runtime)
+    restore_routes.add(app, runtime)
     sandbox_routes.add(app, runtime)
     _flag_routes(app, runtime)
     _configuration_routes(app, runtime)
