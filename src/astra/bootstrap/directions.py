@@ -150,7 +150,8 @@ def is_harmless(batch: Sequence[Event]) -> bool:
 
 
 def _is_quiet(event: Event) -> bool:
-    return not event.signed and _direction_of(event) in _QUIET
+    turned_off = event.type == flags.FLAG_SET and event.data.get("on") is False
+    return not event.signed and (turned_off or _direction_of(event) in _QUIET)
 
 
 def _direction_of(event: Event) -> Direction:
