@@ -26,6 +26,21 @@ def test_tail_index_and_checkpoints_deleted_together_are_an_alarm_however_often_
         assert world.problems()[-1][0] == "checkpoint"
 
 
+def test_checkpoints_that_the_ledgers_key_did_not_sign_do_not_stand_in_for_the_deleted_ones(
+    world: RecordWorld,
+) -> None:
+    with world.opened() as runtime:
+        world.note(runtime, 3)
+    world.cut(2)
+    last = json.loads(world.chain.read_text().splitlines()[-1])
+    head = Head(last["sequence"], last["hash"], "")
+    forged = checkpoint.sign(head, time=last["time"], key=KeyPair.generate())
+    world.checkpoints.write_text(f"{forged.as_line()}\n")
+    with world.opened() as runtime:
+        assert [hold.reason for hold in runtime.ledger.holds] == [restoring.NO_CHECKPOINT]
+    assert world.problems() == [("checkpoint", 3)]
+
+
 def test_while_it_is_held_nothing_begins_and_nothing_loosens_but_what_tightens_is_recorded(
     world: RecordWorld,
 ) -> None:

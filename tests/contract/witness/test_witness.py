@@ -101,6 +101,6 @@ def test_a_folder_inside_the_data_root_is_no_witness(tmp_path: Path) -> None:
     inside = tmp_path / "data" / "persona_space"
     inside.mkdir(parents=True)
     (tmp_path / "link").symlink_to(inside)
-    for folder in (inside, tmp_path / "link"):
+    for address in (str(inside), str(tmp_path / "link"), f"git+{inside.as_uri()}"):
         with pytest.raises(BadSetting, match="goes wherever"):
-            witness_at(str(folder), tmp_path)
+            witness_at(address, tmp_path)

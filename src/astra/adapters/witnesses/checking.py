@@ -13,7 +13,7 @@ from astra.trusted.file_ledger import LedgerPlaces
 from astra.trusted.file_ledger.check import Outside, check_files
 from astra.trusted.file_ledger.offline import open_offline
 from astra.trusted.files.data_root import DataRoot
-from astra.trusted.kernel.errors import AstraError, LedgerError, SignatureRejected
+from astra.trusted.kernel.errors import AstraError
 from astra.trusted.ledger.verification import Problem, Report
 from astra.trusted.policy import authority, contract, restoring
 
@@ -33,7 +33,7 @@ def check_data_root(root: DataRoot, *, public_key: str | None, address: str = ""
             address = address or contract.in_force(ledger).ledger.witness
             root_id = authority.keys(ledger).root_id
             until = restoring.left_behind(ledger)
-    except (LedgerError, SignatureRejected, OSError):
+    except (AstraError, OSError):  # a damaged chain: what is wrong with it is found below
         return Checked(report=check_files(root.var, public_key=public_key), address=address)
     if not address:
         return Checked(report=check_files(root.var, public_key=public_key))

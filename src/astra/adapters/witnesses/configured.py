@@ -1,6 +1,7 @@
 """The witness that the signed configuration names."""
 
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from astra.adapters.witnesses.folder import FolderWitness
 from astra.adapters.witnesses.git_remote import GitWitness
@@ -19,6 +20,8 @@ def make_witness(
     if address.kind == FOLDER:
         _refuse_inside(Path(address.location), root)
         return FolderWitness(address=text, root_id=root_id)
+    if address.scheme == "file":
+        _refuse_inside(Path(unquote(urlsplit(address.location).path)), root)
     if address.kind == GIT:
         return GitWitness(
             address=text,

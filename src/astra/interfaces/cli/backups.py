@@ -1,6 +1,7 @@
 """`astra backup TO` and `astra restore [BACKUP]`."""
 
 import argparse
+import os
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ def back_up(context: Context) -> None:
 
     to = Path(context.arguments.to).absolute()
     manifest = make_backup(DataRoot(context.data_root), to, SystemClock())
+    os.sync()  # what is said to be there is there after a power cut, too
     document = {
         "backup": str(to),
         "records": manifest.sequence,
@@ -60,6 +62,7 @@ def _place(context: Context, backup: Path) -> dict[str, Any]:
     from astra.trusted.files.data_root import DataRoot
 
     placed = place_backup(backup, DataRoot(context.data_root))
+    os.sync()
     manifest = placed.manifest
     context.console.note(f"made {manifest.made_at}, {manifest.sequence} records, verified")
     for problem in placed.notes:

@@ -324,7 +324,8 @@ class FileLedger(LedgerVerbs):
 
     def _open(self) -> None:
         self._head, torn = opening.read_end(self.places.chain)
-        self._last_checkpoint = checkpoints.newest(self.places.checkpoints)
+        if self._key:
+            self._last_checkpoint = opening.signed_checkpoint(self.places, self._key.public)
         self._index = opening.open_index(self.places.index, self._projections)
         try:
             opening.refuse_if_cut(self.places, self._head, self._index)

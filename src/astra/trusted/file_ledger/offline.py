@@ -5,6 +5,7 @@ configuration, signed restores) it reads from the chain itself, into an index of
 the same checks of the same signatures as everywhere else.
 """
 
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 
 from astra.trusted.file_ledger import segments
 from astra.trusted.file_ledger.sqlite_index import SqliteIndex
+from astra.trusted.kernel.errors import LedgerDamaged
 from astra.trusted.ledger import chain
 from astra.trusted.ledger.formats import ROOT_CREATED
 from astra.trusted.ledger.projection import RECORDS
@@ -27,12 +29,8 @@ class OfflineLedger(LedgerVerbs):
     """Enough of a ledger to check signatures; it takes nothing and knows these types only."""
 
     def __init__(self, folder: Path) -> None:
+        records = _read(folder)
         self._index = SqliteIndex(None, (RECORDS,))
-        records = {record.sequence: record for record in _chosen(folder)}
-        for sequence in sorted(_named_heads(records.values()) - records.keys()):
-            for record in segments.records(folder, after=sequence - 1):
-                records[record.sequence] = record
-                break
         self._index.apply(records[sequence] for sequence in sorted(records))
         newest = records[max(records)] if records else None
         self._head = Head(newest.sequence, newest.hash, newest.time) if newest else EMPTY
@@ -58,6 +56,19 @@ class OfflineLedger(LedgerVerbs):
 
 def open_offline(folder: Path) -> "closing[OfflineLedger]":
     return closing(OfflineLedger(folder))
+
+
+def _read(folder: Path) -> dict[int, Record]:
+    try:
+        records = {record.sequence: record for record in _chosen(folder)}
+        for sequence in sorted(_named_heads(records.values()) - records.keys()):
+            if record := next(segments.records(folder, after=sequence - 1), None):
+                records[record.sequence] = record
+    except (ValueError, EOFError, zlib.error) as error:
+        raise LedgerDamaged(
+            f"the chain cannot be read: {error}", next_step="astra ledger verify"
+        ) from None
+    return records
 
 
 def _chosen(folder: Path) -> Iterator[Record]:

@@ -14,6 +14,8 @@ from astra.trusted.file_ledger.places import LedgerPlaces
 from astra.trusted.file_ledger.segments import Tail
 from astra.trusted.file_ledger.sqlite_index import IndexCorrupt, SqliteIndex
 from astra.trusted.kernel.errors import LedgerDamaged
+from astra.trusted.ledger import checkpoint
+from astra.trusted.ledger.checkpoint import Checkpoint
 from astra.trusted.ledger.projection import Projection
 from astra.trusted.ledger.record import EMPTY, Event, Head
 from astra.trusted.policy import restoring
@@ -68,6 +70,12 @@ def refuse_if_cut(places: LedgerPlaces, head: Head, index: SqliteIndex) -> None:
                 " `astra restore BACKUP`",
                 sequence=sequence,
             )
+
+
+def signed_checkpoint(places: LedgerPlaces, public_key: str) -> Checkpoint | None:
+    """Give the newest checkpoint that the ledger's own key signed."""
+    points = reversed(checkpoints.recent(places.checkpoints))
+    return next((point for point in points if checkpoint.holds(point, public_key)), None)
 
 
 def missing_checkpoint(places: LedgerPlaces, head: Head) -> Iterator[Hold]:
