@@ -145,6 +145,17 @@ def test_a_killed_daemon_publishes_when_it_is_back(witnessed: RecordWorld) -> No
     assert astra.json("ledger", "verify")["witness"]["compared"]
 
 
+def test_the_background_publishes_without_being_asked(witnessed: RecordWorld) -> None:
+    (file,) = (witnessed.astra.folder / "witness").iterdir()
+    with witnessed.opened() as runtime:
+        witnessed.note(runtime)
+        runtime.ledger.write_checkpoint()
+        runtime.background.run_due()
+        end = runtime.ledger.head().sequence
+        assert json.loads(file.read_text().splitlines()[-1])["sequence"] == end
+        assert not runtime.background.trouble("witness")
+
+
 def test_a_witness_that_hangs_does_not_hold_up_an_append(world: RecordWorld) -> None:
     """The lane waits in a thread of its own; what is appended meanwhile is acknowledged."""
     asked, answer = threading.Event(), threading.Event()
