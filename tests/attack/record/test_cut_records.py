@@ -190,3 +190,25 @@ def test_a_chain_cut_back_behind_the_signed_address_is_found_by_who_names_it(
     folder = witnessed.astra.folder / "witness"
     done = witnessed.astra.json("ledger", "verify", "--witness", folder, code=1)
     assert [problem["kind"] for problem in done["problems"]] == ["behind_witness"]
+
+
+def test_a_person_is_told_in_words_and_signs_the_way_out_on_the_terminal(
+    world: RecordWorld,
+) -> None:
+    astra = world.astra
+    with world.opened() as runtime:
+        world.note(runtime, 3)
+    world.cut(2)
+    world.checkpoints.unlink()
+    shown = astra.run("status").stdout
+    assert "HELD: nothing begins: the chain has 3 records and no checkpoint" in shown
+    assert "to go on from here: astra restore" in shown
+    checks = {check["name"]: check for check in astra.json("doctor", code=1)["items"]}
+    assert checks["ledger"]["state"] == "broken"
+    assert "astra restore" in checks["ledger"]["fix"]
+    refused = astra.json("flags", "set", "ASTRA_CODE_WRITE_ENABLED", "on", code=1)
+    assert refused["code"] == "ledger_held"
+    assert astra.json("start", code=1)["code"] == "ledger_held"
+    assert astra.json("restore")["content"]["reasons"] == ["no_checkpoint"]
+    assert astra.json("start")["started"]
+    assert astra.json("ledger", "verify")["ok"]
