@@ -64,10 +64,16 @@ def _place(context: Context, backup: Path) -> dict[str, Any]:
     placed = place_backup(backup, DataRoot(context.data_root))
     os.sync()
     manifest = placed.manifest
-    context.console.note(f"made {manifest.made_at}, {manifest.sequence} records, verified")
+    _tell(context, f"made {manifest.made_at}, {manifest.sequence} records, verified")
     for problem in placed.notes:
-        context.console.note(printable(problem.detail))
+        _tell(context, problem.detail)
     return {"made_at": manifest.made_at, "manifest": manifest.digest}
+
+
+def _tell(context: Context, text: str) -> None:
+    """Say something before the passphrase is asked for; it never mixes with JSON."""
+    if not context.console.as_json:
+        context.console.say(printable(text))
 
 
 def _sign(context: Context) -> dict[str, Any]:
@@ -84,7 +90,7 @@ def _sign(context: Context) -> dict[str, Any]:
             next_step="to put a backup in place: astra restore BACKUP --data-root NEW",
         )
     for why in state["held"]:
-        context.console.note(printable(why))
+        _tell(context, why)
     authority = signed(context, RESTORED, state["content"])
     answer = client.post("/api/restore", {"authority": authority})
     return {"sequence": answer["sequence"], "content": state["content"]}
