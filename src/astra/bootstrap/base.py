@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from astra import __version__
+from astra.adapters.witnesses.keeping import WitnessKeeping
 from astra.bootstrap import PROJECTIONS
-from astra.bootstrap.directions import is_urgent
+from astra.bootstrap.directions import is_harmless, is_urgent
 from astra.tools.catalogue import make_registry
 from astra.trusted.approvals.desk import Desk
+from astra.trusted.approvals.restores import Restores
 from astra.trusted.calls.registry import Registry
 from astra.trusted.file_ledger import FileLedger
 from astra.trusted.file_ledger.reserve import Reserve
@@ -37,11 +39,17 @@ class Base:
     stops: Stops
     switches: Switches
     desk: Desk
+    restores: Restores
+    witness: WitnessKeeping
     registry: Registry
 
     def configuration(self) -> Configuration:
         """Give the configuration in force; asked anew at every use, as it may be signed anew."""
         return contract.in_force(self.ledger)
+
+    def why_held(self) -> str:
+        """Say why nothing may begin here until the operator signs, or nothing."""
+        return "; ".join(hold.detail for hold in self.ledger.holds)
 
     def record(self, event: Event) -> None:
         self.ledger.append([event])
@@ -70,14 +78,21 @@ def open_base(settings: Settings, clock: Clock, opened: ExitStack) -> Base:
         clock=clock,
         reserve=reserve,
         urgent=is_urgent,
+        harmless=is_harmless,
     )
     opened.callback(ledger.close)
     reserve.fill()
     formats.raise_format(ledger, version=__version__)
     telemetry.close_interrupted(ledger)
     ledger_clock = LedgerClock(ledger, clock)
-    stops = Stops(root.path, ledger, ledger_clock)
+    stops = Stops(root.path, ledger, ledger_clock, held=lambda: bool(ledger.holds))
     stops.settle()
+    desk = Desk(ledger, ledger_clock)
+    restores = Restores(ledger=ledger, desk=desk, clock=ledger_clock, var=root.var)
+    restores.settle()
+    witness = WitnessKeeping(ledger=ledger, root=root, address=contract.SignedWitness(ledger).read)
+    witness.open()
+    opened.callback(witness.leave)
     return Base(
         root=root,
         settings=settings,
@@ -87,7 +102,9 @@ def open_base(settings: Settings, clock: Clock, opened: ExitStack) -> Base:
         ledger=ledger,
         stops=stops,
         switches=Switches(ledger=ledger, settings=settings, stopped=stops.stopped),
-        desk=Desk(ledger, ledger_clock),
+        desk=desk,
+        restores=restores,
+        witness=witness,
         registry=make_registry(),
     )
 

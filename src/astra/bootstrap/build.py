@@ -82,7 +82,8 @@ def build_runtime(
 
         # The domains
         desires = Desires(ledger=ledger, clock=base.clock, half_life_days=settings.half_life_days)
-        desires.settle()
+        if not ledger.holds:
+            desires.settle()
         promotions = Promotions(desires=desires, desk=desk)
         timetable = Timetable(ledger, base.clock, RegistryCatalogue(base.registry), desk)
         shelf = TokenShelf(ledger, desk, TokenFiles(root.var / "approvals"))
@@ -156,13 +157,14 @@ def build_runtime(
         woken = threading.Event()
         firings = ClaimedFirings(executor, woken)
         every_lane = (
-            lanes.quick_lane(ledger, base.clock, domains),
+            lanes.quick_lane(ledger, base.clock, domains, base.why_held),
             make_changes_lane(base, parts.changes, deployer),
             *firings.lanes(),
             *lanes.plan_lanes(running.runner, planning.drafting, running.announcements),
             lanes.deployments_lane(deployer),
             lanes.app_egress_lane(deployer),
             lanes.notifications_lane(outbox),
+            make_witness_lane(base),
         )
         background = Background(ledger, base.clock, every_lane, woken=woken)
 
@@ -175,8 +177,10 @@ def build_runtime(
             reserve=base.reserve,
             stops=base.stops,
             switches=base.switches,
-            recognition=Recognition(ledger=ledger, clock=base.clock, holds=base.switches.holds),
+            recognition=make_recognition(base),
             desk=desk,
+            restores=base.restores,
+            witness=base.witness,
             registry=base.registry,
             counter=counter,
             views=views,
@@ -200,6 +204,20 @@ def build_runtime(
             background=background,
             opened=opened.pop_all(),
         )
+
+
+def make_recognition(base: Base) -> Recognition:
+    return Recognition(
+        ledger=base.ledger,
+        clock=base.clock,
+        holds=base.switches.holds,
+        held=lambda: bool(base.ledger.holds),
+    )
+
+
+def make_witness_lane(base: Base) -> Lane:
+    witness = base.witness
+    return lanes.witness_lane(due=witness.is_due, advance=witness.advance)
 
 
 def make_dashboard(settings: Settings) -> Dashboard:
@@ -238,6 +256,7 @@ def make_counter(base: Base, planning: Planning, services: Services) -> Counter:
         stopped=base.stops.stopped,
         outside_grants=outside(grants, planning.contracts.outside),
         disk_low=base.reserve.is_low,
+        held=base.why_held,
     )
     return Counter(
         registry=base.registry,

@@ -11,6 +11,7 @@ from astra.adapters.change_scanner import ChangeScanner
 from astra.adapters.dry_run_folders import DryRunFolders
 from astra.adapters.live_output import LiveOutput
 from astra.adapters.waiting_flag import WaitingFlagFile
+from astra.adapters.witnesses.checking import check_data_root
 from astra.adapters.workspaces import Workspaces
 from astra.bootstrap.base import Base
 from astra.bootstrap.throwaway import open_stage
@@ -23,7 +24,6 @@ from astra.flow import Background
 from astra.persona.awareness import Awareness
 from astra.trusted.changes import model
 from astra.trusted.changes.workbench import Workbench
-from astra.trusted.file_ledger.check import check_files
 from astra.trusted.files.data_root import DataRoot
 from astra.trusted.files.withholding import secret_rules
 from astra.trusted.git.change_repo import GitChangeRepo, Identity
@@ -125,4 +125,4 @@ def make_readiness(
 def ledger_is_whole(root: DataRoot) -> bool:
     """Verify the whole chain, from its files."""
     key = root.require().data["ledger_key"]
-    return check_files(root.var, public_key=key).ok
+    return check_data_root(root, public_key=key).report.ok

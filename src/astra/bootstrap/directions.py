@@ -58,6 +58,7 @@ class Direction(Enum):
 
 
 _URGENT = frozenset({Direction.TIGHTENS, Direction.RETURNS, Direction.ENDS, Direction.DECIDES})
+_QUIET = frozenset({Direction.TIGHTENS, Direction.RETURNS, Direction.ENDS, Direction.NOTES})
 
 _TABLE: Mapping[Direction, tuple[str, ...]] = {
     Direction.TIGHTENS: (
@@ -84,6 +85,7 @@ _TABLE: Mapping[Direction, tuple[str, ...]] = {
     ),
     Direction.DECIDES: (
         *(authority.ROOT_CREATED, authority.KEY_ROTATED, contract.CONFIG_SIGNED, flags.FLAG_SET),
+        authority.RESTORED,
         *(desk.GRANTED, tokens.EXPORTED, passkeys.ENROLLED, access.TOKEN_CREATED),
         *(stopping.STARTED, confinement.ALLOWED, readiness.SIGNED_OFF, dry_run.APPROVED),
         *(readiness.MATRIX_RECORDED, timekeeping.CLOCK_ACCEPTED),
@@ -134,6 +136,22 @@ def is_urgent(batch: Sequence[Event]) -> bool:
     """
     directions = {_direction_of(event) for event in batch}
     return Direction.BEGINS not in directions and not _URGENT.isdisjoint(directions)
+
+
+def is_harmless(batch: Sequence[Event]) -> bool:
+    """Tell whether a batch is recorded while the ledger is held: it begins and loosens nothing.
+
+    What is signed may have been used up in a state that the ledger does not know. The record of
+    the restore is the way out, with what it voids.
+    """
+    if batch[0].type == authority.RESTORED:
+        return all(_is_quiet(event) for event in batch[1:])
+    return all(_is_quiet(event) for event in batch)
+
+
+def _is_quiet(event: Event) -> bool:
+    turned_off = event.type == flags.FLAG_SET and event.data.get("on") is False
+    return not event.signed and (turned_off or _direction_of(event) in _QUIET)
 
 
 def _direction_of(event: Event) -> Direction:

@@ -44,6 +44,8 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         authority.ROOT_CREATED: "a data root was made; names its keys, its target and its folders",
         authority.KEY_ROTATED: "a new operator key was introduced, signed by the old or the"
         " recovery key",
+        authority.RESTORED: "the operator signed that this data root goes on from an older state;"
+        " open approvals, tokens and sessions are void from here on, and all work is stopped",
         formats.FORMAT_RAISED: "a version of Astra that writes a higher format opened the root;"
         " older ones refuse it from here on, and say which to use",
         contract.CONFIG_SIGNED: "the operator signed `astra.toml`; the text in the record counts",

@@ -14,6 +14,7 @@ from astra.adapters.boxes.sandbox import Sandbox
 from astra.adapters.dbos_engine import DbosEngine
 from astra.adapters.device_files import KeyFile
 from astra.adapters.signed_channels import SignedChannels
+from astra.adapters.witnesses.keeping import WitnessKeeping
 from astra.bootstrap.changing import ChangeParts
 from astra.bootstrap.planning import Planning, Running
 from astra.changes.readiness import Readiness
@@ -27,6 +28,7 @@ from astra.schedules.executor import Executor
 from astra.schedules.service import Timetable
 from astra.schedules.tokens import TokenShelf
 from astra.trusted.approvals.desk import Desk
+from astra.trusted.approvals.restores import Restores
 from astra.trusted.calls.counter import Counter
 from astra.trusted.calls.registry import Registry
 from astra.trusted.door.recognition import Recognition
@@ -65,6 +67,8 @@ class Runtime:
     switches: Switches
     recognition: Recognition
     desk: Desk
+    restores: Restores
+    witness: WitnessKeeping
     registry: Registry
     counter: Counter
     """The one place where every door calls tools."""

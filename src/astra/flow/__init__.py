@@ -8,7 +8,7 @@ something ended, or when the next thing falls due.
 
 | lane          | what is due in it                       | at once | closed while            |
 |---------------|-----------------------------------------|---------|-------------------------|
-| quick         | the steps below but those of changes    | 1       | never                   |
+| quick         | the steps below but those of changes    | 1       | the ledger is held      |
 | changes       | the steps of changes below              | 4       | code writing is off, or |
 |               |                                         |         | all work is stopped     |
 | firings       | schedules whose next run has come;      | 8       | never: firings that may |
@@ -29,6 +29,8 @@ something ended, or when the next thing falls due.
 |               | seconds                                 |         |                         |
 | notifications | notices of the last hour that a channel | 1       | never                   |
 |               | has not taken                           |         |                         |
+| witness       | checkpoints that the witness does not   | 1       | never                   |
+|               | have                                    |         |                         |
 
 A firing is claimed by an append that one process wins (`schedules.claims`); everything else is
 claimed by being in a worker's hand, because one process owns a data root. Lanes are described in
@@ -88,6 +90,7 @@ from astra.flow.lanes import (
     OF_PLANS,
     PLAN_FILES,
     PLANS,
+    WITNESS,
 )
 from astra.flow.projection import PROJECTION
 from astra.flow.steps import ChangeWork, Domains, for_changes, for_domains
@@ -107,6 +110,7 @@ __all__ = [
     "PROJECTION",
     "QUICK",
     "TEST",
+    "WITNESS",
     "Background",
     "ChangeWork",
     "ClaimedFirings",

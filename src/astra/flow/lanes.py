@@ -20,17 +20,20 @@ from astra.trusted.ledger.timekeeping import current_time
 
 PLANS, DRAFTS, PLAN_FILES = "plans", "drafts", "plan-files"
 ANNOUNCEMENTS, DEPLOYMENTS, NOTIFICATIONS = "announcements", "deployments", "notifications"
-APP_EGRESS = "app-egress"
+APP_EGRESS, WITNESS = "app-egress", "witness"
 OF_PLANS = (PLANS, DRAFTS, PLAN_FILES, ANNOUNCEMENTS)
 CHANGES_AT_ONCE, DRAFTS_AT_ONCE = 4, 2
 _GRACE, _LONGEST_GOODBYE = 5.0, 10.0
 _LOOK_AT_APP, _LOOK_AT_FILES, _LOOK_AT_EGRESS = 1.0, 2.0, 5.0
+_LOOK_AT_CHECKPOINTS = 2.0
 
 
-def quick_lane(ledger: Ledger, clock: Clock, domains: Domains) -> Lane:
+def quick_lane(
+    ledger: Ledger, clock: Clock, domains: Domains, closed: Callable[[], str] = str
+) -> Lane:
     """Run what only appends or writes a small file: one at a time, in order."""
     due, coming = _steps(ledger, clock, QUICK, for_domains(domains))
-    return Lane(name=QUICK, due=due, next_due=coming)
+    return Lane(name=QUICK, due=due, next_due=coming, closed=closed)
 
 
 def changes_lane(ledger: Ledger, clock: Clock, work: ChangeWork, closed: Callable[[], str]) -> Lane:
@@ -144,6 +147,19 @@ def notifications_lane(outbox: Outbox) -> Lane:
         due=lambda: [send(notification) for notification in outbox.due()],
         grace=_LONGEST_GOODBYE,
         breath=0.5,
+        longest_pause=60.0,
+    )
+
+
+def witness_lane(*, due: Callable[[], bool], advance: Callable[[], None]) -> Lane:
+    """Hand checkpoints over to the witness, beside everything else."""
+    item = _item("publish", "checkpoints", advance, every=_LOOK_AT_CHECKPOINTS)
+    return Lane(
+        name=WITNESS,
+        due=lambda: [item] if due() else [],
+        grace=_GRACE,
+        breath=0.5,
+        look_again=1.0,
         longest_pause=60.0,
     )
 

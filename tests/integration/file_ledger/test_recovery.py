@@ -100,8 +100,9 @@ def a_next_line(var: Path, copy: Path, count: int = 1) -> bytes:
     """Give the bytes that an append behind the end of this ledger would write."""
     subprocess.run(["cp", "-r", var, copy], check=True)
     before = segment(copy).stat().st_size
-    with opened(copy) as ledger:
-        ledger.append([happened(9)] * count)
+    ledger = FileLedger(copy, clock=SetClock())
+    ledger.append([happened(9)] * count)
+    ledger.close()
     return segment(copy).read_bytes()[before:]
 
 

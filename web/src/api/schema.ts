@@ -437,6 +437,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Restore */
+        get: operations["show_restore_api_restore_get"];
+        put?: never;
+        /**
+         * Sign Restore
+         * @description Go on from here. Open approvals, tokens and sessions are void, and work is stopped.
+         */
+        post: operations["sign_restore_api_restore_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sandbox": {
         parameters: {
             query?: never;
@@ -2420,6 +2441,13 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /** Body_sign_restore_api_restore_post */
+        Body_sign_restore_api_restore_post: {
+            /** Authority */
+            authority: {
+                [key: string]: unknown;
+            };
+        };
         /** Body_silence_plan_api_agents__identifier__silence_post */
         Body_silence_plan_api_agents__identifier__silence_post: {
             /**
@@ -4219,6 +4247,18 @@ export interface components {
             timeout: number;
         };
         /**
+         * RestoreShown
+         * @description Why the ledger is held, and what the operator signs to go on.
+         */
+        RestoreShown: {
+            /** Held */
+            held: string[];
+            /** Content */
+            content: {
+                [key: string]: unknown;
+            };
+        };
+        /**
          * Role
          * @enum {string}
          */
@@ -4455,6 +4495,12 @@ export interface components {
             configuration: string;
             /** Stopped */
             stopped: boolean;
+            /**
+             * Held
+             * @description why nothing may begin until the operator signs a restore
+             */
+            held: string[];
+            witness: components["schemas"]["WitnessShown"];
             approvals: components["schemas"]["ApprovalCount"];
             /** Queues */
             queues: components["schemas"]["QueueShown"][];
@@ -4648,6 +4694,25 @@ export interface components {
             problems: components["schemas"]["ProblemFound"][];
             /** Checked At */
             checked_at: string;
+        };
+        /**
+         * WitnessShown
+         * @description Who keeps checkpoints outside the data root, and what it says about the chain.
+         */
+        WitnessShown: {
+            /** Address */
+            address: string;
+            /** State */
+            state: string;
+            /**
+             * Sequence
+             * @description the newest record that it vouches for, or denies
+             */
+            sequence: number;
+            /** Trouble */
+            trouble: string;
+        } & {
+            [key: string]: unknown;
         };
         /**
          * Problem
@@ -5900,6 +5965,86 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["Body_start_again_api_start_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Accepted"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_restore_api_restore_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RestoreShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    sign_restore_api_restore_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_sign_restore_api_restore_post"];
             };
         };
         responses: {

@@ -183,6 +183,8 @@ const SAYINGS: Record<string, Say> = {
   ledger_format_raised: (data) =>
     `This data root is written in format ${data.format ?? "?"} from here on.`,
   readiness_matrix_recorded: () => "The operator signed what a run of the test matrix said.",
+  ledger_restored: () =>
+    "The operator signed that this data root goes on from an older state; what was open is void.",
   ledger_tail_set_aside: () => "A crash tore the end of a segment; it was set aside, whole.",
 };
 

@@ -14,6 +14,13 @@ from astra.interfaces.cli.main import Context
 from astra.trusted.kernel.errors import AstraError
 
 _LITTLE_SPACE = 1 << 30
+_RESTORE = "find out why; if an older state was put back on purpose: astra restore"
+_FIXES = {
+    "behind_witness": _RESTORE,
+    "contradicts_witness": _RESTORE,
+    "checkpoint": _RESTORE,
+    "witness": "reach the witness, or look who else writes there",
+}
 _COLOURS = {"ok": "green", "warning": "yellow", "broken": "red"}
 
 
@@ -190,7 +197,7 @@ def _readable(root: Any) -> Check:
 
 
 def _ledger(root: Any) -> Iterator[Check]:
-    from astra.trusted.file_ledger.check import check_files
+    from astra.adapters.witnesses.checking import check_data_root
 
     try:
         public_key = root.ledger_key().public
@@ -198,17 +205,29 @@ def _ledger(root: Any) -> Iterator[Check]:
         yield Check("ledger", "broken", error.detail, error.next_step)
         return
     yield from _clock(root)
-    report = check_files(root.var, public_key=public_key)
+    checked = check_data_root(root, public_key=public_key)
+    report = checked.report
+    yield from _witness(checked)
     if report.ok:
         yield Check("ledger", "ok", f"{report.records} records, verified")
         yield _readable(root)
     for problem in report.problems:
-        fix = "keep the data root as it is; compare with a backup or an export"
+        fix = _FIXES.get(problem.kind, "keep the data root as it is; compare with a backup")
         yield Check("ledger", "broken", f"{problem.kind}: {problem.detail}", fix)
     set_aside = sorted((root.var / "set-aside").glob("*.bin"))
     if set_aside:
         fix = "nothing: a crash tore them, and the chain tells of it"
         yield Check("set aside", "warning", f"{len(set_aside)} torn ends", fix)
+
+
+def _witness(checked: Any) -> Iterator[Check]:
+    """Say whether anybody outside would notice if the end of the record went missing."""
+    if not checked.address:
+        fix = "name a place outside this data root: [ledger] witness in astra.toml"
+        yield Check("witness", "warning", "none: a cut of everything would go unnoticed", fix)
+    elif checked.report.ok:
+        words = "compared" if checked.compared else "gives nothing back to compare with"
+        yield Check("witness", "ok", f"{checked.address}, {words}")
 
 
 def _clock(root: Any) -> Iterator[Check]:

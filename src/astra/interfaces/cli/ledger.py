@@ -21,9 +21,16 @@ def configure(parser: argparse.ArgumentParser, _command: str) -> None:
     telling.add_argument("id", metavar="ID")
     telling.add_argument("--all", action="store_true", help="tell what only counts or looks, too")
     telling.set_defaults(run=show_story)
-    actions.add_parser(
-        "verify", help="check the chain, its checkpoints and its index"
-    ).set_defaults(run=verify)
+    checking = actions.add_parser(
+        "verify", help="check the chain, its checkpoints, its index, and compare with the witness"
+    )
+    checking.add_argument(
+        "--witness",
+        default="",
+        metavar="ADDRESS",
+        help="compare with this one instead of the one in the signed configuration",
+    )
+    checking.set_defaults(run=verify)
     rebuild = actions.add_parser("rebuild", help="build the index anew from the chain")
     rebuild.add_argument("--check", action="store_true", help="build it beside and compare")
     rebuild.set_defaults(run=rebuild_index)
@@ -61,29 +68,50 @@ def show_story(context: Context) -> None:
 
 def verify(context: Context) -> int:
     """Check the files themselves; this needs no daemon and trusts none."""
-    from astra.trusted.file_ledger.check import check_files
+    from astra.adapters.witnesses.checking import check_data_root
     from astra.trusted.files.data_root import DataRoot
 
     root = DataRoot(context.settings.data_root)
-    report = check_files(root.var, public_key=_ledger_public_key(root))
+    address = context.arguments.witness
+    checked = check_data_root(root, public_key=_ledger_public_key(root), address=address)
+    report = checked.report
     problems = [problem.as_dict() for problem in report.problems]
     document = {
         "ok": report.ok,
         "records": report.records,
         "head": report.head,
         "problems": problems,
+        "witness": {"address": checked.address, "compared": checked.compared},
     }
     paint = context.console.paint
     lines = [f"{paint('ok', 'green')}: {report.records} records, head {report.head}"]
+    if checked.address:
+        lines.append(_witness_line(checked))
     if problems:
         lines = [
             f"{paint(problem['kind'], 'red')} at record {problem['sequence']}:"
             f" {printable(problem['detail'])}"
             for problem in problems
         ]
-        lines.append("next: keep the data root as it is, and compare with a backup or an export")
+        lines.append(_next_step({problem["kind"] for problem in problems}))
     context.console.result(document, *lines)
     return 0 if report.ok else 1
+
+
+def _witness_line(checked: Any) -> str:
+    if checked.compared:
+        return f"witness: {checked.address} holds nothing that this chain does not"
+    return f"witness: {checked.address} gives nothing back; compare the head with what it got"
+
+
+def _next_step(kinds: set[str]) -> str:
+    if kinds <= {"behind_witness", "contradicts_witness", "checkpoint"}:
+        return (
+            "next: find out why; if an older state was put back on purpose, sign it: astra restore"
+        )
+    if kinds == {"witness"}:
+        return "next: reach the witness, or look who else writes there; then verify again"
+    return "next: keep the data root as it is, and compare with a backup or an export"
 
 
 def rebuild_index(context: Context) -> int:

@@ -54,6 +54,8 @@ COMMANDS = {
     "rollback": ("deploying", "put another release into service again; asks for the passphrase"),
     "readiness": ("readiness", "the go / no-go list before code writing is turned on"),
     "ledger": ("ledger", "read, verify, rebuild and export the record"),
+    "backup": ("backups", "copy the data root as it is now, while the daemon runs"),
+    "restore": ("backups", "go on from a backup or an older state; asks for the passphrase"),
     "demo": ("demo", "a guided story on a throwaway data root"),
 }
 

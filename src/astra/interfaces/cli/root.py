@@ -129,18 +129,27 @@ def _report(context: Context, made: "Made", passphrase: str) -> None:
     context.console.result(document, *lines)
 
 
-def _status_lines(context: Context, status: dict[str, Any]) -> list[str]:
+def _warning_lines(context: Context, status: dict[str, Any]) -> list[str]:
     paint = context.console.paint
     lines = [f"Astra {status['version']}  {printable(status['data_root'])}"]
     if status["throwaway"]:
         lines.append(paint("THROWAWAY data root: its passphrase may be in the environment", "red"))
-    if status["stopped"]:
+    if status["held"]:
+        words = f"HELD: nothing begins: {'; '.join(status['held'])}"
+        lines.append(paint(f"{words}; to go on from here: astra restore", "red"))
+    elif status["stopped"]:
         lines.append(paint("STOPPED: no work starts until `astra start`", "red"))
     if status["disk"]["low"]:
         warning = "DISK LOW: no new work of the agent begins; make room"
         lines.append(paint(f"{warning} ({status['disk']['free'] >> 20:,} MiB free)", "red"))
     if status["sandbox"]["kind"] == OFF_UNSAFE:
         lines.append(paint(f"SANDBOX OFF, {status['sandbox']['state']}", "red"))
+    return lines
+
+
+def _status_lines(context: Context, status: dict[str, Any]) -> list[str]:
+    paint = context.console.paint
+    lines = _warning_lines(context, status)
     daemon, ledger = status["daemon"], status["ledger"]
     if ledger.get("clock"):
         words = f"CLOCK: {ledger['clock']}; time stands still, schedules wait"
@@ -148,6 +157,7 @@ def _status_lines(context: Context, status: dict[str, Any]) -> list[str]:
     lines += [
         f"  daemon       pid {daemon['pid']}, since {daemon['started_at']}",
         f"  ledger       {ledger['records']} records, head {ledger['head'][:16]}…",
+        *_witness_lines(context, status["witness"]),
         f"  code access  {status['code_access']}, read scope {status['read_scope']}",
         f"  approvals    {status['approvals']['pending']} waiting",
         f"  schedules    {_schedules(status['executor'])}",
@@ -168,6 +178,16 @@ def _status_lines(context: Context, status: dict[str, Any]) -> list[str]:
     lines += [_budget_line(row) for row in status["budgets"]]
     lines.append("  flags")
     lines += [flag_line(context, flag) for flag in status["flags"].values()]
+    return lines
+
+
+def _witness_lines(context: Context, witness: dict[str, Any]) -> list[str]:
+    if not witness["address"]:
+        return []
+    words = f"{printable(witness['address'])}: {witness['state']}"
+    lines = [f"  witness      {words}, record {witness['sequence']}"]
+    if witness["trouble"]:
+        lines.append(context.console.paint(f"  trouble      {one_line(witness['trouble'])}", "red"))
     return lines
 
 

@@ -24,6 +24,7 @@ from astra.interfaces.daemon import (
     passkey_routes,
     plan_routes,
     readiness_routes,
+    restore_routes,
     sandbox_routes,
     schedule_routes,
     session_routes,
@@ -89,6 +90,7 @@ def build(
     _status_routes(app, runtime, leave)
     numbers_routes.add(app, runtime)
     stop_routes.add(app, runtime)
+    restore_routes.add(app, runtime)
     sandbox_routes.add(app, runtime)
     clock_routes.add(app, runtime, reception)
     _flag_routes(app, runtime)

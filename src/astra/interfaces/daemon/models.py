@@ -171,6 +171,15 @@ class DiskShown(Growing):
     inodes: int | None = Field(default=None, description="free ones; null where none are counted")
 
 
+class WitnessShown(Growing):
+    """Who keeps checkpoints outside the data root, and what it says about the chain."""
+
+    address: str
+    state: str
+    sequence: int = Field(description="the newest record that it vouches for, or denies")
+    trouble: str
+
+
 class Status(Growing):
     version: str
     data_root: str
@@ -181,6 +190,8 @@ class Status(Growing):
     code_access: Literal["off", "read", "write"]
     configuration: str
     stopped: bool
+    held: list[str] = Field(description="why nothing may begin until the operator signs a restore")
+    witness: WitnessShown
     approvals: ApprovalCount
     queues: list[QueueShown]
     budgets: list[BudgetWeek]
@@ -200,6 +211,13 @@ class Leaving(Shape):
 
 
 # Stop, configuration, keys
+
+
+class RestoreShown(Shape):
+    """Why the ledger is held, and what the operator signs to go on."""
+
+    held: list[str]
+    content: dict[str, Any]
 
 
 class StopShown(Shape):

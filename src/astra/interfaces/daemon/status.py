@@ -36,6 +36,8 @@ def status(
         "code_access": flags.code_access(effective),
         "configuration": configuration_state(runtime),
         "stopped": runtime.stops.stopped(),
+        "held": [hold.detail for hold in runtime.ledger.holds],
+        "witness": witness_state(runtime),
         "notify": notify_state(runtime),
         "approvals": {"pending": len(runtime.desk.listed())},
         "queues": queues(runtime.ledger, runtime.desk),
@@ -60,6 +62,11 @@ def status(
         "app": app_state(runtime),
         "model": model_state(runtime),
     }
+
+
+def witness_state(runtime: Runtime) -> dict[str, Any]:
+    state = runtime.witness.state()
+    return {**state, "trouble": state["trouble"] or runtime.background.trouble(flow.WITNESS)}
 
 
 def executor_state(runtime: Runtime) -> dict[str, Any]:

@@ -8,9 +8,9 @@ import threading
 
 from fastapi import FastAPI
 
+from astra.adapters.witnesses.checking import check_data_root
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon.models import Shape
-from astra.trusted.file_ledger.check import check_files
 from astra.trusted.kernel.clock import format_time
 
 
@@ -39,11 +39,11 @@ def add(app: FastAPI, runtime: Runtime) -> None:
 
 def _checked(runtime: Runtime) -> Verified:
     key = runtime.root.ledger_key().public
-    report = check_files(runtime.root.var, public_key=key)
+    report = check_data_root(runtime.root, public_key=key).report
     return Verified(
         ok=report.ok,
         records=report.records,
         head=report.head,
-        problems=[ProblemFound.model_validate(each.as_dict()) for each in report.problems],
+        problems=[ProblemFound.model_validate(problem.as_dict()) for problem in report.problems],
         checked_at=format_time(runtime.clock.now()),
     )

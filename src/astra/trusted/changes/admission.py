@@ -57,6 +57,8 @@ PROTECTED_CORE = (
     "src/astra/trusted/",
     "src/astra/adapters/boxes/",
     "src/astra/adapters/supervisor/",
+    "src/astra/adapters/witnesses/",
+    "src/astra/adapters/backups/",
     "src/astra/bootstrap/",
     "scripts/hooks/",
     "Makefile",

@@ -77,6 +77,8 @@ RULES: dict[str, Rule] = {
     "GET /api/ledger/story/{identifier}": LOOK,
     "POST /api/ledger/rebuild": SOCKET_ONLY,
     "POST /api/ledger/verify": DECIDE,
+    "GET /api/restore": LOOK,
+    "POST /api/restore": DECIDE,
     "GET /api/events": FOLLOW,
     "GET /api/tools": LOOK_AS_AGENT,
     "POST /api/tools/{name}": ACT_AS_AGENT,

@@ -6,16 +6,25 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from astra.trusted.file_ledger import checkpoints, segments, sqlite_index
 from astra.trusted.file_ledger.places import LedgerPlaces
 from astra.trusted.ledger import folding
+from astra.trusted.ledger.checkpoint import Checkpoint
 from astra.trusted.ledger.projection import Projection
 from astra.trusted.ledger.verification import Report, verify
 
 
-def check_files(var: Path, *, public_key: str | None) -> Report:
-    """Verify the chain against itself, its checkpoints and its index.
+class Outside(NamedTuple):
+    """What a witness outside the data root keeps, and up to when that was signed away."""
+
+    points: Sequence[Checkpoint | None]
+    left_behind: str = ""
+
+
+def check_files(var: Path, *, public_key: str | None, outside: Outside | None = None) -> Report:
+    """Verify the chain against itself, its checkpoints, its index and what was read outside.
 
     The witnesses are read first: a daemon that appends meanwhile makes the chain longer than they
     remember, never shorter.
@@ -28,6 +37,8 @@ def check_files(var: Path, *, public_key: str | None) -> Report:
         checkpoints=witnesses,
         public_key=public_key,
         index=position,
+        outside=outside.points if outside else (),
+        left_behind=outside.left_behind if outside else "",
     )
 
 

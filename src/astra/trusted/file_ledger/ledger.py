@@ -32,11 +32,14 @@ from astra.trusted.kernel.clock import Clock, SystemClock, format_time
 from astra.trusted.kernel.errors import AstraError, IndexUnavailable
 from astra.trusted.kernel.signatures import KeyPair
 from astra.trusted.ledger import chain, checkpoint
+from astra.trusted.ledger.checkpoint import Checkpoint
 from astra.trusted.ledger.expectations import Expectations
 from astra.trusted.ledger.projection import CORE, Projection
 from astra.trusted.ledger.record import Event, Head, Record
 from astra.trusted.ledger.timekeeping import time_of_batch
 from astra.trusted.ledger.verbs import LedgerVerbs
+from astra.trusted.policy import restoring
+from astra.trusted.policy.restoring import Hold
 
 
 class FileLedger(LedgerVerbs):
@@ -49,10 +52,15 @@ class FileLedger(LedgerVerbs):
         clock: Clock | None = None,
         reserve: Reserve | None = None,
         urgent: Callable[[Sequence[Event]], bool] = lambda _batch: False,
+        harmless: Callable[[Sequence[Event]], bool] = lambda _batch: False,
     ) -> None:
-        """Open the ledger; while the `reserve` is used up, only `urgent` batches are taken."""
+        """Open the ledger; while the `reserve` is used up, only `urgent` batches are taken.
+
+        While it is held (`hold`), only `harmless` ones are.
+        """
         self.places = LedgerPlaces(var)
-        self._reserve, self._urgent = reserve, urgent
+        self._reserve, self._urgent, self._harmless = reserve, urgent, harmless
+        self._holds: dict[str, Hold] = {}
         self._projections = projections
         self._key = key
         self._clock = clock or SystemClock()
@@ -61,6 +69,7 @@ class FileLedger(LedgerVerbs):
         self._applied = threading.Condition()
         self._wakes = 0
         self._applied_sequence = 0
+        self._last_checkpoint: Checkpoint | None = None
         self._unapplied: list[Record] = []
         self.asked: set[str] = set()
         """The text of each question once, without what was filled in: to ask how it is answered."""
@@ -108,7 +117,10 @@ class FileLedger(LedgerVerbs):
         self._tail.write(staged)
         self._head = head
         self._unapplied += staged
-        if all(pending.lazy for pending in group if pending.records):
+        if self._last_checkpoint is None and self._key and not self._holds:
+            self._sync_and_apply()
+            self._write_first_checkpoint()
+        elif all(pending.lazy for pending in group if pending.records):
             self._keeper.sync_soon()
         else:
             self._sync_and_apply()
@@ -124,6 +136,8 @@ class FileLedger(LedgerVerbs):
             try:
                 if used_up and not self._is_urgent(pending):
                     raise kept_for_decisions()
+                if self._holds and not self._harmless(pending.events):
+                    raise restoring.refused(self.holds)
                 expectations.check(pending.events, pending.expect, lazy=pending.lazy)
                 moment = time_of_batch(pending.events, now=now, head=head)
                 pending.records = chain.link(pending.events, after=head, time=moment)
@@ -258,10 +272,42 @@ class FileLedger(LedgerVerbs):
         """Settle what was appended lately: commit the index, and sign where the chain is."""
         with self._turns.busy:
             self._keep_index(self._index.commit)
-        head = self._head
-        if self._key and not head.empty:
-            point = checkpoint.sign(head, time=format_time(self._clock.now()), key=self._key)
+            head = self._head
+        if self._key and not head.empty and not self._holds:
+            time = max(format_time(self._clock.now()), head.time)
+            point = checkpoint.sign(head, time=time, key=self._key)
             checkpoints.append(self.places.checkpoints, point)
+            self._last_checkpoint = point
+
+    def _write_first_checkpoint(self) -> None:
+        """Have one before the first records are acknowledged: from then on, none is an alarm."""
+        with suppress(OSError):
+            self.write_checkpoint()
+        self._keeper.checkpoint_soon()
+
+    @property
+    def last_checkpoint(self) -> Checkpoint | None:
+        """Give the newest checkpoint on disk."""
+        return self._last_checkpoint
+
+    # Holding
+
+    @property
+    def holds(self) -> tuple[Hold, ...]:
+        """Say why nothing may begin here until the operator signs, if something says so."""
+        return tuple(self._holds.values())
+
+    def hold(self, hold: Hold) -> None:
+        """Take only what is harmless from now on, and vouch for nothing by a checkpoint."""
+        with self._turns.busy:
+            self._holds[hold.reason] = hold
+
+    def release(self) -> None:
+        """Go on: the operator's word for it is in the chain."""
+        with self._turns.busy:
+            self._holds.clear()
+            self.sync()
+        self.write_checkpoint()
 
     def compress_finished(self) -> None:
         with self._compress_lock:
@@ -282,6 +328,8 @@ class FileLedger(LedgerVerbs):
 
     def _open(self) -> None:
         self._head, torn = opening.read_end(self.places.chain)
+        if self._key:
+            self._last_checkpoint = opening.signed_checkpoint(self.places, self._key.public)
         self._index = opening.open_index(self.places.index, self._projections)
         try:
             opening.refuse_if_cut(self.places, self._head, self._index)
@@ -290,6 +338,9 @@ class FileLedger(LedgerVerbs):
             self._index.behind = True
             self._catch_up()
             self._applied_sequence = self._head.sequence
+            if self._key and self._last_checkpoint is None:
+                for hold in opening.missing_checkpoint(self.places, self._head):
+                    self.hold(hold)
             self.append(list(opening.untold(self.places, self._index)))
         except BaseException:
             self._index.close()

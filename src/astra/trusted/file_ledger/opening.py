@@ -14,8 +14,12 @@ from astra.trusted.file_ledger.places import LedgerPlaces
 from astra.trusted.file_ledger.segments import Tail
 from astra.trusted.file_ledger.sqlite_index import IndexCorrupt, SqliteIndex
 from astra.trusted.kernel.errors import LedgerDamaged
+from astra.trusted.ledger import checkpoint
+from astra.trusted.ledger.checkpoint import Checkpoint
 from astra.trusted.ledger.projection import Projection
 from astra.trusted.ledger.record import EMPTY, Event, Head
+from astra.trusted.policy import restoring
+from astra.trusted.policy.restoring import Hold
 
 _SOUNDNESS_LIMIT = 64 << 20
 
@@ -61,9 +65,32 @@ def refuse_if_cut(places: LedgerPlaces, head: Head, index: SqliteIndex) -> None:
                 f"the {name} knows record {sequence}, and the chain, which ends at record"
                 f" {head.sequence}, does not hold it: records were cut off or rewritten",
                 code="ledger_cut",
-                next_step="run `astra ledger verify`, then restore var/ledger from a backup",
+                next_step="if this is a copy of a data root whose daemon was running, copy it with"
+                " `astra backup`, or after `astra down`; if not, run `astra ledger verify`, then"
+                " `astra restore BACKUP`",
                 sequence=sequence,
             )
+
+
+def signed_checkpoint(places: LedgerPlaces, public_key: str) -> Checkpoint | None:
+    """Give the newest checkpoint that the ledger's own key signed."""
+    points = reversed(checkpoints.recent(places.checkpoints))
+    return next((point for point in points if checkpoint.holds(point, public_key)), None)
+
+
+def missing_checkpoint(places: LedgerPlaces, head: Head) -> Iterator[Hold]:
+    """Give an alarm for a chain that must have had a checkpoint and has none.
+
+    The first records are acknowledged after their checkpoint, so only a chain that ends with its
+    first batch can be without one.
+    """
+    first = None if head.empty else next(segments.records(places.chain), None)
+    if first and head.sequence > first.batch[1]:
+        detail = (
+            f"the chain has {head.sequence} records and no checkpoint: whether records were cut"
+            " off cannot be told"
+        )
+        yield Hold(reason=restoring.NO_CHECKPOINT, detail=detail)
 
 
 def set_aside(places: LedgerPlaces, path: Path, tail: Tail) -> None:

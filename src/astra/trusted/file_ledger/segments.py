@@ -49,7 +49,7 @@ def lines(folder: Path, *, after: int = 0) -> Iterator[str]:
     for segment in _from(folder, after):
         with open_segment(folder, segment) as file:
             for raw in file:
-                if raw.endswith(b"\n") and _sequence(raw) > after:
+                if raw.endswith(b"\n") and sequence_of(raw) > after:
                     yield raw[:-1].decode()
 
 
@@ -136,12 +136,13 @@ def _from(folder: Path, after: int) -> list[Segment]:
     for position in range(len(every) - 1, 0, -1):
         with open_segment(folder, every[position]) as file:
             first = file.readline()
-        if first.endswith(b"\n") and _sequence(first) <= after + 1:
+        if first.endswith(b"\n") and sequence_of(first) <= after + 1:
             return every[position:]
     return every
 
 
-def _sequence(raw: bytes) -> int:
+def sequence_of(raw: bytes) -> int:
+    """Read the number of a record from its line."""
     try:
         return int(raw[len(b'{"sequence":') : raw.index(b",")])
     except ValueError:

@@ -6,12 +6,14 @@ cutting the last records off cleanly, or rewriting them with fresh hashes, is no
 
 import json
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from astra.trusted.kernel import canonical, signatures
 from astra.trusted.kernel.signatures import KeyPair
 from astra.trusted.ledger.record import Head
 
 _PREFIX = b"astra-checkpoint-v1\n"
+_KINDS = {"sequence": "int", "hash": "str", "time": "str", "signature": "str"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,9 +40,11 @@ def holds(checkpoint: Checkpoint, public_key: str) -> bool:
 def parse(line: str) -> Checkpoint | None:
     """Read a checkpoint, or None where the line is not one (torn, or edited)."""
     try:
-        return Checkpoint(**json.loads(line))
-    except (ValueError, TypeError):
+        members: dict[str, Any] = json.loads(line)
+        kinds = {name: type(value).__name__ for name, value in members.items()}
+    except (ValueError, AttributeError, RecursionError):
         return None
+    return Checkpoint(**members) if kinds == _KINDS else None
 
 
 def _message(sequence: int, digest: str, time: str) -> bytes:

@@ -6,7 +6,8 @@ when something does not fit are the lines read again, slowly, to say what happen
 (`_explain`).
 
 The chain alone cannot show that its last records were cut off or rewritten with fresh hashes;
-signed checkpoints and the index, which both remember the end, can.
+signed checkpoints and the index, which both remember the end, can. Where those were cut as well,
+or an older copy of everything was put in place, only a witness outside the data root can.
 
 Times grow along the chain, and a record stands in the segment of its month. Only a record that
 accepts the clock lets time go back; from there on, months may lie behind their segment's.
@@ -20,7 +21,7 @@ from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
 from astra.trusted.kernel.errors import LedgerDamaged
-from astra.trusted.ledger import chain, checkpoint
+from astra.trusted.ledger import chain, checkpoint, witnessing
 from astra.trusted.ledger.checkpoint import Checkpoint
 from astra.trusted.ledger.record import GENESIS
 from astra.trusted.ledger.timekeeping import CLOCK_ACCEPTED
@@ -66,11 +67,14 @@ def verify(
     checkpoints: Sequence[tuple[int, Checkpoint | None]] = (),
     public_key: str | None = None,
     index: tuple[int, str] | None = None,
+    outside: Sequence[Checkpoint | None] = (),
+    left_behind: str = "",
 ) -> Report:
     witnesses, problems = _witnesses(checkpoints, public_key)
     if index and index[0]:
         witnesses.append(Witness("the index", *index))
     wanted = {witness.sequence for witness in witnesses}
+    wanted |= {point.sequence for point in outside if point and point.sequence > 0}
     walk = _Walk(wanted)
     if not walk.run(segments):
         walk, found = _explain(segments, wanted)
@@ -79,6 +83,8 @@ def verify(
         detail = "there is no checkpoint: whether records were cut off cannot be told"
         problems.append(Problem("checkpoint", walk.count, detail))
     problems += _contradictions(walk, witnesses)
+    if public_key and outside:
+        problems += _told_outside(walk, outside, public_key, left_behind)
     ordered = sorted(set(problems), key=lambda problem: (problem.sequence, problem.kind))
     return Report(records=walk.count, head=walk.head, problems=ordered)
 
@@ -291,6 +297,25 @@ def _contradictions(walk: _Walk, witnesses: list[Witness]) -> Iterator[Problem]:
         if found is not None and found != witness.hash:
             detail = f"record {witness.sequence} is not the one that {witness.name} remembers"
             yield Problem("rewritten", witness.sequence, detail)
+
+
+def _told_outside(
+    walk: _Walk, points: Sequence[Checkpoint | None], public_key: str, left_behind: str
+) -> Iterator[Problem]:
+    """Compare the chain with what was sent out of the data root."""
+    judgement = witnessing.judge(
+        points,
+        public_key=public_key,
+        head=walk.count,
+        hash_at=walk.hashes.get,
+        left_behind=left_behind,
+    )
+    if words := judgement.in_words(walk.count):
+        kind = f"{judgement.state}_witness"
+        yield Problem(kind, judgement.newest.sequence if judgement.newest else 0, words)
+    if judgement.forged:
+        detail = f"{judgement.forged} lines at the witness are not signed by the ledger's key"
+        yield Problem("witness", 0, detail)
 
 
 def _runs(numbers: list[int]) -> Iterator[tuple[int, int]]:

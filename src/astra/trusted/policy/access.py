@@ -140,6 +140,11 @@ def was_not_left(ledger: Ledger, identifier: str) -> bool:
     return bool(rows) and not rows[0][0]
 
 
+def open_sessions(ledger: Ledger) -> list[str]:
+    """Name the sessions that nobody has ended; the time of some may be over."""
+    return [row[0] for row in ledger.query("SELECT id FROM session WHERE ended = ''")]
+
+
 def is_open(ledger: Ledger, identifier: str, *, now: datetime) -> bool:
     rows = ledger.query("SELECT ended, expires_at FROM session WHERE id = ?", [identifier])
     return bool(rows) and not rows[0][0] and rows[0][1] > _moment(ledger, now)
@@ -290,6 +295,7 @@ PROJECTION = Projection(
             id TEXT PRIMARY KEY, hash TEXT, by TEXT, expires_at TEXT, ended TEXT, passkey TEXT
         ) WITHOUT ROWID""",
         "CREATE INDEX session_hash ON session (hash)",
+        "CREATE INDEX session_ended ON session (ended)",
         """CREATE TABLE token (
             id TEXT PRIMARY KEY, name TEXT, role TEXT, hash TEXT, created_at TEXT,
             expires_at TEXT, ended TEXT, sequence INTEGER

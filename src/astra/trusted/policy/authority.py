@@ -9,10 +9,12 @@ statement of the old one, or of the recovery key that `astra init` printed once.
 
 A passkey that the operator's key has enrolled may sign too: its challenge is the hash of the
 statement. It speaks from its enrolment to its revocation, and never about keys, passkeys, tokens,
-the configuration, the sandbox or the clock.
+the configuration, the sandbox, the clock or a restore.
 
 Where the operator accepted the clock, time went back. A statement that was signed before that and
-arrives after it would live longer than its signer meant, and is refused.
+arrives after it would live longer than its signer meant, and is refused. A data root that was put
+back to an older state does not know which statements were used since. What was signed before the
+record of that restore is not accepted after it.
 """
 
 import hashlib
@@ -36,9 +38,11 @@ from astra.trusted.policy import passkeys
 from astra.trusted.policy.assertions import Assertion
 
 KEY_ROTATED = "operator_key_rotated"
+RESTORED = "ledger_restored"
 KEY_ONLY = frozenset(
     {
         KEY_ROTATED,
+        RESTORED,
         passkeys.ENROLLED,
         "token_created",
         "config_signed",
@@ -243,6 +247,8 @@ def _check(
         raise _rejected("it was signed for another state of the ledger")
     if said["head"]["sequence"] < last_acceptance(ledger, before=before):
         raise _rejected("it was signed before the clock was accepted")
+    if _was_signed_before_restore(ledger, said["head"]["sequence"], before):
+        raise _rejected("it was signed before this data root was restored")
 
 
 def _check_signature(
@@ -304,6 +310,15 @@ def _knows_head(ledger: Ledger, head: Any, before: int) -> bool:
         return False
     record = ledger.record(sequence)
     return record is not None and record.hash == named.get("hash")
+
+
+def _was_signed_before_restore(ledger: Ledger, head: int, before: int) -> bool:
+    """Tell whether a statement may have been used up in a state that was gone back from.
+
+    Any record of a restore counts, signed or not: all it can do here is to refuse.
+    """
+    restored = ledger.newest(RESTORED, before=before)
+    return restored is not None and head < restored.sequence
 
 
 def _rejected(why: str) -> SignatureRejected:

@@ -62,6 +62,20 @@ def in_force(ledger: Ledger) -> Configuration:
     return configuration.parse(signed_text(ledger))
 
 
+class SignedWitness:
+    """The address of the witness, read anew only when a configuration was signed."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._known = (-1, "")
+
+    def read(self) -> str:
+        current = version(self._ledger)
+        if current != self._known[0]:
+            self._known = (current, in_force(self._ledger).ledger.witness)
+        return self._known[1]
+
+
 def sign(ledger: Ledger, text: str, signed: Signed, *, now: datetime) -> Event:
     configuration.parse(text)
     event = Event(type=CONFIG_SIGNED, actor="operator", data=content(text), subject=SUBJECT)

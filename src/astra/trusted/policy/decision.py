@@ -23,6 +23,7 @@ class Reason(StrEnum):
     NEEDS_APPROVAL = "needs_approval"
     FLAG_OFF = "flag_off"
     STOPPED = "stopped"
+    LEDGER_HELD = "ledger_held"
     DISK_LOW = "disk_low"
     UNKNOWN_TOOL = "unknown_tool"
     BAD_ARGUMENTS = "bad_arguments"

@@ -1,6 +1,6 @@
 """The gate: one decision for every call from every door.
 
-    flags → stop → disk → role → tier → budget → grants → whole → approval
+    held → flags → stop → disk → role → tier → budget → grants → whole → approval
 
 `decide` is a pure function of the call and of what is known. The first rule that objects decides;
 a call no rule speaks for is denied. `Gate.admit` gathers what is known, records the start (with its
@@ -34,6 +34,7 @@ class Known:
 
     flags: Mapping[str, bool]
     stopped: bool
+    held: str = ""
     disk_low: bool = False
     balances: Sequence[Balance] = ()
     outside: str = ""
@@ -68,10 +69,15 @@ class Surroundings:
     stopped: Callable[[], bool]
     outside_grants: Callable[[Call], str]
     disk_low: Callable[[], bool]
+    held: Callable[[], str] = str
+    """Says why nothing may begin on this data root until the operator signs a restore."""
 
 
 def decide(call: Call, known: Known) -> Decision:
-    for rule in (_flags, _stop, _disk, _role, _available, _budget, _grants, _whole, _approval):
+    for rule in (
+        *(_held, _flags, _stop, _disk, _role, _available),
+        *(_budget, _grants, _whole, _approval),
+    ):
         if (decision := rule(call, known)) is not None:
             return decision
     return deny(Reason.NO_RULE, "no rule allows this", "ask an operator")
@@ -119,6 +125,7 @@ class Gate:
         known = Known(
             flags=self._flags(off),
             stopped=self._around.stopped(),
+            held=self._around.held(),
             disk_low=self._around.disk_low(),
             balances=balances,
             outside=self._around.outside_grants(call),
@@ -150,6 +157,16 @@ class Gate:
             "then make the same call again",
             approval_id=approval_id,
         )
+
+
+def _held(call: Call, known: Known) -> Decision | None:
+    if known.held and call.tier is not Tier.READ:
+        return deny(
+            Reason.LEDGER_HELD,
+            f"nothing begins on this data root: {known.held}",
+            "tell the operator to look at `astra status`",
+        )
+    return None
 
 
 def _flags(call: Call, known: Known) -> Decision | None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from astra.trusted.kernel.errors import BadSetting
+from astra.trusted.settings.witness_address import read_address
 
 Texts = tuple[str, ...]
 _LONGEST_START = 3600
@@ -135,6 +136,16 @@ class Budgets:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LedgerSettings:
+    witness: str = ""
+    """Where each checkpoint goes besides the data root: a folder, a git remote, an address."""
+
+    def __post_init__(self) -> None:
+        if self.witness:
+            read_address(self.witness)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Configuration:
     target: Target = field(default_factory=Target)
     agent: Agent = field(default_factory=Agent)
@@ -144,6 +155,7 @@ class Configuration:
     model: Model = field(default_factory=Model)
     notify: Notify = field(default_factory=Notify)
     budgets: Budgets = field(default_factory=Budgets)
+    ledger: LedgerSettings = field(default_factory=LedgerSettings)
 
 
 def parse(text: str) -> Configuration:

@@ -1,6 +1,7 @@
 """The stop of all work: a file that needs no daemon, and the record that outlives the file."""
 
 import contextlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,21 @@ from astra.trusted.stop import report as stop_report
 
 
 class Stops:
-    def __init__(self, root: Path, ledger: Ledger, clock: Clock) -> None:
-        self._root, self._ledger, self._clock = root, ledger, clock
+    def __init__(
+        self,
+        root: Path,
+        ledger: Ledger,
+        clock: Clock,
+        *,
+        held: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Work is stopped as well while the ledger is `held`, which no start ends."""
+        self._root, self._ledger, self._clock, self._held = root, ledger, clock, held
         self._records = StopRecord(ledger)
 
     def stopped(self) -> bool:
         """Tell whether work is stopped: the file says so at once, the record also without it."""
-        return boxes.is_stopped(self._root) or bool(self._records.in_force())
+        return boxes.is_stopped(self._root) or bool(self._records.in_force()) or self._held()
 
     def in_force(self) -> tuple[str, dict[str, Any]]:
         """Give the id and the report of the stop that a start has to name."""
@@ -33,13 +42,19 @@ class Stops:
     def record(self, *, actor: str) -> bool:
         """Write the stop in force into the chain, once; tell whether it is there."""
         stop_id, report = self.in_force()
-        if not self.stopped() or stopping.was_ended(self._ledger, stop_id):
+        if not stop_id or not self.stopped() or stopping.was_ended(self._ledger, stop_id):
             return False
         self._append(stop_id, report, actor)
         return True
 
     def start_again(self, stop_id: str, signed: Signed) -> Record:
         """End a stop on the operator's word: first the record, then the file."""
+        if self._held():
+            raise Conflict(
+                "this data root waits for more than a start: the ledger is held",
+                code="ledger_held",
+                next_step="astra restore",
+            )
         current, _ = self.in_force()
         if not self.stopped() or current != stop_id:
             raise Conflict(

@@ -1,0 +1,1 @@
+"""Places outside the data root that keep checkpoints, by technology."""

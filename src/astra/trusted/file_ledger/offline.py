@@ -1,0 +1,90 @@
+"""The records that the operator's authority rests on, read from files without lock or index.
+
+Verifying trusts no daemon and no index. What it needs to know of the operator (the keys, the signed
+configuration, signed restores) it reads from the chain itself, into an index of its own in memory:
+the same checks of the same signatures as everywhere else.
+"""
+
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+from astra.trusted.file_ledger import segments
+from astra.trusted.file_ledger.sqlite_index import SqliteIndex
+from astra.trusted.kernel.errors import LedgerDamaged
+from astra.trusted.ledger import chain
+from astra.trusted.ledger.formats import ROOT_CREATED
+from astra.trusted.ledger.projection import RECORDS
+from astra.trusted.ledger.record import EMPTY, Head, Record
+from astra.trusted.ledger.verbs import LedgerVerbs
+from astra.trusted.policy.authority import KEY_ROTATED, RESTORED
+
+_TYPES = (ROOT_CREATED, KEY_ROTATED, RESTORED, "config_signed")
+_MARKS = tuple(f'"type":"{name}"'.encode() for name in _TYPES)
+
+
+class OfflineLedger(LedgerVerbs):
+    """Enough of a ledger to check signatures; it takes nothing and knows these types only."""
+
+    def __init__(self, folder: Path) -> None:
+        records = _read(folder)
+        self._index = SqliteIndex(None, (RECORDS,))
+        self._index.apply(records[sequence] for sequence in sorted(records))
+        newest = records[max(records)] if records else None
+        self._head = Head(newest.sequence, newest.hash, newest.time) if newest else EMPTY
+
+    def head(self) -> Head:
+        return self._head
+
+    def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        return self._index.query(sql, parameters)
+
+    def append(self, *_events: Any, **_options: Any) -> list[Record]:
+        raise NotImplementedError
+
+    def wait(self, after: int, timeout: float) -> bool:  # noqa: ARG002 - the port's names
+        return False
+
+    def wake(self) -> None:
+        pass
+
+    def close(self) -> None:
+        self._index.close()
+
+
+def open_offline(folder: Path) -> "closing[OfflineLedger]":
+    return closing(OfflineLedger(folder))
+
+
+def _read(folder: Path) -> dict[int, Record]:
+    try:
+        records = {record.sequence: record for record in _chosen(folder)}
+        for sequence in sorted(_named_heads(records.values()) - records.keys()):
+            if record := next(segments.records(folder, after=sequence - 1), None):
+                records[record.sequence] = record
+    except (ValueError, EOFError, zlib.error) as error:
+        raise LedgerDamaged(
+            f"the chain cannot be read: {error}", next_step="astra ledger verify"
+        ) from None
+    return records
+
+
+def _chosen(folder: Path) -> Iterator[Record]:
+    for segment in segments.segments(folder):
+        with segments.open_segment(folder, segment) as file:
+            for raw in file:
+                if raw.endswith(b"\n") and any(mark in raw for mark in _MARKS):
+                    record = chain.parse(raw[:-1].decode())
+                    if record.type in _TYPES:
+                        yield record
+
+
+def _named_heads(records: Iterable[Record]) -> set[int]:
+    """Give the places that signatures name as the state they were made for."""
+    heads: set[int] = set()
+    for record in records:
+        with suppress(KeyError, TypeError, ValueError):
+            heads.add(int(record.written["authority"]["statement"]["head"]["sequence"]))
+    return {sequence for sequence in heads if sequence > 0}

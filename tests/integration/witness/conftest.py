@@ -1,0 +1,3 @@
+from record_world import pristine, witnessed, world
+
+__all__ = ["pristine", "witnessed", "world"]
