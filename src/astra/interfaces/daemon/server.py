@@ -36,6 +36,7 @@ from astra.interfaces.daemon.activity import Activity
 from astra.interfaces.daemon.session_routes import Reception
 from astra.interfaces.daemon.tcp import TcpProtocol
 from astra.interfaces.mcp.listener import McpListener
+from astra.trusted.door import capacity
 from astra.trusted.door.front_door import FrontDoor, SocketDoor
 from astra.trusted.door.leases import Leases
 from astra.trusted.door.site import Site
@@ -135,6 +136,7 @@ async def serve(
     """
     activity = Activity()
     leaving = asyncio.Event()
+    capacity.reserve_threads()
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, leaving.set)
     loop.add_signal_handler(signal.SIGINT, _interrupt, runtime, leaving)
