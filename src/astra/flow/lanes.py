@@ -19,11 +19,12 @@ from astra.trusted.ledger.record import Event
 
 PLANS, DRAFTS, PLAN_FILES = "plans", "drafts", "plan-files"
 ANNOUNCEMENTS, DEPLOYMENTS, NOTIFICATIONS = "announcements", "deployments", "notifications"
-APP_EGRESS = "app-egress"
+APP_EGRESS, REFUSALS = "app-egress", "refusals"
 OF_PLANS = (PLANS, DRAFTS, PLAN_FILES, ANNOUNCEMENTS)
 CHANGES_AT_ONCE, DRAFTS_AT_ONCE = 4, 2
 _GRACE, _LONGEST_GOODBYE = 5.0, 10.0
 _LOOK_AT_APP, _LOOK_AT_FILES, _LOOK_AT_EGRESS = 1.0, 2.0, 5.0
+_LOOK_AT_REFUSALS = 30.0
 
 
 def quick_lane(ledger: Ledger, clock: Clock, domains: Domains) -> Lane:
@@ -145,6 +146,12 @@ def notifications_lane(outbox: Outbox) -> Lane:
         breath=0.5,
         longest_pause=60.0,
     )
+
+
+def refusals_lane(record: Callable[[], None]) -> Lane:
+    """Record how often refusals were repeated, also when nobody calls any more."""
+    item = _item("record", "refusals", record, every=_LOOK_AT_REFUSALS)
+    return Lane(name=REFUSALS, due=lambda: [item], breath=0.5, longest_pause=60.0)
 
 
 def _steps(
