@@ -21,6 +21,7 @@ from socket import SO_PEERCRED, SOL_SOCKET, socket
 from typing import Any
 
 import uvicorn
+from anyio import to_thread
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
@@ -137,7 +138,7 @@ async def serve(
     """
     activity = Activity()
     leaving = asyncio.Event()
-    capacity.reserve_threads()
+    to_thread.current_default_thread_limiter().total_tokens = capacity.THREADS
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, leaving.set)
     loop.add_signal_handler(signal.SIGINT, _interrupt, runtime, leaving)

@@ -19,7 +19,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 
-from anyio.to_thread import current_default_thread_limiter
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.routing import Match, Route
@@ -27,7 +26,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from astra.trusted.door import problems
 from astra.trusted.door.requests import PRINCIPAL, ROUTE, caller
-from astra.trusted.door.rules import ACT_AS_AGENT, LOOK_AS_AGENT, RULES
+from astra.trusted.door.rules import RULES
 from astra.trusted.kernel.errors import AstraError
 from astra.trusted.policy.access import Principal
 from astra.trusted.policy.call import Role
@@ -66,6 +65,7 @@ TOOLS_OF_MCP = Size(working=16, waiting=64, of_one=40)
 _BESIDE = 8
 """Threads for what belongs to no pool: files of the dashboard, and streams as they begin."""
 THREADS = sum(size.working for size in SIZES.values()) + _BESIDE
+"""How many worker threads the daemon has to have, so that each place is a thread."""
 
 _STOP = frozenset({"GET /api/stop", "POST /api/stop", "POST /api/stop/record"})
 _SLOW = frozenset(
@@ -151,14 +151,9 @@ def pool_of(route: str, who: Principal | None) -> PoolName | None:
     if rule.public:
         return PoolName.PUBLIC
     operator = who is not None and who.role is not Role.AGENT
-    if not operator and rule in (ACT_AS_AGENT, LOOK_AS_AGENT):
+    if not operator and Role.AGENT in rule.roles:
         return PoolName.AGENT
     return PoolName.DECIDE
-
-
-def reserve_threads() -> None:
-    """Have as many worker threads as the pools let work at once; call on the event loop."""
-    current_default_thread_limiter().total_tokens = THREADS
 
 
 def _busy(why: str) -> Busy:

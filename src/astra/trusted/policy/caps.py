@@ -1,8 +1,9 @@
 """Every cap on what an actor may do or keep without a person's approval, in one table.
 
-A cap is checked before anything is recorded, so that being over it costs little. Two of them are
-the operator's to change, in the signed configuration (`[budgets]`); the others are fixed. What a
-day may hold besides is in `budgets` (so many starts of a tool, and of everything).
+What runs or waits is counted before anything is recorded, so that being over a cap costs little;
+what tools keep (changes, plans, schedules, notes) is counted where it is kept, within the budgets
+of a day (`budgets`). Two caps are the operator's to change, in the signed configuration
+(`[budgets]`); the others are fixed.
 
 >>> OPEN_CHANGES.exceeded().reason
 'too_many_waiting'
@@ -11,6 +12,8 @@ day may hold besides is in `budgets` (so many starts of a tool, and of everythin
 from dataclasses import dataclass
 
 from astra.trusted.kernel.errors import Refused
+
+_ALL = "all together"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,8 +25,8 @@ class Cap:
     """What is counted, as it reads behind its number."""
     next_step: str
     code: str = "too_many_waiting"
-    shared: bool = False
-    """Counted over all actors, because what it protects (a person's list) is one for all."""
+    counted_for: str = "each actor"
+    """All actors together, where what it protects (a person's list, a disk) is one for all."""
     setting: str = ""
     """The setting of astra.toml that changes it."""
 
@@ -64,47 +67,47 @@ OPEN_CHANGES = Cap(
     most=50,
     what="changes are open",
     next_step="wait until the operator has decided some of them: astra changes list",
-    shared=True,
+    counted_for=_ALL,
 )
 WAITING_PLANS = Cap(
     most=20,
     what="plans wait for the operator",
     next_step="wait until the operator has decided some of them: astra plans list",
-    shared=True,
+    counted_for=_ALL,
 )
 WAITING_PROMOTIONS = Cap(
     most=10,
     what="promotions wait for the operator",
     next_step="wait until the operator has decided some of them: astra approvals",
-    shared=True,
+    counted_for=_ALL,
 )
 ACTIVE_SCHEDULES = Cap(
     most=500,
     what="schedules are active",
     code="too_many_schedules",
     next_step="pause schedules that are not needed any more: astra schedules list",
-    shared=True,
+    counted_for=_ALL,
 )
 SCHEDULE_PAYLOAD_BYTES = Cap(
     most=64 * 1024,
     what="bytes are the most a schedule's payload may have; this one is larger",
     code="payload_too_large",
     next_step="write what is long into a file and name the file",
-    shared=True,
+    counted_for="each schedule",
 )
 NOTE_NAMES = Cap(
     most=5_000,
     what="files and folders are in the persona space",
     code="too_many_files",
     next_step="delete notes with delete_file; empty folders are the operator's to remove",
-    shared=True,
+    counted_for=_ALL,
 )
 NOTE_BYTES = Cap(
     most=256 * 1024 * 1024,
     what="bytes are in the persona space",
     code="persona_space_full",
     next_step="delete notes that are not needed any more, with delete_file",
-    shared=True,
+    counted_for=_ALL,
 )
 
 CAPS: dict[str, Cap] = {
