@@ -29,6 +29,8 @@ something ended, or when the next thing falls due.
 |               | seconds                                 |         |                         |
 | notifications | notices of the last hour that a channel | 1       | never                   |
 |               | has not taken                           |         |                         |
+| refusals      | a look for counts of refusals, every    | 1       | never                   |
+|               | half minute                             |         |                         |
 
 A firing is claimed by an append that one process wins (`schedules.claims`); everything else is
 claimed by being in a worker's hand, because one process owns a data root. Lanes are described in

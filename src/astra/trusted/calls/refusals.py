@@ -2,9 +2,9 @@
 
 Whoever is refused can be refused again at once, as often as it likes. So in a minute, of one actor,
 tool and reason, a refusal has a record of its own (`tool_refused`) only while its arguments are new
-and the actor has had few of them; the others are counted, and when the minute is over one record
-(`tool_refusals_counted`) says how many there were. What a plan or a schedule was refused is always
-a record: their own budgets bound it, and their stories tell it.
+(or nearly so) and the actor has had few of them; the others are counted, and when the minute is
+over one record (`tool_refusals_counted`) says how many there were. What a plan or a schedule was
+refused is always a record: their own budgets bound it, and their stories tell it.
 """
 
 import threading
@@ -19,7 +19,7 @@ from astra.trusted.policy.caps import REFUSALS_A_MINUTE
 from astra.trusted.policy.decision import Decision, Reason
 
 WINDOW_SECONDS = 60.0
-_OF_ONE_KIND = 20
+_OF_ONE_KIND, _OF_THE_SAME = 20, 3
 _ANY_TOOL = ""
 _Kind = tuple[str, str, Reason]
 
@@ -30,7 +30,8 @@ class _Window:
 
     began: float
     first: Call
-    arguments: set[str] = field(default_factory=set[str])
+    arguments: Counter[str] = field(default_factory=Counter[str])
+    """How often each had a record of its own, by the digest of its arguments."""
     counted: int = 0
 
 
@@ -67,13 +68,13 @@ class Refusals:
 
     def _is_new(self, window: _Window, digest: str, actor: str) -> bool:
         if (
-            digest in window.arguments
-            or len(window.arguments) >= _OF_ONE_KIND
+            window.arguments[digest] >= _OF_THE_SAME
+            or window.arguments.total() >= _OF_ONE_KIND
             or self._recorded[actor] >= REFUSALS_A_MINUTE
         ):
             window.counted += 1
             return False
-        window.arguments.add(digest)
+        window.arguments[digest] += 1
         self._recorded[actor] += 1
         return True
 
@@ -86,7 +87,7 @@ class Refusals:
         ]
         ended = [(kind, self._windows.pop(kind)) for kind in over]
         for (actor, *_), window in ended:
-            self._recorded[actor] -= len(window.arguments)
+            self._recorded[actor] -= window.arguments.total()
         self._recorded += Counter()  # drops those at zero
         return [
             telemetry.refusals_counted(
