@@ -21,6 +21,7 @@ from astra.bootstrap.events import EVENTS
 from astra.interfaces.cli import main as cli
 from astra.interfaces.cli.client import ReportedError
 from astra.trusted.kernel.errors import AstraError
+from astra.trusted.policy import caps
 from astra.trusted.settings import configuration, environment
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -43,6 +44,7 @@ CONFIGURATION_IN_USE = frozenset(
         "target.test_command",
         "target.test_paths",
         "target.toolchain",
+        *("budgets.schedule_per_day", "budgets.boxes_at_once", "budgets.waiting_requests"),
         "coder.command",
         "model.name",
         "model.base_url",
@@ -178,6 +180,32 @@ def _settings() -> Iterator[str]:
         " the signed text in the ledger, not the file. Unknown keys and wrong types are errors."
     )
     yield from _configuration_tables("", configuration.Configuration())
+    yield "## Caps"
+    yield (
+        "What an actor may do or keep without anybody's approval has a cap; what is beyond is"
+        " refused with the code. An actor is an OS user, a token, a session,"
+        " a plan or a schedule. Where a key of `[budgets]` is named, the operator sets the number."
+    )
+    yield _table(
+        ("what", "at most", "counted for", "refused with", "set by"),
+        [
+            (
+                what,
+                f"{cap.most:,}",
+                cap.counted_for,
+                f"`{cap.code}`",
+                f"`{cap.setting}`" if cap.setting else "",
+            )
+            for what, cap in caps.CAPS.items()
+        ],
+    )
+    yield (
+        f"One actor may make {caps.CALL_BURST:,} calls at once and {caps.CALLS_PER_SECOND:,} a"
+        " second in the long run (`too_many_calls`), besides the budgets of a day. Of its refusals"
+        f" {caps.REFUSALS_A_MINUTE} a minute have a record of their own, and the others are counted"
+        f" in one (`tool_refusals_counted`). Of a call's arguments a record keeps"
+        f" {caps.STORED_ARGUMENTS:,} bytes and the digest of all of them."
+    )
 
 
 def _configuration_tables(where: str, table: Any) -> Iterator[str]:
@@ -243,7 +271,8 @@ def _errors() -> Iterator[str]:
     for module in pkgutil.walk_packages(astra.__path__, "astra."):
         importlib.import_module(module.name)
     tree = [(0, AstraError), *_children(AstraError, 1)]
-    finer = sorted(_finer_codes({kind.__name__ for _, kind in tree}))
+    of_caps = {(cap.code, "Refused") for cap in caps.CAPS.values()}
+    finer = sorted(_finer_codes({kind.__name__ for _, kind in tree}) | of_caps)
     yield _table(
         ("error", "code", "exit", "HTTP"),
         [

@@ -2,6 +2,7 @@
 
 import inspect
 import threading
+import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -292,7 +293,12 @@ class GateInMemory:
 class CounterInMemory:
     """The counter over a gate in memory, with tools of the test's own."""
 
-    def __init__(self, *tools: AnyTool, gate: GateInMemory | None = None) -> None:
+    def __init__(
+        self,
+        *tools: AnyTool,
+        gate: GateInMemory | None = None,
+        seconds: Callable[[], float] = time.perf_counter,
+    ) -> None:
         self.gate = gate or GateInMemory()
         root = self.gate.root
         registry = Registry(tools)
@@ -321,7 +327,11 @@ class CounterInMemory:
             deployments=cast("Deployments", None),
         )
         self.counter = Counter(
-            registry=registry, gate=self.gate.gate, ledger=root.ledger, services=services
+            registry=registry,
+            gate=self.gate.gate,
+            ledger=root.ledger,
+            services=services,
+            seconds=seconds,
         )
 
     def call(self, name: str, *, role: Role = Role.AGENT, **arguments: Any) -> dict[str, Any]:

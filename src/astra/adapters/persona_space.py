@@ -16,6 +16,7 @@ from astra.adapters.source_view import reading, text_lines
 from astra.adapters.source_view.view import NotText, SourceView
 from astra.trusted.files.guarded_files import GuardedFolder
 from astra.trusted.kernel.errors import BadInput, Refused
+from astra.trusted.policy.caps import NOTE_BYTES, NOTE_NAMES
 from astra.trusted.policy.paths import RelativePath, fold, parse_folder, parse_relative, quote
 from astra.trusted.policy.reads import refuse_secret
 from astra.trusted.policy.secrets import SecretRules
@@ -128,8 +129,17 @@ class PersonaSpace:
                 f"{len(content)} bytes are more than a file here may have ({LARGEST_WRITE})",
                 next_step="split it into several files",
             )
+        self._refuse_flood(len(content))
         created = self._files.write(asked, content)
         return Written(path=asked.text, size=len(content), created=created)
+
+    def _refuse_flood(self, size: int) -> None:
+        """Keep the notes within their caps; what is replaced is counted until it is."""
+        names, used = self._files.usage(most_names=NOTE_NAMES.most)
+        if names >= NOTE_NAMES.most:
+            raise NOTE_NAMES.exceeded()
+        if used + size > NOTE_BYTES.most:
+            raise NOTE_BYTES.exceeded()
 
     def delete(self, path: str) -> None:
         self._files.delete(self.writable(path))

@@ -53,6 +53,7 @@ from astra.schedules.tokens import TokenShelf
 from astra.tools.health import HealthReport
 from astra.tools.services import Services
 from astra.trusted.calls.counter import Counter
+from astra.trusted.calls.slots import Slots
 from astra.trusted.door.recognition import Recognition
 from astra.trusted.files.own_places import grant_places
 from astra.trusted.kernel.clock import Clock, SystemClock
@@ -121,6 +122,7 @@ def build_runtime(
             deployments=deployer,
         )
         counter = make_counter(base, planning, services)
+        opened.callback(counter.record_refusals, leaving=True)
 
         # What works by itself, through the same counter
         coder = make_coder(
@@ -165,6 +167,7 @@ def build_runtime(
             lanes.app_egress_lane(deployer),
             lanes.notifications_lane(outbox),
             make_witness_lane(base),
+            lanes.refusals_lane(counter.record_refusals),
         )
         background = Background(ledger, base.clock, every_lane, woken=woken)
 
@@ -263,6 +266,7 @@ def make_counter(base: Base, planning: Planning, services: Services) -> Counter:
         gate=Gate(base.ledger, base.clock, base.desk, around),
         ledger=base.ledger,
         services=services,
+        slots=Slots(most_boxes=lambda: base.configuration().budgets.boxes_at_once),
     )
 
 

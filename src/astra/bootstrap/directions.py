@@ -95,6 +95,7 @@ _TABLE: Mapping[Direction, tuple[str, ...]] = {
     ),
     Direction.NOTES: (
         *(telemetry.TOOL_CALLED, telemetry.TOOL_REFUSED, desk.ANNOUNCED, conversations.SILENCED),
+        telemetry.REFUSALS_COUNTED,
         *(changes.COMMENTED, changed.STEP_FAILED, changes.SUPERSEDED, desires.PRUNED),
         *(plans.MESSAGE_SENT, plans.MESSAGE_RECEIVED, plans.SILENCED, plans.NOTIFIED),
         *(plans.OVERRAN, plans.USAGE_COUNTED, plans.FILES_EXPORTED, plans.ALLOWLIST_EXPORTED),

@@ -63,6 +63,8 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         budgets.BUDGET_RETURNED: "what a refused call had spent was given back to its budget",
         telemetry.TOOL_CALLED: "a tool that only reads was called; how it went",
         telemetry.TOOL_REFUSED: "a call was refused or has to wait; with the reason",
+        telemetry.REFUSALS_COUNTED: "how often an actor was refused besides, in about a"
+        " minute, for a reason that has a record already",
         telemetry.TOOL_STARTED: "a call with an effect was allowed and began",
         telemetry.TOOL_FINISHED: "that call ended; how it went",
         telemetry.TOOL_INTERRUPTED: "that call was cut off by a crash; how far it came is unknown",

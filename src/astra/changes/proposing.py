@@ -18,15 +18,16 @@ from astra.trusted.changes.files import ChangedFile, FileState, Result
 from astra.trusted.changes.model import Change
 from astra.trusted.changes.ports import Imported
 from astra.trusted.changes.workbench import Workbench, commit_message, facts
-from astra.trusted.kernel.errors import BadInput, Conflict, Refused
+from astra.trusted.kernel.errors import BadInput, Conflict
 from astra.trusted.kernel.ids import random_id
 from astra.trusted.kernel.text import printable
 from astra.trusted.ledger.record import Event
 from astra.trusted.policy import flags
+from astra.trusted.policy.caps import OPEN_CHANGES
 
 _LONGEST_REASON = 4000
 _RESEARCH = re.compile(r"[A-Za-z0-9_.:-]{1,100}")
-MOST_OPEN = 50
+MOST_OPEN = OPEN_CHANGES.most
 WORK_TREE = "(work tree)"
 
 
@@ -134,11 +135,7 @@ class Proposals:
     def _refuse_flood(self) -> None:
         """Keep a reviewer's list readable, whoever proposes."""
         if self.bench.book.open_count() >= MOST_OPEN:
-            raise Refused(
-                f"{MOST_OPEN} changes are open already",
-                code="too_many_waiting",
-                next_step="wait until the operator has decided some of them: astra changes list",
-            )
+            raise OPEN_CHANGES.exceeded()
 
     def _replaced(self, proposal: Proposal) -> Change | None:
         if not proposal.supersedes:

@@ -31,6 +31,8 @@ something ended, or when the next thing falls due.
 |               | has not taken                           |         |                         |
 | witness       | checkpoints that the witness does not   | 1       | never                   |
 |               | have                                    |         |                         |
+| refusals      | a look for counts of refusals, every    | 1       | never                   |
+|               | half minute                             |         |                         |
 
 A firing is claimed by an append that one process wins (`schedules.claims`); everything else is
 claimed by being in a worker's hand, because one process owns a data root. Lanes are described in

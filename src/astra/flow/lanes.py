@@ -20,12 +20,12 @@ from astra.trusted.ledger.timekeeping import current_time
 
 PLANS, DRAFTS, PLAN_FILES = "plans", "drafts", "plan-files"
 ANNOUNCEMENTS, DEPLOYMENTS, NOTIFICATIONS = "announcements", "deployments", "notifications"
-APP_EGRESS, WITNESS = "app-egress", "witness"
+APP_EGRESS, WITNESS, REFUSALS = "app-egress", "witness", "refusals"
 OF_PLANS = (PLANS, DRAFTS, PLAN_FILES, ANNOUNCEMENTS)
 CHANGES_AT_ONCE, DRAFTS_AT_ONCE = 4, 2
 _GRACE, _LONGEST_GOODBYE = 5.0, 10.0
 _LOOK_AT_APP, _LOOK_AT_FILES, _LOOK_AT_EGRESS = 1.0, 2.0, 5.0
-_LOOK_AT_CHECKPOINTS = 2.0
+_LOOK_AT_CHECKPOINTS, _LOOK_AT_REFUSALS = 2.0, 30.0
 
 
 def quick_lane(
@@ -162,6 +162,12 @@ def witness_lane(*, due: Callable[[], bool], advance: Callable[[], None]) -> Lan
         look_again=1.0,
         longest_pause=60.0,
     )
+
+
+def refusals_lane(record: Callable[[], None]) -> Lane:
+    """Record how often refusals were repeated, also when nobody calls any more."""
+    item = _item("record", "refusals", record, every=_LOOK_AT_REFUSALS)
+    return Lane(name=REFUSALS, due=lambda: [item], breath=0.5, longest_pause=60.0)
 
 
 def _steps(

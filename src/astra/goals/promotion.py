@@ -18,14 +18,15 @@ from astra.goals.book import CREATED
 from astra.trusted.approvals import desk
 from astra.trusted.approvals.desk import Approval, Desk
 from astra.trusted.kernel import canonical
-from astra.trusted.kernel.errors import Conflict, NotFound, Refused
+from astra.trusted.kernel.errors import Conflict, NotFound
 from astra.trusted.kernel.ids import from_content
 from astra.trusted.kernel.paging import LARGEST_PAGE
 from astra.trusted.kernel.text import one_line
 from astra.trusted.ledger.record import Event
+from astra.trusted.policy.caps import WAITING_PROMOTIONS
 
 KIND = "promotion"
-MOST_WAITING = 10
+MOST_WAITING = WAITING_PROMOTIONS.most
 STRONG, OFTEN = 0.5, 3
 
 
@@ -164,11 +165,7 @@ class Promotions:
     def _refuse_flood(self) -> None:
         """Keep a person's inbox readable, whoever asks."""
         if len(self._waiting()) >= MOST_WAITING:
-            raise Refused(
-                f"{MOST_WAITING} promotions wait for the operator already",
-                code="too_many_waiting",
-                next_step="wait until the operator has decided some of them: astra approvals",
-            )
+            raise WAITING_PROMOTIONS.exceeded()
 
     def _open(self, desire: Desire) -> str | None:
         """Name the request for exactly this that waits, or that was granted a moment ago."""

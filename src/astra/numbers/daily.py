@@ -46,6 +46,7 @@ _BY_TYPE = {
     desk.REJECTED: "rejected",
     deployments.ROLLED_BACK: "rollbacks",
     telemetry.TOOL_REFUSED: "calls_refused",
+    telemetry.REFUSALS_COUNTED: "calls_refused",
     telemetry.TOOL_INTERRUPTED: "calls_failed",
 }
 _BY_CONTENT = frozenset(
@@ -113,7 +114,9 @@ def _measure(record: Record) -> str:
 
 def _count(record: Record) -> Iterator[Statement]:
     if measure := _measure(record):
-        yield _COUNT, (measure, record.time[:10])
+        counted = record.type == telemetry.REFUSALS_COUNTED
+        number = int(record.data["count"]) if counted else 1
+        yield _COUNT, (measure, record.time[:10], number)
 
 
 def _keep(record: Record) -> Iterator[Statement]:
@@ -125,8 +128,8 @@ def _keep(record: Record) -> Iterator[Statement]:
 
 
 _COUNT = """
-    INSERT INTO day_count VALUES (?, ?, 1)
-    ON CONFLICT (day, measure) DO UPDATE SET value = value + 1
+    INSERT INTO day_count VALUES (?, ?, ?)
+    ON CONFLICT (day, measure) DO UPDATE SET value = value + excluded.value
 """
 _TYPES = _BY_CONTENT | _BY_TYPE.keys()
 

@@ -25,11 +25,12 @@ from astra.trusted.kernel import canonical
 from astra.trusted.kernel.errors import BadInput, Conflict, DuplicateKey, Refused, StaleVersion
 from astra.trusted.kernel.ids import random_id
 from astra.trusted.kernel.text import one_line
+from astra.trusted.policy.caps import WAITING_PLANS
 
 KIND = "plan"
 REJECT_STEP = "reject-plan"
 LONGEST_DESCRIPTION, LONGEST_REASON = 8_000, 1_000
-MOST_CHANNELS, MOST_WAITING = 10, 20
+MOST_CHANNELS, MOST_WAITING = 10, WAITING_PLANS.most
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,11 +204,7 @@ class Plans:
         """Keep a person's inbox readable, whoever drafts."""
         waiting_plans = self.register.in_states([State.AWAITING_APPROVAL, State.DRAFT_PENDING])
         if len(waiting_plans) >= MOST_WAITING:
-            raise Refused(
-                f"{MOST_WAITING} plans wait for the operator already",
-                code="too_many_waiting",
-                next_step="wait until the operator has decided some of them: astra plans list",
-            )
+            raise WAITING_PLANS.exceeded()
 
     def _approve(self, approval: Approval) -> None:
         """Use the approval up and approve the plan, in one batch; whoever is second is refused."""

@@ -14,6 +14,7 @@ from astra.schedules import events, views
 from astra.schedules.model import Definition, Overlap, Schedule, reaches
 from astra.schedules.ports import Catalogue, ToolFacts
 from astra.trusted.approvals.desk import Desk
+from astra.trusted.kernel import canonical
 from astra.trusted.kernel.clock import Clock, format_time, parse_time
 from astra.trusted.kernel.errors import (
     AstraError,
@@ -33,6 +34,7 @@ from astra.trusted.ledger.timekeeping import last_acceptance
 from astra.trusted.policy import contract, payload
 from astra.trusted.policy.budgets import CALLS_PER_TOOL
 from astra.trusted.policy.call import Tier
+from astra.trusted.policy.caps import ACTIVE_SCHEDULES, SCHEDULE_PAYLOAD_BYTES
 
 _TRIES = 20
 _BOUNDS = {
@@ -71,6 +73,16 @@ class Timetable:
                 taken_ids.add(identifier)
             else:
                 return _new(identifier, definition, next_run, record.time), True
+
+    def refuse_flood(self, definition: Definition | None = None) -> None:
+        """Keep the timetable small enough to read; a definition that is there already is no more.
+
+        The operator's own are counted too: what is due is due for one machine.
+        """
+        if definition and views.by_digest(self.ledger, definition.digest):
+            return
+        if views.active(self.ledger, most=ACTIVE_SCHEDULES.most) >= ACTIVE_SCHEDULES.most:
+            raise ACTIVE_SCHEDULES.exceeded()
 
     def modify(
         self, identifier: str, changes: Mapping[str, Any], *, actor: str, seen: str | None = None
@@ -234,6 +246,8 @@ class Timetable:
         facts = self.catalogue.facts(definition.target_tool)
         _check_tool(definition, facts)
         self.catalogue.check(definition.target_tool, definition.payload)
+        if len(canonical.encode(definition.payload)) > SCHEDULE_PAYLOAD_BYTES.most:
+            raise SCHEDULE_PAYLOAD_BYTES.exceeded()
         if definition.safety_tier == Tier.EXTERNAL:
             payload.require(definition.payload)  # each firing will be signed by somebody
         self._check_dependencies(definition, schedule)

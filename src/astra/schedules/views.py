@@ -190,6 +190,14 @@ def counts(ledger: Ledger) -> dict[str, int]:
     return {"active": states.get("active", 0), "paused": states.get("paused", 0), "open": running}
 
 
+def active(ledger: Ledger, *, most: int) -> int:
+    """Count active schedules, up to a number."""
+    rows = ledger.query(
+        "SELECT count(*) FROM (SELECT 1 FROM schedule WHERE state = 'active' LIMIT ?)", [most]
+    )
+    return int(rows[0][0])
+
+
 def tasks(
     ledger: Ledger,
     *,

@@ -178,8 +178,9 @@ def _modifies_loosely(arguments: ModifyArguments, services: Services) -> str:
 
 
 def _create(arguments: CreateArguments, services: Services) -> Created:
-    fields = _definition_fields(arguments, services)
-    schedule, created = services.schedules.create(Definition.read(fields), actor=services.actor)
+    definition = Definition.read(_definition_fields(arguments, services))
+    services.schedules.refuse_flood(definition)
+    schedule, created = services.schedules.create(definition, actor=services.actor)
     return Created.model_validate({**services.schedules.shown(schedule), "created": created})
 
 
@@ -197,6 +198,7 @@ def _pause(arguments: OneSchedule, services: Services) -> Shown:
 
 
 def _resume(arguments: ResumeArguments, services: Services) -> Shown:
+    services.schedules.refuse_flood()
     schedule = services.schedules.resume(arguments.id, actor=services.actor, seen=arguments.seen)
     return Shown.model_validate(services.schedules.shown(schedule))
 

@@ -67,7 +67,8 @@ def test_the_clients_name_is_not_authority(astra: Astra, name: str) -> None:
     with raw(astra) as client:
         client.introduce(name=name, title="operator", role="operator")
         refused_as_agent(client)
-        story = astra.json("ledger", "tail", "--count", "1")["items"]
+        story = astra.json("ledger", "tail", "--type", "tool_refused")["items"]
+        assert story
         assert all(item["actor"].startswith("agent:") for item in story)
     unchanged(astra)
 

@@ -5,7 +5,12 @@ import os
 from pathlib import Path
 
 from astra.adapters.bounded_log import KEPT, turn_over
-from astra.interfaces.daemon.logs import REPEAT_SECONDS, Repetitions
+from astra.interfaces.daemon.logs import (
+    LONGEST_MESSAGE,
+    MOST_DIFFERENT,
+    REPEAT_SECONDS,
+    Repetitions,
+)
 
 
 def record(words: str, *facts: object) -> logging.LogRecord:
@@ -49,3 +54,20 @@ def test_a_message_that_repeats_is_said_once_a_minute_with_a_count() -> None:
     again = record("%s left", "a third")
     assert repetitions.filter(again)
     assert again.getMessage() == "a third left (and 1 more like it)"
+
+
+def test_words_that_a_stranger_chose_do_not_make_a_message_a_new_one() -> None:
+    now = [0.0]
+    repetitions = Repetitions(lambda: now[0])
+    passed = [repetitions.filter(record(f"no such host: {number}")) for number in range(1000)]
+    assert sum(passed) == MOST_DIFFERENT
+    now[0] = REPEAT_SECONDS
+    again = record("no such host: x")
+    assert repetitions.filter(again)
+    assert again.getMessage() == f"no such host: x (and {1000 - MOST_DIFFERENT} more like it)"
+
+
+def test_a_long_message_is_cut() -> None:
+    long = record("no such host: %s", "x" * 100_000)
+    assert Repetitions().filter(long)
+    assert len(long.getMessage()) < LONGEST_MESSAGE + 100

@@ -27,6 +27,8 @@ const SAYINGS: Record<string, Say> = {
   tool_interrupted: (data) => `${text(data.tool, "A call")} was cut off by a crash.`,
   tool_refused: (data) =>
     `${text(data.tool)} was not run: ${text(inner(data.decision).explanation)}.`,
+  tool_refusals_counted: (data) =>
+    `${text(data.tool, "A tool")} was refused ${String(data.count)} more times, as ${text(data.code)}.`,
   approval_requested: (data) => `Waits for a decision: ${text(data.summary)}.`,
   approval_granted: () => "The operator approved it, by signature, for this digest.",
   approval_rejected: (data) => `Rejected${because(data)}.`,

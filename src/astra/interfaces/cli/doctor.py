@@ -33,7 +33,9 @@ class Check(NamedTuple):
 
 def configure(parser: argparse.ArgumentParser, _command: str) -> None:
     parser.add_argument(
-        "--attack", action="store_true", help="try every known escape from the sandbox, for real"
+        "--attack",
+        action="store_true",
+        help="try every known escape from the sandbox, and to delay a stop, for real",
     )
     parser.set_defaults(run=examine)
 
@@ -53,9 +55,16 @@ def examine(context: Context) -> int:
 
 def attack(context: Context) -> int:
     """Run the attack table in real boxes and print how each attempt ended."""
-    from astra.adapters.bubblewrap.attacks.arena import run_attacks
+    from astra.adapters.bubblewrap.attacks.arena import Result, run_attacks
+    from astra.interfaces.cli import load_attack
 
-    table = run_attacks()
+    load = Result(
+        name="have the operator's stop wait behind boxes that sleep",
+        category="load",
+        expected=load_attack.HELD,
+        outcome=load_attack.try_to_delay_stop(),
+    )
+    table = [*run_attacks(), load]
     items = [
         {
             "name": result.name,

@@ -53,6 +53,7 @@ from astra.interfaces.daemon.models import (
 )
 from astra.interfaces.daemon.session_routes import Reception
 from astra.trusted.door import problems
+from astra.trusted.door.capacity import LimitRequests
 from astra.trusted.door.requests import AskedOn, Cursor, Off, caller, names
 from astra.trusted.kernel.errors import BadInput
 from astra.trusted.ledger import views
@@ -80,6 +81,7 @@ def build(
         responses=problems.documented(),
     )
     problems.add(app)
+    app.add_middleware(LimitRequests, routes=app)
     app.add_middleware(CountRequests, activity=activity)
     app.state.events = Events(runtime.ledger)
     app.router.routes.append(Route("/mcp", endpoint=mcp, methods=["GET", "POST", "DELETE"]))

@@ -21,9 +21,9 @@ from socket import SO_PEERCRED, SOL_SOCKET, socket
 from typing import Any
 
 import uvicorn
+from anyio import to_thread
 from fastapi import FastAPI
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from astra.bootstrap import PROJECTIONS
 from astra.bootstrap.build import build_runtime
@@ -33,9 +33,11 @@ from astra.interfaces import socket_path
 from astra.interfaces.daemon import app as api
 from astra.interfaces.daemon import listening, logs, pages, session_routes
 from astra.interfaces.daemon.activity import Activity
+from astra.interfaces.daemon.connections import BoundedProtocol, raise_descriptor_limit
 from astra.interfaces.daemon.session_routes import Reception
 from astra.interfaces.daemon.tcp import TcpProtocol
 from astra.interfaces.mcp.listener import McpListener
+from astra.trusted.door import capacity
 from astra.trusted.door.front_door import FrontDoor, SocketDoor
 from astra.trusted.door.leases import Leases
 from astra.trusted.door.site import Site
@@ -53,6 +55,7 @@ _log = logging.getLogger("astra.daemon")
 def main(arguments: list[str] | None = None) -> int:
     options = _parse(arguments)
     ready = os.fdopen(options.ready, "w") if options.ready is not None else None
+    raise_descriptor_limit()
     logs.set_up(DataRoot(options.data_root).log)
     for library in ("uvicorn", "mcp"):
         logging.getLogger(library).setLevel(logging.WARNING)
@@ -135,6 +138,7 @@ async def serve(
     """
     activity = Activity()
     leaving = asyncio.Event()
+    to_thread.current_default_thread_limiter().total_tokens = capacity.THREADS
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, leaving.set)
     loop.add_signal_handler(signal.SIGINT, _interrupt, runtime, leaving)
@@ -232,7 +236,7 @@ class _Server(uvicorn.Server):
         yield
 
 
-class PeerProtocol(H11Protocol):
+class PeerProtocol(BoundedProtocol):
     """HTTP on a unix socket, with the peer's OS user and process as the client's address."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]

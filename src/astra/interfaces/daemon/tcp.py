@@ -8,13 +8,14 @@ import asyncio
 from socket import IPPROTO_TCP, TCP_USER_TIMEOUT, socket
 
 import h11
-from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from astra.interfaces.daemon.connections import BoundedProtocol
 
 HEAD_SECONDS = 15.0
 _STALLED_MILLISECONDS = 60_000
 
 
-class TcpProtocol(H11Protocol):
+class TcpProtocol(BoundedProtocol):
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]

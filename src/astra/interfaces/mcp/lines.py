@@ -6,6 +6,7 @@ the limit is skipped to its end without being kept.
 
 import asyncio
 import json
+import time
 from types import TracebackType
 from typing import Any, Self, cast
 
@@ -34,6 +35,8 @@ class Incoming:
         self._buffer = bytearray()
         self._looked = 0
         self._skipping = False
+        self.last = time.monotonic()
+        """When the peer last sent something."""
 
     async def line(self) -> bytes | None:
         """Give the next line; an empty one for a line that was too long, None at the end."""
@@ -46,6 +49,7 @@ class Incoming:
             if not chunk:
                 return None
             self._buffer += chunk
+            self.last = time.monotonic()
         found = bytes(self._buffer[: end + 1])
         del self._buffer[: end + 1]
         self._looked = 0

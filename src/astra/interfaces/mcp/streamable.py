@@ -2,6 +2,9 @@
 
 Sessions of the 2025 protocol have an id and a budget each. The 2026 protocol has no sessions, so
 one caller's requests share a budget, which is forgotten like an idle session's.
+
+One caller has so many sessions at most. Who opens one more loses the one that was idle longest;
+where none is idle, the new one is refused.
 """
 
 import time
@@ -14,15 +17,19 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from starlette.requests import Request
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from astra.interfaces.mcp.session import Budget, Session
 from astra.interfaces.mcp.tool_server import Context, SessionServer, ToolServer, client_of
+from astra.trusted.door import problems
 from astra.trusted.door.requests import caller, names
 from astra.trusted.policy.call import Actor, Role
+from astra.trusted.policy.caps import MCP_SESSIONS
 
 _IDLE_SECONDS = 30 * 60.0
 _MOST_SESSIONS = 1_000
+_SESSION_ID = b"mcp-session-id"
+_FAILED = 400
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 _LOCAL = [f"http://{name}{port}" for name in LOOPBACK for port in ("", ":*")]
 
@@ -32,6 +39,8 @@ class _Kept:
     budget: Budget = field(default_factory=Budget)
     under_way: int = 0
     last: float = field(default_factory=time.monotonic)
+
+    owner: str = ""
 
     def idle(self) -> bool:
         return not self.under_way and time.monotonic() - self.last > _IDLE_SECONDS
@@ -55,7 +64,11 @@ class HttpSessions:
             yield
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        session = Request(scope).headers.get("mcp-session-id", "")
+        request = Request(scope)
+        session = request.headers.get("mcp-session-id", "")
+        if not session and not _is_modern(request):
+            await self._open(scope, receive, send, owner=caller(request))
+            return
         kept = self._kept.get(("session", session), _Kept())
         kept.under_way += 1
         try:
@@ -63,6 +76,61 @@ class HttpSessions:
         finally:
             kept.under_way -= 1
             kept.last = time.monotonic()
+            if scope["method"] == "DELETE":
+                self._kept.pop(("session", session), None)
+
+    async def _open(self, scope: Scope, receive: Receive, send: Send, *, owner: str) -> None:
+        """Let a caller open a session, unless all it may have are open and in use."""
+        if not await self._make_room(scope, owner):
+            await problems.rendered(MCP_SESSIONS.exceeded())(scope, receive, send)
+            return
+        opening = _Kept(owner=owner, under_way=1)  # counts from here on, whatever comes of it
+        place = ("opening", str(id(opening)))
+        self._kept[place] = opening
+
+        async def note_session(message: Message) -> None:
+            headers = dict(message.get("headers", ()))
+            if message.get("status", 500) < _FAILED and _SESSION_ID in headers:
+                self._kept["session", headers[_SESSION_ID].decode("latin-1")] = opening
+            await send(message)
+
+        try:
+            await self._manager.asgi_app(scope, receive, note_session)
+        finally:
+            del self._kept[place]
+            opening.under_way -= 1
+            opening.last = time.monotonic()
+
+    async def _make_room(self, scope: Scope, owner: str) -> bool:
+        """Tell whether a caller may have one more session, after ending an idle one if need be."""
+        self._forget_idle()
+        theirs = {key: kept for key, kept in self._kept.items() if kept.owner == owner}
+        if len(theirs) < MCP_SESSIONS.most:
+            return True
+        resting = [key for key, kept in theirs.items() if not kept.under_way]
+        if not resting:
+            return False
+        oldest = min(resting, key=lambda key: theirs[key].last)
+        del self._kept[oldest]
+        self._tools.announcements.remove(oldest[1])
+        await self._end(scope, oldest[1])
+        return True
+
+    async def _end(self, scope: Scope, session: str) -> None:
+        """End a session as its client would: the manager has no other way."""
+        headers = [
+            *((name, value) for name, value in scope["headers"] if name == b"host"),
+            (_SESSION_ID, session.encode("latin-1")),
+        ]
+
+        async def nothing() -> Message:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def unheard(_message: Message) -> None:
+            pass
+
+        ending = {**scope, "method": "DELETE", "headers": headers}
+        await self._manager.asgi_app(ending, nothing, unheard)
 
     def _session_of(self, ctx: Context) -> Session:
         request = cast("Request", ctx.request)
@@ -91,6 +159,10 @@ class HttpSessions:
         for key in [key for key, kept in self._kept.items() if kept.idle()]:
             del self._kept[key]
             self._tools.announcements.remove(key[1])
+
+
+def _is_modern(request: Request) -> bool:
+    return request.headers.get("mcp-protocol-version") in MODERN_PROTOCOL_VERSIONS
 
 
 def _only(origins: Sequence[str]) -> TransportSecuritySettings:

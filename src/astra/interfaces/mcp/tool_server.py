@@ -2,8 +2,9 @@
 
     alias → session budget → counter (audit, gate, tool) → answer
 
-Tools run in threads, never on the event loop. What a client says about itself (its name, `_meta`,
-its opinion of a tool) reaches neither the counter nor the gate.
+Tools run in threads of their own, never on the event loop, and too many at once are refused
+(`busy`). What a client says about itself (its name, `_meta`, its opinion of a tool) reaches neither
+the counter nor the gate.
 """
 
 import asyncio
@@ -31,6 +32,7 @@ from astra.interfaces.mcp.announcements import Announcements
 from astra.interfaces.mcp.catalogue import Catalogue
 from astra.interfaces.mcp.session import Session
 from astra.trusted.calls.counter import Counter, Request
+from astra.trusted.door.capacity import TOOLS_OF_MCP, Busy, Pool
 from astra.trusted.kernel.errors import AstraError
 from astra.trusted.kernel.ids import random_id
 from astra.trusted.ledger.ports import Ledger
@@ -39,7 +41,6 @@ from astra.trusted.policy.decision import Decision, Reason, deny
 Context = ServerRequestContext[Any, Any]
 Report = Callable[[float, None, str], Awaitable[None]]
 Flags = Callable[[frozenset[str]], Mapping[str, bool]]
-_THREADS = 16
 _INTRODUCTIONS = frozenset({"initialize", "server/discover"})
 _log = logging.getLogger("astra.mcp")
 
@@ -59,7 +60,8 @@ class ToolServer:
         self._flags = flags
         self._catalogue = Catalogue(counter().registry)
         self._progress_seconds = progress_seconds
-        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="mcp-tool")
+        self._pool = Pool(TOOLS_OF_MCP, name="mcp")
+        self._threads = ThreadPoolExecutor(TOOLS_OF_MCP.working, thread_name_prefix="mcp-tool")
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
@@ -91,6 +93,15 @@ class ToolServer:
             correlation=random_id("cor"),
         )
         objection = None if session.budget.take() else _session_spent(session)
+        try:
+            async with self._pool.place(str(session.actor)):
+                return await self._run(request, objection, report)
+        except Busy as error:
+            return answers.refused(error, request.correlation or "")
+
+    async def _run(
+        self, request: Request, objection: Decision | None, report: Report | None
+    ) -> CallToolResult:
         loop = asyncio.get_running_loop()
         work = loop.run_in_executor(self._threads, self._answer, request, objection)
         if report:

@@ -30,13 +30,15 @@ from astra.trusted.kernel.clock import format_time, parse_time
 from astra.trusted.kernel.errors import Conflict, DuplicateKey, StaleVersion
 from astra.trusted.kernel.ids import from_content, random_id
 from astra.trusted.ledger.record import Event, Record
-from astra.trusted.policy import authority, payload
+from astra.trusted.policy import authority, contract, payload
 from astra.trusted.policy.authority import Signed
 from astra.trusted.policy.call import Call
+from astra.trusted.policy.caps import WAITING_REQUESTS
 
 LIFETIME = timedelta(hours=24)
 _CAN_BE_ASKED_AGAIN = ("sch_", "chg_", "plan_")
-OF_CALLS = frozenset({"tool_call", "schedule"})
+_TOOL_CALL = "tool_call"
+OF_CALLS = frozenset({_TOOL_CALL, "schedule"})
 """Kinds of requests that are about one call, which is kept with them whole."""
 REMINDERS = (timedelta(hours=1), timedelta(hours=6), timedelta(hours=20))
 Condition = Callable[[Approval, Mapping[str, Any]], None]
@@ -62,8 +64,11 @@ class Desk(Approvals):
             tell(approval_id)
 
     def request(self, call: Call, digest: str) -> str:
+        """Ask for a call; refused to who has too many requests waiting, unless this is one."""
+        if not self._waiting(digest):
+            self._refuse_flood(str(call.actor))
         return self.ask(
-            kind="tool_call",
+            kind=_TOOL_CALL,
             subject_id=call.tool,
             digest=digest,
             summary=f"{call.actor} asks to run {call.tool} once",
@@ -115,6 +120,12 @@ class Desk(Approvals):
             with contextlib.suppress(DuplicateKey):  # somebody asked for the same meanwhile
                 self.ledger.append([event], expect={identifier: 0})
                 return identifier
+
+    def _refuse_flood(self, actor: str) -> None:
+        """Keep a person's inbox readable: one actor may have so many requests in it."""
+        most = contract.in_force(self.ledger).budgets.waiting_requests
+        if self.waiting_of(actor, _TOOL_CALL) >= most:
+            raise WAITING_REQUESTS.exceeded(most)
 
     def _waiting(self, digest: str) -> str | None:
         for approval in self._where("digest = ? AND state = 'pending'", digest):

@@ -113,6 +113,15 @@ class Approvals:
             f"subject_id = ? AND state IN ({marks}) AND kind = ?", subject_id, *states, kind
         )
 
+    def waiting_of(self, actor: str, kind: str) -> int:
+        """Count the requests of one kind that one actor waits for a decision on."""
+        rows = self.ledger.query(
+            "SELECT count(*) FROM approval"
+            " WHERE requested_by = ? AND state = 'pending' AND kind = ? AND expires_at > ?",
+            [actor, kind, self._now()],
+        )
+        return int(rows[0][0])
+
     def page(
         self, *, state: str, limit: int, cursor: int | None = None, newest: bool = False
     ) -> tuple[list[Approval], int | None]:
@@ -200,7 +209,7 @@ def _apply(record: Record) -> Iterator[Statement]:
     data = record.data
     if record.type == REQUESTED:
         yield (
-            "INSERT INTO approval VALUES (?, ?, ?, ?, 'pending', ?, ?, ?, '', NULL, ?)",
+            "INSERT INTO approval VALUES (?, ?, ?, ?, 'pending', ?, ?, ?, '', NULL, ?, ?)",
             (
                 record.subject,
                 data["kind"],
@@ -210,6 +219,7 @@ def _apply(record: Record) -> Iterator[Statement]:
                 data["expires_at"],
                 data["summary"],
                 record.sequence,
+                record.actor,
             ),
         )
         yield _ONE_MORE, ("pending",)
@@ -237,13 +247,14 @@ PROJECTION = Projection(
         """CREATE TABLE approval (
             id TEXT PRIMARY KEY, kind TEXT, subject_id TEXT, digest TEXT, state TEXT,
             requested_at TEXT, expires_at TEXT, summary TEXT, reason TEXT, granted INTEGER,
-            sequence INTEGER
+            sequence INTEGER, requested_by TEXT
         ) WITHOUT ROWID""",
         "CREATE INDEX approval_digest ON approval (digest, state)",
         "CREATE INDEX approval_state ON approval (state, sequence)",
         "CREATE TABLE approval_count (state TEXT PRIMARY KEY, number INTEGER) WITHOUT ROWID",
         "CREATE INDEX approval_order ON approval (sequence)",
         "CREATE INDEX approval_subject ON approval (subject_id, state)",
+        "CREATE INDEX approval_requester ON approval (requested_by, state, kind, expires_at)",
     ),
     _apply,
     types=frozenset({REQUESTED, *_STATES}),

@@ -1,8 +1,10 @@
 """The counter every door calls at: name and arguments in, an answer or a refusal out.
 
-    find the tool → parse the arguments → compute the footprint → ask the gate → run → record
+    rate → find the tool → parse the arguments → compute the footprint → slot → gate → run → record
 
-Whatever happens, one record says so.
+Whatever happens is in the record, and limits come before it: a call that comes too fast, or while
+too many of the same actor run, costs nothing but its refusal, and repeated refusals are counted in
+one record (`refusals`).
 """
 
 import time
@@ -13,7 +15,9 @@ from typing import Any, Protocol
 from pydantic import BaseModel
 
 from astra.trusted.calls.rate import RateLimit
+from astra.trusted.calls.refusals import Refusals
 from astra.trusted.calls.registry import AnyTool, Registry
+from astra.trusted.calls.slots import Slots
 from astra.trusted.kernel.errors import (
     AstraError,
     BadInput,
@@ -63,6 +67,7 @@ class Counter:
         ledger: Ledger,
         services: CallServices,
         seconds: Callable[[], float] = time.perf_counter,
+        slots: Slots | None = None,
     ) -> None:
         self.registry = registry
         self._gate = gate
@@ -70,6 +75,8 @@ class Counter:
         self._services = services
         self._seconds = seconds
         self._rate = RateLimit(seconds)
+        self._slots = slots or Slots()
+        self._refusals = Refusals(seconds, is_tool=registry.has)
 
     def call(self, request: Request) -> dict[str, Any]:
         """Run a tool for somebody, or raise the error that says why not."""
@@ -77,13 +84,28 @@ class Counter:
 
     def begin(self, request: Request) -> Callable[[], dict[str, Any]]:
         """Pass the gate, or raise its refusal; what it gives back runs the tool, once."""
+        if not self._rate.take(str(request.actor)):
+            raise self._refuse(_unread(request), _too_many())
         tool, parsed, call = self._understand(request)
-        if not self._rate.take(str(call.actor)):
-            raise self._refuse(call, _too_many())
-        decision, permit = self._gate.admit(call, off=request.off)
+        if objection := self._slots.take(call, boxed=tool.slow):
+            raise self._refuse(call, objection)
+        try:
+            decision, permit = self._admit(call, request.off)
+        except BaseException:
+            self._slots.give_back(call, boxed=tool.slow)
+            raise
+        return lambda: self._run(tool, parsed, call, decision, permit)
+
+    def _admit(self, call: Call, off: frozenset[str]) -> tuple[Decision, Permit]:
+        decision, permit = self._gate.admit(call, off=off)
         if permit is None:
             raise self._refuse(call, decision)
-        return lambda: self._run(tool, parsed, call, decision, permit)
+        return decision, permit
+
+    def record_refusals(self, *, leaving: bool = False) -> None:
+        """Record the counts of repeated refusals that are due; all of them when leaving."""
+        if events := self._refusals.due(leaving=leaving):
+            self._ledger.append(events, lazy=True)
 
     def understand(self, request: Request) -> Call:
         """Work out exactly what a request would run, without running it."""
@@ -92,6 +114,8 @@ class Counter:
 
     def turn_away(self, request: Request, decision: Decision) -> AstraError:
         """Record what a door refuses of its own accord, and give the error to show."""
+        if not self._rate.take(str(request.actor)):
+            return self._refuse(_unread(request), _too_many())
         return self._refuse(_unread(request), decision)
 
     def _understand(self, request: Request) -> tuple[AnyTool, BaseModel, Call]:
@@ -131,6 +155,7 @@ class Counter:
         else:
             return document
         finally:
+            self._slots.give_back(call, boxed=tool.slow)
             outcome = Outcome(
                 ok=code == "ok",
                 code=code,
@@ -144,7 +169,8 @@ class Counter:
 
     def _refuse(self, call: Call, decision: Decision) -> AstraError:
         try:
-            self._ledger.append([telemetry.refused(call, decision)], lazy=True)
+            if events := self._refusals.note(call, decision):
+                self._ledger.append(events, lazy=True)
         except LedgerUnavailable:
             # On a full disk the caller hears why; a refusal has no effect that needs a record.
             if decision.reason is not Reason.DISK_LOW:

@@ -3,8 +3,8 @@
 import threading
 from collections.abc import Callable
 
-BURST = 2_000
-PER_SECOND = 100
+from astra.trusted.policy.caps import CALL_BURST as BURST
+from astra.trusted.policy.caps import CALLS_PER_SECOND as PER_SECOND
 
 
 class RateLimit:

@@ -113,6 +113,9 @@ class Registry:
             raise NotFound(f"there is no tool {name[:100]!r}", code="unknown_tool", next_step=hint)
         return tool
 
+    def has(self, name: str) -> bool:
+        return name in self._names
+
     def visible(self, flags: Mapping[str, bool], *, operator: bool) -> list[AnyTool]:
         """List what a caller gets to see: what a flag switches off is not there."""
         return [

@@ -9,6 +9,7 @@ have added, and nobody is anybody because of the address they come from.
 import asyncio
 import secrets
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from starlette.applications import Starlette
@@ -21,7 +22,7 @@ from astra.trusted.door import problems
 from astra.trusted.door import site as sites
 from astra.trusted.door.leases import Leases
 from astra.trusted.door.login import NotRecognised
-from astra.trusted.door.requests import PRINCIPAL
+from astra.trusted.door.requests import PRINCIPAL, ROUTE
 from astra.trusted.door.rules import RULES, SOCKET_ONLY, Rule
 from astra.trusted.door.site import COOKIE, Site
 from astra.trusted.kernel.errors import AstraError, BadInput, NotFound, Refused
@@ -32,6 +33,8 @@ LARGEST_BODY, LARGEST_PUBLIC_BODY = 4 << 20, 64 << 10
 LARGEST_SOCKET_BODY = 32 << 20
 BODY_SECONDS = 30.0
 CSRF_HEADER = "X-CSRF-Token"
+_THREADS = 4
+"""Threads that tell who somebody is: nothing slow runs in them, so nobody waits at the door."""
 _SAFE = frozenset({"GET", "HEAD"})
 _FOREIGN = frozenset({"cross-site", "same-site"})
 
@@ -85,6 +88,7 @@ class FrontDoor:
         self._leases = leases
         self._pages = pages
         self._headers = sites.headers(site)
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="front-door")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         answer = _Answer(send, self._headers)
@@ -142,7 +146,8 @@ class FrontDoor:
             match, _ = route.matches(scope)
             partial = partial or match is Match.PARTIAL
             if match is Match.FULL and isinstance(route, Route):
-                return RULES.get(f"{scope['method']} {route.path}", SOCKET_ONLY)
+                scope[ROUTE] = f"{scope['method']} {route.path}"
+                return RULES.get(scope[ROUTE], SOCKET_ONLY)
         if partial or is_machine_path(scope["path"]):
             raise NotFound(
                 "no such route", next_step="see docs/reference/http.md, or /openapi.json"
@@ -157,7 +162,8 @@ class FrontDoor:
                 next_step="use the astra command on this machine",
             )
         secret, in_cookie = self._secret(headers)
-        who = await asyncio.to_thread(self._recognise, secret) if secret else None
+        loop = asyncio.get_running_loop()
+        who = await loop.run_in_executor(self._threads, self._recognise, secret) if secret else None
         if who is None:
             raise NotRecognised(
                 "not logged in: the session or token is missing, expired or revoked",

@@ -73,7 +73,11 @@ def rendered(error: AstraError) -> JSONResponse:
     )
 
 
-_SAID_WITH = {401: {"WWW-Authenticate": "Bearer"}, 429: {"Retry-After": "60"}}
+_SAID_WITH = {
+    401: {"WWW-Authenticate": "Bearer"},
+    429: {"Retry-After": "60"},
+    503: {"Retry-After": "5"},
+}
 
 
 async def _problem(_request: Request, error: Exception) -> JSONResponse:

@@ -15,6 +15,10 @@ PRINCIPAL = "astra.principal"
 """Where the loopback door puts whom it recognised, in the ASGI scope: no header reaches it."""
 
 
+ROUTE = "astra.route"
+"""Where the loopback door puts the route that it found, so that nobody has to look again."""
+
+
 def names(header: str) -> frozenset[str]:
     return frozenset(name.strip() for name in header.split(",") if name.strip())
 

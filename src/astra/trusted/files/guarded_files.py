@@ -121,6 +121,23 @@ class GuardedFolder:
             unaddressable=len(names) - len(clean),
         )
 
+    def usage(self, *, most_names: int) -> tuple[int, int]:
+        """Count the names (files and folders) and the bytes here; stops soon after so many names.
+
+        Nothing behind a link is counted, and nothing that has a name nobody could ask for.
+        """
+        names = size = 0
+        folders = [RelativePath("")]
+        while folders and names <= most_names:
+            folder = folders.pop()
+            with suppress(OSError), _descriptor(open_beneath(self._root, folder, _FOLDER)) as inner:
+                for item in [item for name in _names(inner) if (item := _item(inner, name))]:
+                    names, size = names + 1, size + (item.size or 0)
+                    if item.kind == "folder" and _is_clean(item.name):
+                        with suppress(PathRefused):
+                            folders.append(_below(folder, item.name))
+        return names, size
+
     def close(self) -> None:
         if self._root >= 0:
             os.close(self._root)
@@ -232,6 +249,10 @@ def _kernel_devices() -> frozenset[int]:
         with suppress(OSError):
             found.add(os.stat(place).st_dev)  # noqa: PTH116 - a number is all we need
     return frozenset(found)
+
+
+def _below(folder: RelativePath, name: str) -> RelativePath:
+    return RelativePath(f"{folder.text}/{name}" if folder.text else name)
 
 
 def _names(folder: int) -> list[str]:

@@ -170,7 +170,9 @@ class _Answers:
 
     def _fill(self) -> None:
         remaining = self._deadline - time.monotonic()
-        ready = select.select([self._descriptor], [], [], max(remaining, 0))[0]
+        waiting = select.poll()  # unlike select, it takes descriptors beyond the first thousand
+        waiting.register(self._descriptor, select.POLLIN)
+        ready = waiting.poll(max(remaining, 0) * 1000)
         if not ready:
             raise GitFailed("git took too long to answer and was ended", next_step="try again")
         chunk = os.read(self._descriptor, _CHUNK)

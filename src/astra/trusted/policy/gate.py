@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from astra.trusted.kernel.clock import Clock
-from astra.trusted.kernel.errors import DuplicateKey, StaleVersion
+from astra.trusted.kernel.errors import DuplicateKey, Refused, StaleVersion
 from astra.trusted.kernel.ids import random_id
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event
@@ -57,7 +57,10 @@ class Approvals(Protocol):
         ...
 
     def request(self, call: Call, digest: str) -> str:
-        """Ask for an approval, or name the one that is already waiting for the same content."""
+        """Ask for an approval, or name the one that is already waiting for the same content.
+
+        Refused (`too_many_waiting`) to who has as many requests waiting as one actor may have.
+        """
         ...
 
 
@@ -148,7 +151,10 @@ class Gate:
         return decision, permit.mint(call_id=call_id, tool=call.tool, digest=digest, spent=wanted)
 
     def _ask(self, call: Call, digest: str, decision: Decision) -> Decision:
-        approval_id = self._approvals.request(call, digest)
+        try:
+            approval_id = self._approvals.request(call, digest)
+        except Refused as error:  # too many wait already
+            return deny(Reason(error.reason), error.detail, error.next_step)
         return Decision(
             verdict=Verdict.NEEDS_APPROVAL,
             reason=Reason.NEEDS_APPROVAL,

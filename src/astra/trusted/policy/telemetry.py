@@ -3,8 +3,12 @@
 A read is one lazy record when it is over. Anything with an effect is a durable `tool_started`
 before, and a `tool_finished` after; a start without an end, found when the daemon opens its ledger,
 is closed as `tool_interrupted`: nobody knows how far it came.
+
+Of arguments a record keeps a few thousand bytes; of larger ones the beginning, how many bytes they
+had, and the digest of all of them.
 """
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -16,9 +20,11 @@ from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.projection import Projection, Statement
 from astra.trusted.ledger.record import Event, Record
 from astra.trusted.policy.call import Call, Tier
-from astra.trusted.policy.decision import Decision
+from astra.trusted.policy.caps import STORED_ARGUMENTS
+from astra.trusted.policy.decision import Decision, Reason
 
 TOOL_CALLED, TOOL_REFUSED = "tool_called", "tool_refused"
+REFUSALS_COUNTED = "tool_refusals_counted"
 TOOL_STARTED, TOOL_FINISHED, TOOL_INTERRUPTED = "tool_started", "tool_finished", "tool_interrupted"
 _LONGEST_ARGUMENT = 500
 
@@ -58,6 +64,20 @@ def refused(call: Call, decision: Decision) -> Event:
     )
 
 
+def refusals_counted(
+    first: Call, tool: str, reason: Reason, *, count: int, seconds: float
+) -> Event:
+    """Say how often an actor was refused besides the refusals that have a record of their own."""
+    data = {
+        "tool": tool,
+        "door": first.actor.door,
+        "code": str(reason),
+        "count": count,
+        "seconds": round(seconds, 1),
+    }
+    return _event(REFUSALS_COUNTED, first, data)
+
+
 def close_interrupted(ledger: Ledger) -> int:
     """Close the calls that a dead daemon left open; says how many there were."""
     rows = ledger.query("SELECT id, tool, correlation FROM open_call ORDER BY sequence")
@@ -78,11 +98,26 @@ def close_interrupted(ledger: Ledger) -> int:
 def shown(arguments: Any) -> Any:
     """Give arguments as they may be kept: secrets masked, long texts cut, oddities as text."""
     try:
-        kept = _shortened(redact(arguments))
-        canonical.encode(kept)
+        short = _shortened(redact(arguments))
+        text = canonical.encode(short)
     except NotCanonical:
         return {"not_json": ascii(arguments)[:_LONGEST_ARGUMENT]}
-    return kept
+    if len(text) <= STORED_ARGUMENTS:
+        return short
+    return {
+        "cut": text[:STORED_ARGUMENTS].decode(errors="replace"),
+        "bytes": len(canonical.encode(arguments)),
+        "sha256": arguments_digest(arguments),
+    }
+
+
+def arguments_digest(arguments: Any) -> str:
+    """Name arguments by all of their bytes, also those that no record keeps."""
+    try:
+        text = canonical.encode(arguments)
+    except NotCanonical:
+        text = ascii(arguments).encode()
+    return hashlib.sha256(text).hexdigest()
 
 
 def _facts(call: Call, decision: Decision) -> dict[str, Any]:
@@ -133,13 +168,14 @@ def _count(record: Record) -> Iterator[Statement]:
     """Count calls by tool and how they ended; one that has only begun is not counted yet."""
     data = record.data
     ok = bool(data.get("outcome", {}).get("ok"))
-    word = "ok" if ok else "refused" if record.type == TOOL_REFUSED else "failed"
-    yield _COUNT, (str(data.get("tool", "")), word)
+    refused = record.type in {TOOL_REFUSED, REFUSALS_COUNTED}
+    word = "ok" if ok else "refused" if refused else "failed"
+    yield _COUNT, (str(data.get("tool", "")), word, int(data.get("count", 1)))
 
 
 _COUNT = """
-    INSERT INTO tool_count VALUES (?, ?, 1)
-    ON CONFLICT (tool, outcome) DO UPDATE SET calls = calls + 1
+    INSERT INTO tool_count VALUES (?, ?, ?)
+    ON CONFLICT (tool, outcome) DO UPDATE SET calls = calls + excluded.calls
 """
 COUNTS = Projection(
     "tool counts",
@@ -149,7 +185,7 @@ COUNTS = Projection(
         ) WITHOUT ROWID""",
     ),
     _count,
-    types=frozenset({TOOL_CALLED, TOOL_FINISHED, TOOL_REFUSED, TOOL_INTERRUPTED}),
+    types=frozenset({TOOL_CALLED, TOOL_FINISHED, TOOL_REFUSED, REFUSALS_COUNTED, TOOL_INTERRUPTED}),
 )
 
 PROJECTION = Projection(

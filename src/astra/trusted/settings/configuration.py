@@ -130,9 +130,13 @@ class Notify:
 
 @dataclass(frozen=True, kw_only=True)
 class Budgets:
-    """Ceilings: an agent moves its budgets below them; beyond, each raise waits for a signature."""
+    """Ceilings: an agent stays below them; beyond, it is refused or waits for a signature."""
 
     schedule_per_day: int = 24
+    boxes_at_once: int = 4
+    """How many boxes one actor may have running with calls of its own; more are refused."""
+    waiting_requests: int = 20
+    """How many requests of one actor may wait for an approval; more are refused."""
 
 
 @dataclass(frozen=True, kw_only=True)
