@@ -154,6 +154,7 @@ def _status_lines(context: Context, status: dict[str, Any]) -> list[str]:
         f"  plans        {_plans(status['plans'])}",
         f"  model        {printable(status['model'] or 'none: drafting takes a file')}",
         _sandbox_line(context, status["sandbox"]),
+        f"  limits       {status['sandbox']['limits']}",
         *_app_lines(context, status["app"]),
         f"  astra.toml   {status['configuration']}",
     ]

@@ -17,7 +17,7 @@ from astra.trusted.sandbox import boxes, grants, machine, staging, workspace
 from astra.trusted.sandbox.grants import NOTHING_SHOWN, Inspection, UnsafeGrant, Withholding
 from astra.trusted.sandbox.machine import Machine
 from astra.trusted.sandbox.ports import Workspace
-from astra.trusted.sandbox.profile import NAME_FILES, Cover, Profile, compile_profile
+from astra.trusted.sandbox.profile import NAME_FILES, SCRATCH, Cover, Profile, compile_profile
 from astra.trusted.sandbox.toolchain import NO_TOOLCHAIN, Toolchain
 
 _WRITE_BITS = {"owner": stat.S_IWUSR, "group": stat.S_IWGRP, "others": stat.S_IWOTH}
@@ -54,9 +54,11 @@ class Prepared:
     sources: dict[str, int | str]
     writable: tuple[int, ...]
     found: Inspection
+    in_memory: tuple[str, ...] = ()
+    """Places in the box whose files are memory."""
 
 
-def prepare(box: Box, stack: contextlib.ExitStack) -> Prepared:
+def prepare(box: Box, stack: contextlib.ExitStack, *, counted: bool = False) -> Prepared:
     host = machine.look()
     homes = machine.home_folders() if box.homes is None else box.homes
     manifest = check(box.manifest, protected=box.protected, homes=homes)
@@ -78,16 +80,21 @@ def prepare(box: Box, stack: contextlib.ExitStack) -> Prepared:
         workspace=box.workspace.place if box.workspace else None,
         host_names=_host_names() if box.host_network else None,
         inherited=box.inherited,
+        counted=counted,
     )
     sources: dict[str, int | str] = {**opened}
     if host.identity.dropped:
         sources = {**staging.stage(opened)}
     writable = tuple(opened[path] for path in manifest.write_paths)
+    in_memory = tuple(path for path in SCRATCH if path not in opened)
     if box.workspace is not None:
         ready = workspace.set_up(box.workspace, stack)
         sources[box.workspace.place] = ready.source
         writable += _watched(ready, found)
-    return Prepared(profile=profile, sources=sources, writable=writable, found=found)
+        in_memory += () if ready.filling is not None else (box.workspace.place,)
+    return Prepared(
+        profile=profile, sources=sources, writable=writable, found=found, in_memory=in_memory
+    )
 
 
 def _host_names() -> dict[str, str]:

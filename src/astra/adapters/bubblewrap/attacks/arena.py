@@ -14,13 +14,14 @@ import socket
 import sys
 import tempfile
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import astra
 from astra.adapters.bubblewrap.attacks import referee
 from astra.adapters.bubblewrap.attacks.cases import ATTACKS, Attack
+from astra.adapters.bubblewrap.attacks.memory import BOMB_LIMITS, BOMBS
 from astra.trusted.policy.manifest import GIB, KIB, MIB, Limits, Manifest
 from astra.trusted.sandbox import machine, staging, toolchain
 from astra.trusted.sandbox.grants import Withholding
@@ -50,6 +51,27 @@ class Result:
     @property
     def held(self) -> bool:
         return self.outcome in self.expected
+
+
+def run_bombs(names: Iterable[str] = BOMBS) -> list[Result]:
+    """Have each bomb pass a limit in a box of its own, and say how the box ended."""
+    with tempfile.TemporaryDirectory(prefix="astra-arena-") as folder:
+        data_root = Path(folder).resolve()
+        (data_root / "var").mkdir()
+        return [_bomb(name, data_root) for name in names]
+
+
+def _bomb(name: str, data_root: Path) -> Result:
+    python = Path(getattr(sys, "_base_executable", sys.executable))
+    box = Box(
+        command=(str(python), "-I", "-S", "-B", "-c", BOMBS[name]),
+        manifest=Manifest(limits=BOMB_LIMITS),
+        toolchain=toolchain.find(python),
+        label="attacks",
+    )
+    outcome = run(box, data_root=data_root)
+    ended = f"ended: {outcome.limit}" if outcome.limit else f"out: {outcome.reason}"
+    return Result(name=name, category="memory", expected=("ended: memory",), outcome=ended)
 
 
 def run_attacks(attacks: tuple[Attack, ...] = ATTACKS) -> list[Result]:
