@@ -42,6 +42,7 @@ class HolderClient:
             instances=tuple(Running(**found) for found in said["instances"]),
             descriptors=int(said.get("descriptors", 0)),
             most_descriptors=int(said.get("most_descriptors", 0)),
+            rules_ports=bool(said.get("rules_ports")),
         )
 
     def launch(self, spec: AppSpec) -> str:
@@ -55,7 +56,9 @@ class HolderClient:
             said = self._ask(question, seconds=seconds + _SHORT)
         except AstraError as error:
             return Checked(ok=False, detail=error.detail)
-        return Checked(ok=bool(said["ok"]), detail=str(said["detail"]))
+        return Checked(
+            ok=bool(said["ok"]), detail=str(said["detail"]), foreign=bool(said.get("foreign"))
+        )
 
     def switch(self, instance: str) -> str | None:
         return self._ask({"do": "switch", "instance": instance})["previous"]

@@ -28,12 +28,12 @@ from typing import Any
 
 from astra.adapters.supervisor import app_box, channel, takeover
 from astra.adapters.supervisor.app_log import AppLog, log_of
-from astra.adapters.supervisor.fronts import Front, open_front
+from astra.adapters.supervisor.fronts import Front, SteeredPlace, open_front
 from astra.adapters.supervisor.instances import Instance
 from astra.deployments.ports import AppSpec
 from astra.trusted.kernel.errors import AstraError, BadInput, Conflict, NotFound
 from astra.trusted.kernel.ids import random_id
-from astra.trusted.sandbox import boxes
+from astra.trusted.sandbox import boxes, landlock
 
 Question = dict[str, Any]
 Do = Callable[[Question], dict[str, Any]]
@@ -81,6 +81,7 @@ class Holder:
                 "instances": [found.as_dict() for found in self._instances.values()],
                 "descriptors": _open_descriptors(),
                 "most_descriptors": resource.getrlimit(resource.RLIMIT_NOFILE)[0],
+                "rules_ports": landlock.has_port_rules(),
             }
 
     def launch(self, spec: AppSpec) -> dict[str, Any]:
@@ -110,7 +111,10 @@ class Holder:
     def check(self, question: dict[str, Any]) -> dict[str, Any]:
         found = self._named(question)
         checked = found.check(str(question["path"]), seconds=float(question["seconds"]))
-        return {"ok": checked.ok, "detail": checked.detail}
+        if checked.foreign and isinstance(found.place, SteeredPlace):
+            with self._lock:
+                found.place.front.reorder()
+        return {"ok": checked.ok, "detail": checked.detail, "foreign": checked.foreign}
 
     def switch(self, instance: Instance) -> dict[str, Any]:
         with self._lock:

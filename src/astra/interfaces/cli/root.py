@@ -196,6 +196,8 @@ def _app_lines(context: Context, app: dict[str, Any] | None) -> list[str]:
     lines = [f"  app          {app['state']}{address}, {app['release'] or 'no release'}{under_way}"]
     if app["egress"] != "none":
         lines.append(f"               connections outwards: {app['egress']}")
+    if app["ports"]:
+        lines.append(f"               {app['ports']}")
     if app["trouble"]:
         lines.append(context.console.paint(f"  trouble      {one_line(app['trouble'])}", "red"))
     return lines

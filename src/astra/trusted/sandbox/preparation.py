@@ -13,7 +13,7 @@ from pathlib import Path
 
 from astra.trusted.kernel.errors import BadInput
 from astra.trusted.policy.manifest import Manifest, check, is_within, normalise_path
-from astra.trusted.sandbox import boxes, grants, machine, staging, workspace
+from astra.trusted.sandbox import boxes, grants, landlock, machine, staging, workspace
 from astra.trusted.sandbox.grants import NOTHING_SHOWN, Inspection, UnsafeGrant, Withholding
 from astra.trusted.sandbox.machine import Machine
 from astra.trusted.sandbox.ports import Workspace
@@ -29,8 +29,9 @@ class Box:
 
     `protected` are the places that no grant may touch; `homes` are the home folders of this
     machine unless a test names others. `host_network` and `inherited` descriptors are for the
-    deployed app, on the operator's signed word, and for nothing else. One that runs `on_low_disk`
-    is not ended because the disk is almost full: a rollback needs it.
+    deployed app, on the operator's signed word, and for nothing else; on the host's network it
+    binds `bind_ports` and no other, where the kernel has rules for that. One that runs
+    `on_low_disk` is not ended because the disk is almost full: a rollback needs it.
     """
 
     command: tuple[str, ...]
@@ -44,6 +45,7 @@ class Box:
     workspace: Workspace | None = None
     host_network: bool = False
     inherited: tuple[int, ...] = ()
+    bind_ports: tuple[int, ...] = (landlock.ANY_FREE_PORT,)
     on_low_disk: bool = False
     withholding: Withholding = NOTHING_SHOWN
 
@@ -81,6 +83,7 @@ def prepare(box: Box, stack: contextlib.ExitStack, *, counted: bool = False) -> 
         host_names=_host_names() if box.host_network else None,
         inherited=box.inherited,
         counted=counted,
+        bind_ports=box.bind_ports,
     )
     sources: dict[str, int | str] = {**opened}
     if host.identity.dropped:

@@ -84,6 +84,8 @@ class Profile:
     proxied: bool
     host_network: bool = False
     inherited: tuple[int, ...] = ()
+    bind_ports: tuple[int, ...] = ()
+    """On the host's network, the ports that it may bind; elsewhere nobody asks."""
     counted: bool = False
     """A control group counts its memory; without one, less can be held in the first place."""
 
@@ -101,6 +103,7 @@ def compile_profile(
     host_names: Mapping[str, str] | None = None,
     inherited: tuple[int, ...] = (),
     counted: bool = False,
+    bind_ports: tuple[int, ...] = (),
 ) -> Profile:
     """Describe the box.
 
@@ -127,6 +130,7 @@ def compile_profile(
         host_network=host_names is not None,
         inherited=inherited,
         counted=counted,
+        bind_ports=bind_ports,
     )
 
 

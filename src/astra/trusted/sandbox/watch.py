@@ -62,15 +62,19 @@ class Watch:
         if not self.writable:
             return None
         place = f"/proc/self/fd/{self.writable[0]}"
-        if not self.on_low_disk and is_low(place):
-            return "disk"
         free, _floor = free_space(place)
         self._free_before = free if self._free_before is None else self._free_before
-        if now < self._next_walk and self._free_before - free < self.limits.disk_bytes:
+        is_much = self._free_before - free >= self.limits.disk_bytes
+        # What is missing may be files that nobody can find; on a low disk that is reason enough.
+        if is_low(place) and (is_much or not self.on_low_disk):
+            return "disk"
+        if now < self._next_walk and not is_much:
             return None
         measured = [grants.measure(descriptor) for descriptor in self.writable]
+        nameless = grants.measure_nameless(family(self.init), self.writable)
         self._next_walk = now + _COST_SHARE * (time.monotonic() - now)
-        return self._judge(sum(size for size, _ in measured), sum(count for _, count in measured))
+        size, entries = (sum(numbers) for numbers in zip(*measured, strict=True))
+        return self._judge(size + nameless, entries)
 
     def _judge(self, size: int, entries: int) -> str | None:
         if size - self.size_before > self.limits.disk_bytes:
