@@ -13,6 +13,7 @@ from typing import Any
 
 from astra.adapters.supervisor import channel, takeover
 from astra.adapters.supervisor.app_log import AppLog, log_of
+from astra.adapters.supervisor.lending import LentListeners
 from astra.deployments.ports import AppSpec, Checked, HolderState, Running
 from astra.trusted.kernel.errors import AstraError
 
@@ -29,6 +30,8 @@ class NoHolder(AstraError):
 class HolderClient:
     data_root: Path
     name: str = channel.HOLDER
+    lent: LentListeners | None = None
+    """The daemon's own sockets: an app starts only below a holder that has them."""
 
     def state(self) -> HolderState | None:
         try:
@@ -48,6 +51,8 @@ class HolderClient:
     def launch(self, spec: AppSpec) -> str:
         if self.state() is None:
             self._replace()
+        if self.lent is not None:
+            self.lent.lend(self.name)
         return str(self._ask({"do": "launch", "spec": spec.as_dict()})["instance"])
 
     def check(self, instance: str, path: str, *, seconds: float) -> Checked:
