@@ -11,17 +11,17 @@ from pathlib import Path
 import pytest
 
 import astra
-from astra.adapters.bubblewrap.attacks import referee, run_attacks, run_bombs
+from astra.adapters.bubblewrap.attacks import referee, run_app_attacks, run_attacks, run_bombs
 from astra.adapters.bubblewrap.attacks.cases import ATTACKS, WORKS
-from astra.trusted.sandbox import machine
+from astra.trusted.sandbox import landlock, machine
 
 NOBODY = 65534
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 TABLE = """
 import json
-from astra.adapters.bubblewrap.attacks import run_attacks, run_bombs
+from astra.adapters.bubblewrap.attacks import run_app_attacks, run_attacks, run_bombs
 from astra.adapters.bubblewrap.attacks.cases import ATTACKS, WORKS
-table = [*run_attacks((*WORKS, *ATTACKS)), *run_bombs()]
+table = [*run_attacks((*WORKS, *ATTACKS)), *run_app_attacks(), *run_bombs()]
 print(json.dumps([[r.name, r.outcome, r.held] for r in table]))
 """
 SWAP = """
@@ -79,6 +79,12 @@ def test_no_attempt_gets_out_and_what_has_to_work_works() -> None:
     table = run_attacks((*WORKS, *ATTACKS))
     assert [(r.name, r.outcome) for r in table if not r.held] == []
     assert len(table) >= len(ATTACKS) + len(WORKS)
+
+
+def test_an_app_on_the_hosts_network_gets_no_other_port() -> None:
+    table = run_app_attacks()
+    assert [(r.name, r.outcome) for r in table if not r.held] == []
+    assert len(table) == (5 if landlock.has_port_rules() else 2)
 
 
 def test_every_bomb_is_ended_and_named_for_its_limit() -> None:

@@ -46,9 +46,9 @@ def examine(context: Context) -> int:
 
 def attack(context: Context) -> int:
     """Run the attack table in real boxes and print how each attempt ended."""
-    from astra.adapters.bubblewrap.attacks.arena import run_attacks, run_bombs
+    from astra.adapters.bubblewrap.attacks.arena import run_app_attacks, run_attacks, run_bombs
 
-    table = [*run_attacks(), *run_bombs()]
+    table = [*run_attacks(), *run_app_attacks(), *run_bombs()]
     items = [
         {
             "name": result.name,
