@@ -9,6 +9,7 @@ from astra.deployments.ports import AppSpec, Built, Checked, HolderState, Runnin
 from astra.trusted.kernel.errors import AstraError
 
 HEALTHY, CRASHES, SILENT, REFUSED = "healthy", "crashes", "silent", "refused"
+IMPERSONATED = "impersonated"
 
 
 @dataclass
@@ -73,6 +74,8 @@ class FakeHolder:
         found = self.instances.get(instance)
         if found is None or found.shown().state != "running" or found.behaviour == SILENT:
             return Checked(ok=False, detail="nobody answers")
+        if found.behaviour == IMPERSONATED:
+            return Checked(ok=False, detail="another process took the probe", foreign=True)
         found.looks += 1
         if found.behaviour.isdigit() and found.looks > int(found.behaviour):
             found.crashes += 1

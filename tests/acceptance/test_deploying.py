@@ -14,6 +14,7 @@ import pytest
 from astra.trusted.sandbox import boxes
 from deploying import EXAMPLE, PYTHON, Traffic, fetch, until
 from driver import Astra, make_repository
+from http_driver import served
 
 CONFIGURATION = f"""
 [target]
@@ -167,6 +168,22 @@ def test_the_app_outlives_the_daemon_and_the_next_daemon_knows_it(site: Site) ->
     assert site.status()["release"] == release
     assert site.astra.daemon_pid() != daemon
     assert site.exported()["live"]["id"] == release
+
+
+def test_the_dashboards_port_is_held_for_the_next_daemon_while_the_app_runs(site: Site) -> None:
+    with served(site.astra) as page:
+        until(lambda: site.status() and site.status()["state"] == "running")
+        release = site.serving()
+        with page.client(page.login()) as http:
+            assert http.get("/api/status").status_code == 200
+            os.kill(site.astra.daemon_pid(), signal.SIGKILL)
+        with page.client() as http:
+            assert http.get("/").status_code == 503
+            assert "astra up" in http.get("/").text
+    with served(site.astra) as again, again.client(again.login()) as http:
+        assert again.port == page.port
+        assert http.get("/api/status").status_code == 200
+        assert site.serving() == release
 
 
 def test_a_killed_holder_is_replaced_and_the_app_serves_again(site: Site) -> None:

@@ -21,6 +21,7 @@ from astra.adapters.configured_model import ConfiguredModel
 from astra.adapters.dbos_engine import DbosEngine, Job
 from astra.adapters.device_files import KeyFile
 from astra.adapters.signed_channels import SignedChannels
+from astra.adapters.supervisor.lending import LentListeners
 from astra.adapters.web_push import DeviceChannels, WebPush
 from astra.bootstrap.base import Base, open_base
 from astra.bootstrap.changing import ChangeParts, make_change_parts, make_readiness
@@ -91,7 +92,9 @@ def build_runtime(
         desk.when_spent.append(shelf.spent)
         planning = planning_of(base)
         parts = make_change_parts(base, sandbox, opened)
-        deployer = make_deployer(base, sandbox, parts.changes)
+        listeners = LentListeners(root.run)
+        opened.callback(listeners.close)
+        deployer = make_deployer(base, sandbox, parts.changes, listeners)
         devices, push_key = make_devices(root, ledger, base.clock), make_key_file(root)
         channels = SignedChannels(ledger=ledger, root=root)
 
@@ -199,6 +202,7 @@ def build_runtime(
             devices=devices,
             push_key=push_key,
             dashboard=dashboard,
+            listeners=listeners,
             engine=engine,
             executor=executor,
             firings=firings,

@@ -6,6 +6,7 @@ from astra.adapters.release_folders import ReleaseFolders
 from astra.adapters.supervisor.app_egress import AppEgress
 from astra.adapters.supervisor.channel import STAGING
 from astra.adapters.supervisor.client import HolderClient
+from astra.adapters.supervisor.lending import LentListeners
 from astra.bootstrap.base import Base
 from astra.changes.service import Changes
 from astra.deployments.app_plan import build_steps, plan_of, secret_filter
@@ -20,7 +21,7 @@ from astra.deployments.watching import Plan
 from astra.deployments.work import Work
 
 
-def make_deployer(base: Base, sandbox: Sandbox, changes: Changes) -> Deployer:
+def make_deployer(base: Base, sandbox: Sandbox, changes: Changes, lent: LentListeners) -> Deployer:
     root, ledger, switches = base.root, base.ledger, base.switches
     place = root.path.resolve()
 
@@ -38,8 +39,8 @@ def make_deployer(base: Base, sandbox: Sandbox, changes: Changes) -> Deployer:
     stage = Stage(
         ledger=ledger,
         releases=releases,
-        holder=HolderClient(place),
-        rehearsal=HolderClient(place, STAGING),
+        holder=HolderClient(place, lent=lent),
+        rehearsal=HolderClient(place, STAGING, lent),
         health=AppCommand(sandbox=sandbox, plan=plan),
         pace=leaving,
         plan=plan,

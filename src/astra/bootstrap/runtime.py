@@ -14,6 +14,7 @@ from astra.adapters.boxes.sandbox import Sandbox
 from astra.adapters.dbos_engine import DbosEngine
 from astra.adapters.device_files import KeyFile
 from astra.adapters.signed_channels import SignedChannels
+from astra.adapters.supervisor.lending import LentListeners
 from astra.adapters.witnesses.keeping import WitnessKeeping
 from astra.bootstrap.changing import ChangeParts
 from astra.bootstrap.planning import Planning, Running
@@ -85,6 +86,8 @@ class Runtime:
     devices: Devices
     push_key: KeyFile
     dashboard: Dashboard
+    listeners: LentListeners
+    """The dashboard's sockets, as they are lent to whoever runs the app."""
     engine: DbosEngine
     """The engine for what takes long; it starts when it first gets something to do."""
     executor: Executor

@@ -38,6 +38,8 @@ def plan_of(configuration: Configuration, root: Path) -> Plan:
         push_remote=configuration.deploy.push_remote,
         commit_checks=tuple(shlex.split(configuration.deploy.commit_checks)),
         secret_files=app.permissions.secret_files,
+        state_bytes=app.permissions.state_mb << 20,
+        listen_ports=app.permissions.listen_ports,
         secret_patterns=configuration.agent.secret_patterns,
     )
 

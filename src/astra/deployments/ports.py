@@ -8,6 +8,7 @@ from astra.deployments.reloading import Changes
 from astra.trusted.ledger.ports import Ledger
 
 _MOST_DESCRIPTORS_USED = 0.8
+STATE_BYTES = 10 * 2**30
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +60,8 @@ class AppSpec:
     reload: bool = False
     secret_files: tuple[str, ...] = ()
     secret_patterns: tuple[str, ...] = ()
+    state_bytes: int = STATE_BYTES
+    listen_ports: tuple[int, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         return dict(self.__dict__)
@@ -79,6 +82,8 @@ class AppSpec:
             reload=bool(fields.get("reload", False)),
             secret_files=tuple(map(str, fields.get("secret_files", ()))),
             secret_patterns=tuple(map(str, fields.get("secret_patterns", ()))),
+            state_bytes=int(fields.get("state_bytes", STATE_BYTES)),
+            listen_ports=tuple(map(int, fields.get("listen_ports", ()))),
         )
 
 
@@ -100,6 +105,8 @@ class Checked:
 
     ok: bool
     detail: str
+    foreign: bool = False
+    """Somebody else took the place of the instance, which says nothing about it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,6 +137,8 @@ class HolderState:
     instances: tuple[Running, ...] = ()
     descriptors: int = 0
     most_descriptors: int = 0
+    rules_ports: bool = False
+    """An app on the host's network can bind the ports it was granted, and no other."""
 
     @property
     def trouble(self) -> str:

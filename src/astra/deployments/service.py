@@ -10,13 +10,15 @@ from typing import Any
 
 from astra.deployments import views
 from astra.deployments.asking import AgentRequests, Obstacle
-from astra.deployments.ports import Egress
+from astra.deployments.ports import Egress, HolderState
 from astra.deployments.pushing import Pushing
 from astra.deployments.views import Deployment
 from astra.deployments.work import Work
 from astra.trusted.kernel.errors import AstraError, NotFound, Refused
 from astra.trusted.policy.authority import Signed
 
+PORTS_RULED = "binds the granted ports only, by Landlock"
+PORTS_NOT_RULED = "may bind any free port: this kernel has no Landlock rules for ports (Linux 6.7)"
 UNSEEN = "not seen: the app has the host's network (app.permissions.network)"
 _UNDER_WAY = ("requested", "built")
 _SERVES = frozenset({"switched", "settled"})
@@ -154,6 +156,7 @@ class Deployer:
             "crashes": running.crashes if running else 0,
             "deployment": {"id": latest[0].id, "state": latest[0].state},
             "egress": self._egress_words(),
+            "ports": self._port_words(holder),
             "trouble": holder.trouble if holder else "",
         }
 
@@ -161,6 +164,12 @@ class Deployer:
         """Say whether the app's connections can be seen at all."""
         network = self.stage.plan().network if self.has_app() else ()
         return UNSEEN if network == "host" else "recorded" if network else "none"
+
+    def _port_words(self, holder: HolderState | None) -> str:
+        """Say what keeps the app from binding other ports of this machine."""
+        if holder is None or not self.has_app() or self.stage.plan().network != "host":
+            return ""
+        return PORTS_RULED if holder.rules_ports else PORTS_NOT_RULED
 
     def _ready(self) -> None:
         """Refuse at once what could not be begun."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from astra.deployments.ports import AppHolder, AppSpec, Checked, Pace, Running
+from astra.deployments.ports import STATE_BYTES, AppHolder, AppSpec, Checked, Pace, Running
 
 CHECK_SECONDS = 5.0
 MOST_IN_A_ROW = 3
@@ -35,6 +35,8 @@ class Plan:
     commit_checks: tuple[str, ...] = ()
     secret_files: tuple[str, ...] = ()
     secret_patterns: tuple[str, ...] = ()
+    state_bytes: int = STATE_BYTES
+    listen_ports: tuple[int, ...] = ()
 
     def spec(self, *, release: str, digest: str, folder: str) -> AppSpec:
         return AppSpec(
@@ -50,6 +52,8 @@ class Plan:
             secrets=self.secrets,
             health_path=self.health_path,
             reload=self.reload,
+            state_bytes=self.state_bytes,
+            listen_ports=self.listen_ports,
         )
 
 
@@ -81,7 +85,7 @@ class Watch:
 
     def until_healthy(self, instance: str) -> Trouble | None:
         """Wait for the first good answer; gives what went wrong instead."""
-        limit, detail = self.plan.start_seconds, "it never answered"
+        limit, checked = self.plan.start_seconds, Checked(ok=False, detail="it never answered")
         began, pause = self.pace.monotonic(), _FIRST_PAUSE
         while self.pace.monotonic() - began < limit:
             if trouble := self._gone(instance, most_crashes=1):
@@ -89,10 +93,10 @@ class Watch:
             checked = self._look(instance)
             if checked.ok:
                 return None
-            detail = checked.detail
             self._wait(pause)
             pause = min(pause * 2, _LONGEST_PAUSE / 2)
-        return Trouble(reason=f"not healthy after {limit:g} s: {detail}")
+        reason = f"not healthy after {limit:g} s: {checked.detail}"
+        return Trouble(reason=reason, blamed=not checked.foreign)
 
     def for_window(self, instance: str) -> Trouble | None:
         """Look until the window is over, and a moment longer while the last look was bad."""
@@ -106,7 +110,8 @@ class Watch:
             checked = self._look(instance, looks)
             looks, bad, row = looks + 1, bad + (not checked.ok), 0 if checked.ok else row + 1
             if row >= MOST_IN_A_ROW:
-                return Trouble(reason=f"its health failed {row} times in a row: {checked.detail}")
+                reason = f"its health failed {row} times in a row: {checked.detail}"
+                return Trouble(reason=reason, blamed=not checked.foreign)
         if bad > looks * MOST_FAILING:
             return Trouble(reason=f"its health failed {bad} of {looks} times")
         return None

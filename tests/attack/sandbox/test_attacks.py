@@ -11,17 +11,18 @@ from pathlib import Path
 import pytest
 
 import astra
-from astra.adapters.bubblewrap.attacks import referee, run_attacks
+from astra.adapters.bubblewrap.attacks import referee, run_app_attacks, run_attacks, run_bombs
 from astra.adapters.bubblewrap.attacks.cases import ATTACKS, WORKS
-from astra.trusted.sandbox import machine
+from astra.trusted.sandbox import landlock, machine
 
 NOBODY = 65534
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 TABLE = """
 import json
-from astra.adapters.bubblewrap.attacks import run_attacks
+from astra.adapters.bubblewrap.attacks import run_app_attacks, run_attacks, run_bombs
 from astra.adapters.bubblewrap.attacks.cases import ATTACKS, WORKS
-print(json.dumps([[r.name, r.outcome, r.held] for r in run_attacks((*WORKS, *ATTACKS))]))
+table = [*run_attacks((*WORKS, *ATTACKS)), *run_app_attacks(), *run_bombs()]
+print(json.dumps([[r.name, r.outcome, r.held] for r in table]))
 """
 SWAP = """
 import json, os, subprocess, sys, tempfile
@@ -70,7 +71,7 @@ def test_there_are_many_attempts_of_every_kind_and_no_two_share_a_name() -> None
     assert len(names) >= 150
     assert {attack.category for attack in ATTACKS} == {
         *("files", "proc", "ptrace", "mounts", "namespaces", "kernel", "sockets", "network"),
-        *("inherited", "privileges", "limits"),
+        *("inherited", "privileges", "limits", "memory"),
     }
 
 
@@ -78,6 +79,16 @@ def test_no_attempt_gets_out_and_what_has_to_work_works() -> None:
     table = run_attacks((*WORKS, *ATTACKS))
     assert [(r.name, r.outcome) for r in table if not r.held] == []
     assert len(table) >= len(ATTACKS) + len(WORKS)
+
+
+def test_an_app_on_the_hosts_network_gets_no_other_port() -> None:
+    table = run_app_attacks()
+    assert [(r.name, r.outcome) for r in table if not r.held] == []
+    assert len(table) == (5 if landlock.has_port_rules() else 2)
+
+
+def test_every_bomb_is_ended_and_named_for_its_limit() -> None:
+    assert [(r.name, r.outcome) for r in run_bombs() if not r.held] == []
 
 
 @as_root

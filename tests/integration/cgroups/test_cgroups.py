@@ -63,7 +63,9 @@ def test_a_group_that_cannot_be_divided_says_why(
     (folder(shaped) / name).write_text(text)
     assert look(shaped).why_not == why
     words = look(shaped).in_words()
-    assert words == f"no cgroup delegation ({why}): limits by rlimit and watcher"
+    assert words.startswith(f"no cgroup delegation ({why}): limits by rlimit and watcher")
+    assert "shared memory" in words
+    assert "memfd is refused" in words
 
 
 def test_the_root_group_is_nobodys_to_divide(shaped: Host) -> None:

@@ -27,7 +27,13 @@ def compiled(manifest: Manifest, **options: object) -> Profile:
 def test_an_empty_manifest_grants_nothing_of_the_host_but_programs_and_certificates() -> None:
     spelled = words(compiled(Manifest())).split()
     binds = [spelled[n + 1] for n, word in enumerate(spelled) if word.endswith("bind")]
-    assert binds == ["/usr", "/etc/ssl/certs"]
+    assert binds == ["/usr", "/etc/ssl/certs", "/dev/full"]
+
+
+def test_zeros_cannot_be_mapped_unless_a_control_group_counts() -> None:
+    zeros = "--dev-bind /dev/full /dev/zero"
+    assert zeros in words(compiled(Manifest()))
+    assert zeros not in words(compiled(Manifest(), counted=True))
 
 
 def test_every_fence_is_there() -> None:

@@ -15,12 +15,14 @@ KILL = "kill"
 architectures = pytest.mark.parametrize("architecture", sorted(TABLES))
 
 
-def outcome(architecture: str, number: int, *arguments: int, audit: int | None = None) -> object:
+def outcome(
+    architecture: str, number: int, *arguments: int, audit: int | None = None, **rules: bool
+) -> object:
     """Interpret the classic BPF program the way the kernel does."""
     audit = TABLES[architecture].audit if audit is None else audit
     padded = [*arguments, 0, 0, 0, 0, 0, 0][:6]
     data = struct.pack("<IIQ6Q", number, audit, 0, *(a & 2**64 - 1 for a in padded))
-    steps = list(struct.iter_unpack("<HBBI", seccomp.program(architecture)))
+    steps = list(struct.iter_unpack("<HBBI", seccomp.program(architecture, **rules)))
     register, place = 0, 0
     while True:
         code, if_true, if_false, operand = steps[place]
@@ -36,8 +38,8 @@ def outcome(architecture: str, number: int, *arguments: int, audit: int | None =
             place += if_true if held[code] else if_false
 
 
-def call(architecture: str, name: str, *arguments: int) -> object:
-    return outcome(architecture, TABLES[architecture].numbers[name], *arguments)
+def call(architecture: str, name: str, *arguments: int, **rules: bool) -> object:
+    return outcome(architecture, TABLES[architecture].numbers[name], *arguments, **rules)
 
 
 @architectures
@@ -139,6 +141,41 @@ def test_every_other_call_is_left_alone(architecture: str, number: int) -> None:
 def test_no_call_has_two_names(architecture: str) -> None:
     numbers = list(TABLES[architecture].numbers.values())
     assert len(numbers) == len(set(numbers))
+
+
+@architectures
+def test_memory_that_nobody_counts_is_refused_unless_a_control_group_counts_it(
+    architecture: str,
+) -> None:
+    most, shared, private, file = seccomp.LARGEST_SHARED_MAPPING, 0x21, 0x22, 0x01
+    refused = {
+        ("memfd_create", 0, 0): errno.ENOSYS,
+        ("msgget", 0, 0): errno.ENOSYS,
+        ("shmget", 0, seccomp.LARGEST_SEGMENT + 1): errno.ENOMEM,
+        ("shmget", 0, 2**40): errno.ENOMEM,
+        ("semget", 0, seccomp.MOST_SEMAPHORES + 1): errno.ENOSPC,
+        ("mmap", 0, most + 1, 3, shared): errno.ENOMEM,
+        ("mmap", 0, 2**32, 3, shared): errno.ENOMEM,
+        ("mmap", 0, 2**33, 3, shared | 0x02): errno.ENOMEM,
+    }
+    for (name, *arguments), error in refused.items():
+        assert call(architecture, name, *arguments) == error
+        assert call(architecture, name, *arguments, counted=True) == ALLOW
+    assert call(architecture, "mmap", 0, most, 3, shared) == ALLOW
+    assert call(architecture, "mmap", 0, 2**33, 3, private) == ALLOW
+    assert call(architecture, "mmap", 0, 2**33, 3, file) == ALLOW
+    assert call(architecture, "shmget", 0, 56) == ALLOW
+
+
+@architectures
+def test_no_further_socket_joins_a_port_that_releases_share(architecture: str) -> None:
+    level, share_port, keep_alive = 1, 15, 9
+    assert call(architecture, "setsockopt", 3, level, share_port) == ALLOW
+    rules = {"shares_port": True}
+    assert call(architecture, "setsockopt", 3, level, share_port, **rules) == errno.EPERM
+    assert call(architecture, "setsockopt", 3, level, 51, **rules) == errno.EPERM
+    assert call(architecture, "setsockopt", 3, level, keep_alive, **rules) == ALLOW
+    assert call(architecture, "setsockopt", 3, 6, share_port, **rules) == ALLOW
 
 
 def test_an_architecture_without_a_table_is_refused() -> None:

@@ -7,7 +7,7 @@ import pytest
 from astra.deployments import events, views
 from astra.trusted.kernel.errors import AstraError
 from deployment_world import World
-from holding import CRASHES, REFUSED, SILENT
+from holding import CRASHES, IMPERSONATED, REFUSED, SILENT
 
 
 def test_a_healthy_release_is_built_switched_to_watched_and_settled(world: World) -> None:
@@ -51,6 +51,14 @@ def test_a_release_that_does_not_come_up_is_blamed_and_the_old_one_serves(
     assert world.holder.serves == good.release
     assert views.quarantined(world.root.ledger, "b" * 40)
     assert list(world.holder.instances) == [world.holder.live]
+
+
+def test_a_release_whose_probes_another_one_takes_fails_without_blame(world: World) -> None:
+    good = world.deploy("a")
+    failed = world.finish(world.misbehave(IMPERSONATED, "b").id)
+    assert (failed.state, "another process" in str(failed.reason)) == ("failed", True)
+    assert world.holder.serves == good.release
+    assert events.QUARANTINED not in world.types()
 
 
 def test_a_release_has_as_long_to_start_as_the_operator_signed(world: World) -> None:

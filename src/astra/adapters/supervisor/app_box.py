@@ -13,7 +13,7 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import astra
@@ -26,9 +26,18 @@ from astra.trusted.files.data_root import DataRoot
 from astra.trusted.kernel.errors import NotFound, Refused
 from astra.trusted.policy.manifest import Limits, Manifest
 from astra.trusted.policy.secrets import SecretRules
-from astra.trusted.sandbox import boxes, launch, listening, machine, staging, threshold, toolchain
+from astra.trusted.sandbox import (
+    boxes,
+    landlock,
+    launch,
+    listening,
+    machine,
+    staging,
+    threshold,
+    toolchain,
+)
 from astra.trusted.sandbox.grants import Withholding
-from astra.trusted.sandbox.preparation import Box, prepare
+from astra.trusted.sandbox.preparation import Box, Prepared, prepare
 from astra.trusted.sandbox.profile import PROXY_PORT, Profile
 from astra.trusted.sandbox.supervision import Started
 from astra.trusted.sandbox.watch import Watch, family
@@ -39,7 +48,12 @@ _COMMAND_PID = "2"  # the first process in a box: bwrap itself is its init
 _CHUNK = 65536
 _DEATH_SECONDS = 10.0
 _LIMITS = Limits(
-    cpu_seconds=864_000, processes=512, open_files=8192, connections=1_000_000, network_bytes=2**40
+    cpu_seconds=864_000,
+    processes=512,
+    open_files=8192,
+    connections=1_000_000,
+    network_bytes=2**40,
+    disk_files=1_000_000,
 )
 
 
@@ -80,6 +94,10 @@ class AppBox:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, number)
 
+    def pids(self) -> list[int]:
+        """List its processes, if it runs."""
+        return family(self._started.init) if self._started else []
+
     def kill(self) -> None:
         self._told_to_end = True
         if self._started is not None:
@@ -92,6 +110,7 @@ class AppBox:
             box = self.described()
             try:
                 prepared = prepare(box, stack)
+                self._refuse_full_state(prepared.found.size)
                 with _lent(self.listener):
                     mark = boxes.mark(self.data_root, box.kind)
                     started = threshold.start(prepared, stack, mark=mark)
@@ -105,7 +124,11 @@ class AppBox:
                 return Ended(code=None, reason="ended before it began")
             started.open_gate()
             running()
-            return self._follow(started)
+            return self._follow(started, prepared)
+
+    def _refuse_full_state(self, size: int) -> None:
+        if size > self.spec.state_bytes:
+            raise _state_full(f"holds {size >> 20:,} MiB", self.spec)
 
     def described(self) -> Box:
         """Describe the app's box as data."""
@@ -130,8 +153,14 @@ class AppBox:
             label=spec.release,
             host_network=spec.network == "host",
             inherited=() if self.listener is None else (INHERITED,),
+            bind_ports=self._bind_ports(),
             withholding=self._withholding(),
         )
+
+    def _bind_ports(self) -> tuple[int, ...]:
+        """Name the ports it may bind; any free one is among them: `listen` alone gives one too."""
+        own = (self.port,) if self.listener is None else ()
+        return (*own, *self.spec.listen_ports, landlock.ANY_FREE_PORT)
 
     def _withholding(self) -> Withholding:
         """Hide secrets of a release but those signed for the app; its state is its own."""
@@ -173,10 +202,16 @@ class AppBox:
             words = f"astra: refused {attempt.host[:200]!a}:{attempt.port} ({attempt.reason})\n"
             self.log(words.encode())
 
-    def _follow(self, started: Started) -> Ended:
+    def _follow(self, started: Started, prepared: Prepared) -> Ended:
         """Copy what it says to the log until its init is gone, ending it when it takes too much."""
         watch = Watch(
-            limits=_LIMITS, writable=(), size_before=0, entries_before=0, init=started.init
+            limits=replace(_LIMITS, disk_bytes=self.spec.state_bytes),
+            writable=prepared.writable,
+            size_before=0,
+            entries_before=0,
+            init=started.init,
+            in_memory=prepared.in_memory,
+            on_low_disk=True,
         )
         limit = None
         try:
@@ -190,6 +225,8 @@ class AppBox:
             if limit is not None:
                 started.kill()
             code = _exit_code(started, grace=0 if self._told_to_end or limit else _DEATH_SECONDS)
+        if limit in {"disk", "files"}:
+            raise _state_full(f"passed the limit on {limit}", self.spec)
         if limit:
             return Ended(code=None, reason=f"passed the limit on {limit}")
         return Ended(code=code, reason=f"exit code {code}")
@@ -262,6 +299,15 @@ def make_state_folder(path: Path) -> None:
     if not os.path.lexists(path):
         path.mkdir(mode=0o700)
         staging.hand_over(path, machine.look().identity)
+
+
+def _state_full(what: str, spec: AppSpec) -> Refused:
+    return Refused(
+        f"the app's state folder {spec.state} {what}; it may have {spec.state_bytes >> 20:,} MiB"
+        f" and {_LIMITS.disk_files:,} files",
+        code="app_state_full",
+        next_step="make room there, or raise [app.permissions] state_mb, then astra config sign",
+    )
 
 
 def protected_places(data_root: Path) -> tuple[str, ...]:

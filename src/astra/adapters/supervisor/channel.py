@@ -1,5 +1,7 @@
 """The holder's control socket: one JSON object a line, one answer to each question.
 
+Sockets may come with either (SCM_RIGHTS), under the name `sockets`.
+
 Only the holder's own OS user is listened to. Deep data roots have paths longer than a socket's
 address may be, so both sides go through a descriptor of the folder.
 """
@@ -8,6 +10,7 @@ import json
 import os
 import socket
 import struct
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,7 @@ from astra.trusted.kernel.errors import AstraError
 
 HOLDER, STAGING = "holder", "staging"
 LARGEST_LINE = 1 << 20
+SOCKETS, MOST_SOCKETS = "sockets", 8
 
 
 class HolderRefused(AstraError):
@@ -42,12 +46,69 @@ def listen(folder: Path, name: str) -> socket.socket:
 
 def ask(folder: Path, name: str, question: dict[str, Any], *, seconds: float) -> dict[str, Any]:
     """Ask the holder; raises OSError when there is none."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+    with _connected(folder, name, seconds) as connection:
+        return _exchange(connection, question)
+
+
+def lend(
+    folder: Path, name: str, listeners: Sequence[socket.socket], *, seconds: float
+) -> socket.socket:
+    """Have the holder keep copies of sockets for as long as the connection that this gives."""
+    connection = _connected(folder, name, seconds)
+    try:
+        _exchange(connection, {"do": "keep"}, listeners)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def take(folder: Path, name: str, *, seconds: float) -> list[socket.socket]:
+    """Get the sockets that the holder keeps for a daemon that is gone."""
+    with _connected(folder, name, seconds) as connection:
+        return _exchange(connection, {"do": "give"})[SOCKETS]
+
+
+def send(
+    connection: socket.socket, message: dict[str, Any], handed: Sequence[socket.socket] = ()
+) -> None:
+    """Send one line, and copies of sockets with its first byte."""
+    line = json.dumps(message, default=str).encode() + b"\n"
+    if handed:
+        socket.send_fds(connection, [line[:1]], [item.fileno() for item in handed])
+        line = line[1:]
+    connection.sendall(line)
+
+
+def read_line(connection: socket.socket) -> dict[str, Any]:
+    """Read one line; the sockets that came with it are under `sockets`."""
+    data, handles = b"", list[int]()
+    while not data.endswith(b"\n"):
+        more, came, _flags, _address = socket.recv_fds(connection, 65536, MOST_SOCKETS)
+        handles += came
+        if not more or len(data) > LARGEST_LINE:
+            raise ConnectionError("the other side left")
+        data += more
+    return {**json.loads(data), SOCKETS: [_received(handle) for handle in handles]}
+
+
+def _connected(folder: Path, name: str, seconds: float) -> socket.socket:
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
         connection.settimeout(seconds)
         with _Folder(folder) as place:
             connection.connect(f"{place}/{socket_name(name)}")
-        connection.sendall(json.dumps(question).encode() + b"\n")
-        answer = read_line(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _exchange(
+    connection: socket.socket, question: dict[str, Any], handed: Sequence[socket.socket] = ()
+) -> dict[str, Any]:
+    send(connection, question, handed)
+    answer = read_line(connection)
     if "error" in answer:
         error = answer["error"]
         raise HolderRefused(
@@ -56,14 +117,9 @@ def ask(folder: Path, name: str, question: dict[str, Any], *, seconds: float) ->
     return answer
 
 
-def read_line(connection: socket.socket) -> dict[str, Any]:
-    data = b""
-    while not data.endswith(b"\n"):
-        more = connection.recv(65536)
-        if not more or len(data) > LARGEST_LINE:
-            raise ConnectionError("the other side left")
-        data += more
-    return json.loads(data)
+def _received(handle: int) -> socket.socket:
+    os.set_inheritable(handle, False)  # noqa: FBT003 - the call has no name for it
+    return socket.socket(fileno=handle)
 
 
 def caller(connection: socket.socket) -> int | None:

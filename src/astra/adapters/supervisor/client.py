@@ -13,6 +13,7 @@ from typing import Any
 
 from astra.adapters.supervisor import channel, takeover
 from astra.adapters.supervisor.app_log import AppLog, holder_log, log_of
+from astra.adapters.supervisor.lending import LentListeners
 from astra.deployments.ports import AppSpec, Checked, HolderState, Running
 from astra.trusted.kernel.errors import AstraError
 
@@ -29,6 +30,8 @@ class NoHolder(AstraError):
 class HolderClient:
     data_root: Path
     name: str = channel.HOLDER
+    lent: LentListeners | None = None
+    """The daemon's own sockets: an app starts only below a holder that has them."""
 
     def state(self) -> HolderState | None:
         try:
@@ -42,11 +45,14 @@ class HolderClient:
             instances=tuple(Running(**found) for found in said["instances"]),
             descriptors=int(said.get("descriptors", 0)),
             most_descriptors=int(said.get("most_descriptors", 0)),
+            rules_ports=bool(said.get("rules_ports")),
         )
 
     def launch(self, spec: AppSpec) -> str:
         if self.state() is None:
             self._replace()
+        if self.lent is not None:
+            self.lent.lend(self.name)
         return str(self._ask({"do": "launch", "spec": spec.as_dict()})["instance"])
 
     def check(self, instance: str, path: str, *, seconds: float) -> Checked:
@@ -55,7 +61,9 @@ class HolderClient:
             said = self._ask(question, seconds=seconds + _SHORT)
         except AstraError as error:
             return Checked(ok=False, detail=error.detail)
-        return Checked(ok=bool(said["ok"]), detail=str(said["detail"]))
+        return Checked(
+            ok=bool(said["ok"]), detail=str(said["detail"]), foreign=bool(said.get("foreign"))
+        )
 
     def switch(self, instance: str) -> str | None:
         return self._ask({"do": "switch", "instance": instance})["previous"]

@@ -2,9 +2,11 @@
 
 It lives apart from the daemon, so that the daemon can be restarted while the app serves. It knows
 nothing of approvals, ledgers or health rules: it does what the daemon asks over its socket, keeps
-the serving release running, and adopts nothing that it did not start. When it dies, its children
-die with it, and the daemon starts both again. It answers also when it has no descriptor, thread or
-memory left for it; should it hang all the same, the daemon takes its sockets over (`takeover`).
+the serving release running, and adopts nothing that it did not start. It also keeps the sockets of
+the dashboard, so that the app cannot take their port when the daemon is gone (`keeping`). When it
+dies, its children die with it, and the daemon starts both again. It answers also when it has no
+descriptor, thread or memory left for it; should it hang all the same, the daemon takes its sockets
+over (`takeover`).
 
     python -m astra.adapters.supervisor.holder --data-root FOLDER --ready FD [--listener FD]
 """
@@ -29,12 +31,13 @@ from typing import Any
 from astra.adapters import bounded_log
 from astra.adapters.supervisor import app_box, channel, takeover
 from astra.adapters.supervisor.app_log import AppLog, holder_log, log_of
-from astra.adapters.supervisor.fronts import Front, open_front
+from astra.adapters.supervisor.fronts import Front, SteeredPlace, open_front
 from astra.adapters.supervisor.instances import Instance
+from astra.adapters.supervisor.keeping import OwnListeners
 from astra.deployments.ports import AppSpec
 from astra.trusted.kernel.errors import AstraError, BadInput, Conflict, NotFound
 from astra.trusted.kernel.ids import random_id
-from astra.trusted.sandbox import boxes
+from astra.trusted.sandbox import boxes, landlock
 
 Question = dict[str, Any]
 Do = Callable[[Question], dict[str, Any]]
@@ -53,6 +56,7 @@ class Holder:
     _front: Front | None = field(default=None, init=False)
     _instances: dict[str, Instance] = field(default_factory=dict[str, Instance], init=False)
     _live: Instance | None = field(default=None, init=False)
+    _own: OwnListeners = field(default_factory=OwnListeners, init=False)
     _lock: threading.RLock = field(default_factory=threading.RLock, init=False)
     leaving: threading.Event = field(default_factory=threading.Event, init=False)
     is_closed: bool = field(default=False, init=False)
@@ -68,6 +72,8 @@ class Holder:
             "retire": lambda q: self.retire(self._named(q)),
             "end": lambda q: self.end(self._named(q)),
             "close": lambda _question: self.close(),
+            "keep": lambda q: self._own.keep(q[channel.SOCKETS], q["connection"]),
+            "give": lambda _question: {channel.SOCKETS: self._own.give()},
         }
         if question.get("do") not in doing:
             raise BadInput("unknown holder command", next_step="restart the daemon")
@@ -82,6 +88,7 @@ class Holder:
                 "instances": [found.as_dict() for found in self._instances.values()],
                 "descriptors": _open_descriptors(),
                 "most_descriptors": resource.getrlimit(resource.RLIMIT_NOFILE)[0],
+                "rules_ports": landlock.has_port_rules(),
             }
 
     def launch(self, spec: AppSpec) -> dict[str, Any]:
@@ -111,7 +118,10 @@ class Holder:
     def check(self, question: dict[str, Any]) -> dict[str, Any]:
         found = self._named(question)
         checked = found.check(str(question["path"]), seconds=float(question["seconds"]))
-        return {"ok": checked.ok, "detail": checked.detail}
+        if checked.foreign and isinstance(found.place, SteeredPlace):
+            with self._lock:
+                found.place.front.reorder()
+        return {"ok": checked.ok, "detail": checked.detail, "foreign": checked.foreign}
 
     def switch(self, instance: Instance) -> dict[str, Any]:
         with self._lock:
@@ -267,8 +277,10 @@ def _converse(holder: Holder, connection: socket.socket) -> None:
         if (pid := channel.caller(connection)) is None:
             return
         takeover.let_in(pid)
+        answer: dict[str, Any]
         try:
-            answer = holder.answer(channel.read_line(connection))
+            question = channel.read_line(connection)
+            answer = holder.answer({**question, "connection": connection})
         except AstraError as error:
             answer = {"error": error.as_dict()}
         except (OSError, ValueError, KeyError, TypeError, MemoryError, RuntimeError) as error:
@@ -276,8 +288,9 @@ def _converse(holder: Holder, connection: socket.socket) -> None:
                 f"the holder failed: {type(error).__name__} {error}", next_step="logs/holder.log"
             )
             answer = {"error": trouble.as_dict()}
+        handed: list[socket.socket] = answer.pop(channel.SOCKETS, [])
         with contextlib.suppress(OSError):
-            connection.sendall(json.dumps(answer, default=str).encode() + b"\n")
+            channel.send(connection, answer, handed)
     if holder.is_closed:
         holder.leaving.set()
 

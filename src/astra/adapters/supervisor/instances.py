@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from astra.adapters.release_tree import tree_digest
-from astra.adapters.supervisor import probing, reload_request
+from astra.adapters.supervisor import reload_request
 from astra.adapters.supervisor.app_box import AppBox, Ended
 from astra.adapters.supervisor.app_log import AppLog
 from astra.adapters.supervisor.fronts import Place, RelayedPlace, SteeredPlace
+from astra.adapters.supervisor.probing import Probe
 from astra.deployments.ports import AppSpec, Checked
 from astra.trusted.kernel.errors import AstraError, Refused
 from astra.trusted.sandbox import boxes
@@ -43,12 +44,19 @@ class Instance:
     def check(self, path: str, *, seconds: float) -> Checked:
         if self.state != "running":
             return Checked(ok=False, detail=f"it is {self.state}: {self.reason}")
-        return probing.check(
-            lambda limit: self.place.connect(seconds=limit),
-            path,
-            release=self.spec.release,
-            seconds=seconds,
+        return self._probe(self.spec.release).check(path, seconds=seconds)
+
+    def _probe(self, release: str, *, has_to_say_so: bool = False) -> Probe:
+        """Ask this very instance; in a network of its own there is nobody else."""
+        return Probe(
+            connect=lambda limit: self.place.connect(seconds=limit),
+            release=release,
+            pids=self._pids if self.spec.network == "host" else None,
+            has_to_say_so=has_to_say_so,
         )
+
+    def _pids(self) -> list[int]:
+        return self._box.pids() if self._box else []
 
     def reload(self, spec: AppSpec, changed: list[str]) -> Checked:
         """Ask the app to take another release over; its health has to name that release."""
@@ -63,13 +71,8 @@ class Instance:
             not checked.ok and time.monotonic() - began < RELOAD_SECONDS and self.crashes == crashes
         ):
             time.sleep(0.02)
-            checked = probing.check(
-                lambda limit: self.place.connect(seconds=limit),
-                spec.health_path or "/",
-                release=spec.release,
-                seconds=RELOAD_SECONDS,
-                has_to_say_so=True,
-            )
+            probe = self._probe(spec.release, has_to_say_so=True)
+            checked = probe.check(spec.health_path or "/", seconds=RELOAD_SECONDS)
         if checked.ok:
             self.spec = spec
         return checked

@@ -8,6 +8,8 @@ gets nothing new afterwards, while what waits in its own queue stays with it.
 
 The kernel numbers the sockets of a group in the order in which they began to listen, and moves the
 last one into the gap when one leaves. This class keeps the same count, and only it adds or removes.
+A release that changes the order from inside is noticed, because a probe reaches another process
+than it should (`attribution`); then the count is tried in another order (`reorder`).
 """
 
 import ctypes
@@ -89,6 +91,14 @@ class SteeredPort:
             self._serving = None
         if self._slots:
             self._attach(self._slots)
+
+    def reorder(self) -> None:
+        """Count the sockets in another order, after somebody else answered a probe.
+
+        A release can shut its listening socket and listen again: then the kernel numbers it last.
+        """
+        self._slots.append(self._slots.pop(0))
+        self._attach(self._slots)
 
     def connect(self, slot: Slot, *, seconds: float) -> socket.socket:
         """Connect to exactly this release."""

@@ -60,13 +60,16 @@ def lock_holder(lock: Path) -> Generator[LockHolder | None, None, None]:
         yield LockHolder(pid=pid, port=port, handle=handle) if same else None
 
 
-def copy_listeners(holder: LockHolder) -> list[socket.socket]:
-    """Copy the sockets that listen on the public port; none where the kernel refuses that."""
+def copy_listeners(
+    holder: LockHolder, port: int | None = None, families: tuple[int, ...] = (socket.AF_INET,)
+) -> list[socket.socket]:
+    """Copy the sockets that listen on a port, the public one; none where the kernel refuses."""
+    wanted = {(family, port or holder.port) for family in families}
     copies: list[socket.socket] = []
     with contextlib.suppress(OSError):
         for name in os.listdir(f"/proc/{holder.pid}/fd"):  # noqa: PTH208 - names are enough
             with contextlib.suppress(OSError):
-                copies += _copy_listener(holder, int(name))
+                copies += _copy_listener(holder, int(name), wanted)
     return copies
 
 
@@ -75,15 +78,18 @@ def end(holder: LockHolder) -> bool:
     return boxes.kill(holder.handle) and boxes.wait_dead(holder.handle, _DEATH_SECONDS)
 
 
-def _copy_listener(holder: LockHolder, number: int) -> list[socket.socket]:
+def _copy_listener(
+    holder: LockHolder, number: int, wanted: set[tuple[int, int]]
+) -> list[socket.socket]:
     if not str(Path(f"/proc/{holder.pid}/fd/{number}").readlink()).startswith("socket:"):
         return []
     copied = socket.socket(fileno=syscalls.call(_PIDFD_GETFD, holder.handle, number, 0))
     try:
         listens = copied.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
-        if listens and copied.family == socket.AF_INET and copied.getsockname()[1] == holder.port:
+        # A unix socket has a path for a name; it is none of these.
+        if listens and (int(copied.family), copied.getsockname()[1]) in wanted:
             return [copied]
-    except OSError:
+    except (OSError, IndexError):
         pass
     copied.close()
     return []

@@ -55,7 +55,12 @@ def examine(context: Context) -> int:
 
 def attack(context: Context) -> int:
     """Run the attack table in real boxes and print how each attempt ended."""
-    from astra.adapters.bubblewrap.attacks.arena import Result, run_attacks
+    from astra.adapters.bubblewrap.attacks.arena import (
+        Result,
+        run_app_attacks,
+        run_attacks,
+        run_bombs,
+    )
     from astra.interfaces.cli import load_attack
 
     load = Result(
@@ -64,7 +69,7 @@ def attack(context: Context) -> int:
         expected=load_attack.HELD,
         outcome=load_attack.try_to_delay_stop(),
     )
-    table = [*run_attacks(), load]
+    table = [*run_attacks(), *run_app_attacks(), *run_bombs(), load]
     items = [
         {
             "name": result.name,

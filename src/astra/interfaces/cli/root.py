@@ -164,6 +164,7 @@ def _status_lines(context: Context, status: dict[str, Any]) -> list[str]:
         f"  plans        {_plans(status['plans'])}",
         f"  model        {printable(status['model'] or 'none: drafting takes a file')}",
         _sandbox_line(context, status["sandbox"]),
+        f"  limits       {status['sandbox']['limits']}",
         *_app_lines(context, status["app"]),
         f"  astra.toml   {status['configuration']}",
     ]
@@ -215,6 +216,8 @@ def _app_lines(context: Context, app: dict[str, Any] | None) -> list[str]:
     lines = [f"  app          {app['state']}{address}, {app['release'] or 'no release'}{under_way}"]
     if app["egress"] != "none":
         lines.append(f"               connections outwards: {app['egress']}")
+    if app["ports"]:
+        lines.append(f"               {app['ports']}")
     if app["trouble"]:
         lines.append(context.console.paint(f"  trouble      {one_line(app['trouble'])}", "red"))
     return lines

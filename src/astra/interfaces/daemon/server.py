@@ -25,6 +25,7 @@ from anyio import to_thread
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
+from astra.adapters.supervisor.lending import take_back
 from astra.bootstrap import PROJECTIONS
 from astra.bootstrap.build import build_runtime
 from astra.bootstrap.runtime import Runtime
@@ -116,7 +117,7 @@ class Loopback:
     @staticmethod
     def open(data_root: Path, port: int) -> "Loopback":
         public = _settings(data_root).public_url
-        listeners = listening.listen(port)
+        listeners = take_back(DataRoot(data_root).run, port) or listening.listen(port)
         port = listeners[0].getsockname()[1]
         site = Site.public(public) if public else Site.loopback(port)
         return Loopback(site=site, listeners=listeners, port=port)
@@ -157,6 +158,7 @@ async def serve(
             servers.append(_Server(door, loopback.listeners, http=TcpProtocol))
             dashboard = runtime.dashboard
             dashboard.url, dashboard.port = loopback.site.origin, loopback.port
+            runtime.listeners.offer(loopback.listeners)
         watching = asyncio.create_task(_watch(runtime, activity, leaving)) if idle else None
         runtime.shelf.settle()
         runtime.deployer.prepare(app=app)
@@ -167,6 +169,7 @@ async def serve(
         _invite(runtime, reception)
         await leaving.wait()
         activity.leaving = True
+        runtime.listeners.close()
         asgi.state.events.stop()
         await asyncio.to_thread(runtime.chat.leave)
         (runtime.root.run / socket_path.NAME).unlink(missing_ok=True)

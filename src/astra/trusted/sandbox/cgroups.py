@@ -1,8 +1,9 @@
 """Control groups, where the daemon was given a subtree of its own: limits that count a whole box.
 
 Such a subtree comes from `Delegate=yes` in a systemd unit, or from a container that holds nothing
-but Astra. Without one nothing is lost but precision: each process is limited by the kernel, and a
-watcher sums up. What nobody handed over is never touched, not even by root.
+but Astra. Without one each process is limited by the kernel, a watcher sums up four times a second
+(`watch`), and what it could not see, memfd above all, is refused (`seccomp`). What nobody handed
+over is never touched, not even by root.
 """
 
 import contextlib
@@ -17,6 +18,10 @@ from astra.trusted.policy.manifest import Limits
 
 NEEDED = ("memory", "pids")
 MEMORY, PROCESSES = "memory", "processes"
+BY_WATCHER = (
+    "limits by rlimit and watcher, which counts private and shared memory and files in memory;"
+    " memfd is refused"
+)
 _DAEMON = "daemon"
 _HANDED_OVER = ("user.delegate", "trusted.delegate")
 
@@ -35,7 +40,7 @@ class Delegation:
 
     def in_words(self) -> str:
         if self.folder is None:
-            return f"no cgroup delegation ({self.why_not}): limits by rlimit and watcher"
+            return f"no cgroup delegation ({self.why_not}): {BY_WATCHER}"
         return f"memory and processes of each box by its control group, below {self.folder}"
 
     @contextlib.contextmanager

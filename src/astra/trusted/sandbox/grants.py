@@ -12,7 +12,7 @@ import errno
 import os
 import socket
 import stat
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import PurePosixPath
@@ -185,6 +185,30 @@ def measure(descriptor: int) -> tuple[int, int]:
         except OSError:
             continue
     return size, entries
+
+
+def measure_nameless(pids: Iterable[int], descriptors: Iterable[int]) -> int:
+    """Count the bytes of deleted files that processes hold open beside the named places."""
+    devices = {os.fstat(descriptor).st_dev for descriptor in descriptors}
+    sizes = {
+        (facts.st_dev, facts.st_ino): facts.st_blocks * 512
+        for pid in pids
+        for facts in _open_files(pid)
+        if facts.st_nlink == 0 and facts.st_dev in devices and stat.S_ISREG(facts.st_mode)
+    }
+    return sum(sizes.values())
+
+
+def _open_files(pid: int) -> Iterator[os.stat_result]:
+    try:
+        names = os.listdir(f"/proc/{pid}/fd")  # noqa: PTH208 - names are enough
+    except OSError:
+        return
+    for name in names:
+        try:
+            yield os.stat(f"/proc/{pid}/fd/{name}")  # noqa: PTH116 - a link that is no path
+        except OSError:
+            continue
 
 
 def _walk(

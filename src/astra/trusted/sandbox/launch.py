@@ -98,7 +98,7 @@ def _attempt(job: _Job) -> Outcome:
 
 def _set_out(job: _Job, stack: contextlib.ExitStack) -> tuple[Prepared, Started]:
     try:
-        prepared = prepare(job.box, stack)
+        prepared = prepare(job.box, stack, counted=job.groups.folder is not None)
         return prepared, threshold.start(
             prepared, stack, mark=boxes.mark(job.data_root, job.box.kind)
         )
@@ -122,6 +122,7 @@ def _see_through(
         entries_before=prepared.found.entries,
         init=started.init,
         group=group,
+        in_memory=prepared.in_memory,
         on_low_disk=job.box.on_low_disk,
     )
     ending = supervision.follow(started, limits=limits, watch=watch, on_output=job.on_output)

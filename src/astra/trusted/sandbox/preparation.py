@@ -13,11 +13,11 @@ from pathlib import Path
 
 from astra.trusted.kernel.errors import BadInput
 from astra.trusted.policy.manifest import Manifest, check, is_within, normalise_path
-from astra.trusted.sandbox import boxes, grants, machine, staging, workspace
+from astra.trusted.sandbox import boxes, grants, landlock, machine, staging, workspace
 from astra.trusted.sandbox.grants import NOTHING_SHOWN, Inspection, UnsafeGrant, Withholding
 from astra.trusted.sandbox.machine import Machine
 from astra.trusted.sandbox.ports import Workspace
-from astra.trusted.sandbox.profile import NAME_FILES, Cover, Profile, compile_profile
+from astra.trusted.sandbox.profile import NAME_FILES, SCRATCH, Cover, Profile, compile_profile
 from astra.trusted.sandbox.toolchain import NO_TOOLCHAIN, Toolchain
 
 _WRITE_BITS = {"owner": stat.S_IWUSR, "group": stat.S_IWGRP, "others": stat.S_IWOTH}
@@ -29,8 +29,9 @@ class Box:
 
     `protected` are the places that no grant may touch; `homes` are the home folders of this
     machine unless a test names others. `host_network` and `inherited` descriptors are for the
-    deployed app, on the operator's signed word, and for nothing else. One that runs `on_low_disk`
-    is not ended because the disk is almost full: a rollback needs it.
+    deployed app, on the operator's signed word, and for nothing else; on the host's network it
+    binds `bind_ports` and no other, where the kernel has rules for that. One that runs
+    `on_low_disk` is not ended because the disk is almost full: a rollback needs it.
     """
 
     command: tuple[str, ...]
@@ -44,6 +45,7 @@ class Box:
     workspace: Workspace | None = None
     host_network: bool = False
     inherited: tuple[int, ...] = ()
+    bind_ports: tuple[int, ...] = (landlock.ANY_FREE_PORT,)
     on_low_disk: bool = False
     withholding: Withholding = NOTHING_SHOWN
 
@@ -54,9 +56,11 @@ class Prepared:
     sources: dict[str, int | str]
     writable: tuple[int, ...]
     found: Inspection
+    in_memory: tuple[str, ...] = ()
+    """Places in the box whose files are memory."""
 
 
-def prepare(box: Box, stack: contextlib.ExitStack) -> Prepared:
+def prepare(box: Box, stack: contextlib.ExitStack, *, counted: bool = False) -> Prepared:
     host = machine.look()
     homes = machine.home_folders() if box.homes is None else box.homes
     manifest = check(box.manifest, protected=box.protected, homes=homes)
@@ -78,16 +82,22 @@ def prepare(box: Box, stack: contextlib.ExitStack) -> Prepared:
         workspace=box.workspace.place if box.workspace else None,
         host_names=_host_names() if box.host_network else None,
         inherited=box.inherited,
+        counted=counted,
+        bind_ports=box.bind_ports,
     )
     sources: dict[str, int | str] = {**opened}
     if host.identity.dropped:
         sources = {**staging.stage(opened)}
     writable = tuple(opened[path] for path in manifest.write_paths)
+    in_memory = tuple(path for path in SCRATCH if path not in opened)
     if box.workspace is not None:
         ready = workspace.set_up(box.workspace, stack)
         sources[box.workspace.place] = ready.source
         writable += _watched(ready, found)
-    return Prepared(profile=profile, sources=sources, writable=writable, found=found)
+        in_memory += () if ready.filling is not None else (box.workspace.place,)
+    return Prepared(
+        profile=profile, sources=sources, writable=writable, found=found, in_memory=in_memory
+    )
 
 
 def _host_names() -> dict[str, str]:

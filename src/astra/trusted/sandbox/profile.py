@@ -27,6 +27,8 @@ from astra.trusted.sandbox.machine import Machine
 from astra.trusted.sandbox.toolchain import NO_TOOLCHAIN, Toolchain
 
 HOME = "/home/sandbox"
+SCRATCH = ("/tmp", "/dev/shm", HOME)  # noqa: S108 - the box's own, not the host's
+"""Folders in memory; where no control group counts, the watcher counts what they hold."""
 USER = 1000
 PROXY_PORT = 3128
 _FENCE = (
@@ -44,6 +46,9 @@ _FILES = {
     "/etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
 }
 """Small files that replace the host's: nobody on the host is named in the box."""
+# Read, both give zeros without end; but a shared mapping of /dev/zero is memory nobody can count,
+# and /dev/full cannot be mapped.
+_ZERO_WITHOUT_MEMORY = ("--dev-bind", "/dev/full", "/dev/zero")
 NAME_FILES = ("/etc/hosts", "/etc/resolv.conf", "/etc/nsswitch.conf")
 """Of those, the ones by which names are resolved; an app on the host's network needs the host's."""
 
@@ -79,6 +84,10 @@ class Profile:
     proxied: bool
     host_network: bool = False
     inherited: tuple[int, ...] = ()
+    bind_ports: tuple[int, ...] = ()
+    """On the host's network, the ports that it may bind; elsewhere nobody asks."""
+    counted: bool = False
+    """A control group counts its memory; without one, less can be held in the first place."""
 
 
 def compile_profile(
@@ -93,12 +102,14 @@ def compile_profile(
     workspace: str | None = None,
     host_names: Mapping[str, str] | None = None,
     inherited: tuple[int, ...] = (),
+    counted: bool = False,
+    bind_ports: tuple[int, ...] = (),
 ) -> Profile:
     """Describe the box.
 
     `guarded` are the places in writable folders that stay read-only; `workspace` is where the box
     finds files that were made for it alone. With `host_names`, the files by which the host resolves
-    names, the box is on the host's network.
+    names, the box is on the host's network. A box that a control group counts is `counted`.
     """
     return Profile(
         machine=machine,
@@ -110,12 +121,16 @@ def compile_profile(
         links=toolchain.links,
         environment=_environment(manifest, toolchain),
         files=MappingProxyType({**_FILES, **(host_names or {})}),
-        seccomp=seccomp.program(machine.architecture),
+        seccomp=seccomp.program(
+            machine.architecture, counted=counted, shares_port=host_names is not None
+        ),
         limits=MappingProxyType(kernel_limits(manifest)),
         domains=parse_grants(manifest.network_domains),
         proxied=_has_proxy(manifest),
         host_network=host_names is not None,
         inherited=inherited,
+        counted=counted,
+        bind_ports=bind_ports,
     )
 
 
@@ -134,6 +149,7 @@ def arguments(
         *_system(profile.machine),
         *(word for path in profile.files for word in _file(path, files)),
         *_scratch(profile.manifest.limits.scratch_bytes),
+        *(() if profile.counted else _ZERO_WITHOUT_MEMORY),
         *(word for grant in profile.grants for word in _bind(grant, opened[grant.path])),
         *(word for cover in profile.covers for word in _cover(cover, files)),
         *(word for path, target in profile.links for word in ("--symlink", target, path)),
@@ -206,8 +222,7 @@ def _system(machine: Machine) -> list[str]:
 
 
 def _scratch(size: int) -> list[str]:
-    folders = ("/tmp", "/dev/shm", HOME)  # noqa: S108 - the box's own, not the host's
-    sized = (word for path in folders for word in ("--size", str(size), "--tmpfs", path))
+    sized = (word for path in SCRATCH for word in ("--size", str(size), "--tmpfs", path))
     return ["--proc", "/proc", "--dev", "/dev", *sized]
 
 

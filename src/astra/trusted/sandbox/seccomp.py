@@ -5,6 +5,11 @@ over a closed table: every call newer than `NEWEST_KNOWN` (and every x32 call) i
 call", so that a new kernel opens nothing. A 32-bit call ends the process. An architecture without
 a table is refused.
 
+Where no control group counts a box (`counted` is False), the calls that hold memory which no limit
+and no watcher can see do not exist either, or only up to a size at which what is left can be
+counted: see `memory`. In a box that is on the host's network and shares the app's port with other
+releases (`shares_port`), no further socket can be made to join that port.
+
 >>> len(program("x86_64")) % 8
 0
 """
@@ -33,6 +38,11 @@ _PLAIN_PROTOCOLS = (0, 1, 6, 17)
 _PERSONALITIES = (0, 0xFFFFFFFF)
 _SOCKET_LEVEL = 1
 _STEERING = (51, 52, 68)  # SO_{ATTACH_REUSEPORT_CBPF, ATTACH_REUSEPORT_EBPF, DETACH_REUSEPORT_BPF}
+_SHARE_PORT = 15  # SO_REUSEPORT
+_SHARED_ANONYMOUS = 0x01 | 0x20  # MAP_SHARED and MAP_ANONYMOUS, both set
+LARGEST_SHARED_MAPPING = 16 * 2**20
+LARGEST_SEGMENT = 16 * 2**10  # of System V; the kernel gives a box at most 4096 of them
+MOST_SEMAPHORES = 64  # in one set; the kernel gives a box at most 32,000 sets
 
 
 class UnknownArchitecture(Refused):
@@ -95,7 +105,8 @@ TABLES = {
         | {"move_pages": 279, "migrate_pages": 256, "personality": 135}
         | {"ioctl": 16, "socket": 41, "socketpair": 53, "setsockopt": 54}
         | {"chmod": 90, "fchmod": 91, "fchmodat": 268, "mknod": 133, "mknodat": 259}
-        | {"open": 2, "openat": 257, "creat": 85},
+        | {"open": 2, "openat": 257, "creat": 85}
+        | {"memfd_create": 319, "mmap": 9, "shmget": 29, "semget": 64, "msgget": 68},
     ),
     "aarch64": Table(
         audit=0xC00000B7,
@@ -114,23 +125,35 @@ TABLES = {
         | {"name_to_handle_at": 264, "open_by_handle_at": 265}
         | {"move_pages": 239, "migrate_pages": 238, "personality": 92}
         | {"ioctl": 29, "socket": 198, "socketpair": 199, "setsockopt": 208}
-        | {"fchmod": 52, "fchmodat": 53, "mknodat": 33, "openat": 56},
+        | {"fchmod": 52, "fchmodat": 53, "mknodat": 33, "openat": 56}
+        | {"memfd_create": 279, "mmap": 222, "shmget": 194, "semget": 190, "msgget": 186},
     ),
 }
 # Answered "no such call", so that programs fall back to an older call that can be checked.
-_ABSENT = {"clone3", "openat2", "statmount", "listmount", "io_uring_setup"}
+_ABSENT = {
+    *("clone3", "openat2", "statmount", "listmount", "io_uring_setup"),
+    *("memfd_create", "msgget"),
+}
+# Not looked at where a control group counts what they hold.
+_HOLD_MEMORY = {"memfd_create", "mmap", "shmget", "semget", "msgget"}
 _SET_ID_MODES = {"chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2, "creat": 1}
 _SET_ID_NODES = {"mknod": 1, "mknodat": 2}
 _SET_ID_OPENS = {"open": (1, 2), "openat": (2, 3)}
-_CHECKED = {"clone", "ioctl", "socket", "socketpair", "setsockopt", "personality"}
+_CHECKED = {
+    *("clone", "ioctl", "socket", "socketpair", "setsockopt", "personality"),
+    *("mmap", "shmget", "semget"),
+}
 
 
-@lru_cache(maxsize=2)
-def program(architecture: str) -> bytes:
-    return b"".join(struct.pack("<HBBI", *step) for step in instructions(architecture))
+@lru_cache(maxsize=4)
+def program(architecture: str, *, counted: bool = False, shares_port: bool = False) -> bytes:
+    steps = instructions(architecture, counted=counted, shares_port=shares_port)
+    return b"".join(struct.pack("<HBBI", *step) for step in steps)
 
 
-def instructions(architecture: str) -> list[Instruction]:
+def instructions(
+    architecture: str, *, counted: bool = False, shares_port: bool = False
+) -> list[Instruction]:
     table = TABLES.get(architecture)
     if table is None:
         raise UnknownArchitecture(
@@ -146,7 +169,11 @@ def instructions(architecture: str) -> list[Instruction]:
         _answer(errno.ENOSYS),
     ]
     for name, number in table.numbers.items():
+        if counted and name in _HOLD_MEMORY:
+            continue
         body = _body(name)
+        if shares_port and name == "setsockopt":
+            body = [*_NO_SHARED_PORT, *body]
         steps += [Instruction(_EQUAL, 0, len(body), number), *body]
     return [*steps, Instruction(_RETURN, 0, 0, _ALLOW)]
 
@@ -174,6 +201,17 @@ def _if_any_bit(argument: int, bits: int, error: int) -> list[Instruction]:
     return [_argument(argument), Instruction(_ANY_BIT, 0, 1, bits), _answer(error)]
 
 
+def _if_above(argument: int, most: int, error: int) -> list[Instruction]:
+    """Refuse a size, all 64 bits of it."""
+    return [
+        Instruction(_LOAD, 0, 0, _ARGUMENTS + 8 * argument + 4),
+        Instruction(_GREATER, 2, 0, 0),
+        _argument(argument),
+        Instruction(_GREATER, 0, 1, most),
+        _answer(error),
+    ]
+
+
 def _unless_one_of(argument: int, values: tuple[int, ...], error: int) -> list[Instruction]:
     left = len(values)
     return [
@@ -192,7 +230,24 @@ def _answer(error: int) -> Instruction:
     return Instruction(_RETURN, 0, 0, _ERRNO | error)
 
 
+_TOO_LARGE = _if_above(1, LARGEST_SHARED_MAPPING, errno.ENOMEM)
+_NO_SHARED_PORT = [
+    _argument(1),
+    Instruction(_EQUAL, 0, 3, _SOCKET_LEVEL),
+    _argument(2),
+    Instruction(_EQUAL, 0, 1, _SHARE_PORT),
+    _answer(errno.EPERM),
+]
 _CHECKS = {
+    # A private mapping is counted by the kernel's limit on data and by the watcher.
+    "mmap": [
+        _argument(3),
+        Instruction(_AND, 0, 0, _SHARED_ANONYMOUS),
+        Instruction(_EQUAL, 0, len(_TOO_LARGE), _SHARED_ANONYMOUS),
+        *_TOO_LARGE,
+    ],
+    "shmget": _if_above(1, LARGEST_SEGMENT, errno.ENOMEM),
+    "semget": _if_above(1, MOST_SEMAPHORES, errno.ENOSPC),
     "clone": _if_any_bit(0, _NEW_NAMESPACES, errno.EPERM),
     "personality": _unless_one_of(0, _PERSONALITIES, errno.EPERM),
     "socketpair": _unless_one_of(0, (_UNIX,), errno.EAFNOSUPPORT),

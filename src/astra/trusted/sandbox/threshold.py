@@ -28,7 +28,7 @@ import threading
 from collections.abc import Callable, Generator
 from typing import TypeVar
 
-from astra.trusted.sandbox import supervision, syscalls
+from astra.trusted.sandbox import landlock, supervision, syscalls
 from astra.trusted.sandbox.machine import Identity, no_such_user
 from astra.trusted.sandbox.outcome import GATE
 from astra.trusted.sandbox.preparation import Prepared
@@ -74,6 +74,8 @@ def start(prepared: Prepared, stack: contextlib.ExitStack, *, mark: str) -> Star
     # because a pipe that init holds could be opened again through /proc.
     plumbing = [word for pair in zip(words, map(str, theirs), strict=True) for word in pair]
     with lent(profile.machine.identity):
+        if profile.host_network and landlock.has_port_rules():
+            landlock.allow_ports(profile.bind_ports)
         process = stack.enter_context(
             subprocess.Popen(
                 [mark, "--args", str(options), *plumbing, "--", *_BEHIND_GATE, *profile.command],

@@ -19,7 +19,10 @@ from astra.trusted.kernel.errors import BadSetting
 from astra.trusted.settings.witness_address import read_address
 
 Texts = tuple[str, ...]
+Numbers = tuple[int, ...]
 _LONGEST_START = 3600
+_LARGEST_STATE = 1 << 20
+_LAST_PORT = 65_535
 _NAME = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
 _HOST = re.compile(r"(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?")
 
@@ -51,6 +54,25 @@ class AppPermissions:
     secrets: Texts = ()
     secret_files: Texts = ()
     """Files of the repository that are secrets and that the app gets all the same."""
+    state_mb: int = 10_240
+    """How much the app's state folder may hold; an app that passes it is ended."""
+    listen_ports: Numbers = ()
+    """TCP ports the app may bind besides its own, with network = "host"."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.state_mb <= _LARGEST_STATE:
+            raise BadSetting(
+                f"the app's state cannot be limited to {self.state_mb} MiB",
+                next_step=f"set app.permissions.state_mb to 1 to {_LARGEST_STATE:,}",
+                key="app.permissions.state_mb",
+            )
+        for port in self.listen_ports:
+            if not 1 <= port <= _LAST_PORT:
+                raise BadSetting(
+                    f"{port} is no TCP port",
+                    next_step=f"name ports from 1 to {_LAST_PORT}",
+                    key="app.permissions.listen_ports",
+                )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,7 +224,8 @@ def _fits(hint: Any, value: Any) -> bool:
     if get_origin(hint) is Literal:
         return value in get_args(hint)
     if get_origin(hint) is tuple:
-        return isinstance(value, list) and all(isinstance(v, str) for v in value)  # pyright: ignore[reportUnknownVariableType]
+        kind = get_args(hint)[0]
+        return isinstance(value, list) and all(_fits(kind, v) for v in value)  # pyright: ignore[reportUnknownVariableType]
     if hint is int:
         return isinstance(value, int) and not isinstance(value, bool) and value >= 0
     return isinstance(value, hint)
@@ -212,7 +235,7 @@ def _in_words(hint: Any) -> str:
     if isinstance(hint, types.UnionType):
         return " or ".join(_in_words(option) for option in get_args(hint))
     if get_origin(hint) is tuple:
-        return "a list of texts"
+        return "a list of texts" if get_args(hint)[0] is str else "a list of whole numbers"
     if get_origin(hint) is Literal:
         return ", ".join(get_args(hint))
     return {str: "a text", int: "a whole number", bool: "true or false"}.get(hint, "a table")

@@ -4,6 +4,11 @@
 prepares what they are after, and `run_attacks` gives the table.
 """
 
-from astra.adapters.bubblewrap.attacks.arena import Result, run_attacks
+from astra.adapters.bubblewrap.attacks.arena import (
+    Result,
+    run_app_attacks,
+    run_attacks,
+    run_bombs,
+)
 
-__all__ = ["Result", "run_attacks"]
+__all__ = ["Result", "run_app_attacks", "run_attacks", "run_bombs"]

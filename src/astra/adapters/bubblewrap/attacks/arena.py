@@ -14,12 +14,14 @@ import socket
 import sys
 import tempfile
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import astra
 from astra.adapters.bubblewrap.attacks import referee
+from astra.adapters.bubblewrap.attacks.app import app_attacks
+from astra.adapters.bubblewrap.attacks.bombs import BOMB_LIMITS, BOMBS, Bomb
 from astra.adapters.bubblewrap.attacks.cases import ATTACKS, Attack
 from astra.trusted.policy.manifest import GIB, KIB, MIB, Limits, Manifest
 from astra.trusted.sandbox import machine, staging, toolchain
@@ -52,6 +54,32 @@ class Result:
         return self.outcome in self.expected
 
 
+def run_app_attacks() -> list[Result]:
+    """Try what an app may not do that the operator let onto the host's network."""
+    with tempfile.TemporaryDirectory(prefix="astra-arena-") as folder:
+        arena = _Arena(Path(folder).resolve())
+        with arena.listening():
+            attacks = app_attacks()
+            outcome = arena.run(attacks, host_network=True)
+            said = _said(outcome)
+            return [_result(attack, said, outcome) for attack in attacks]
+
+
+def run_bombs(bombs: Iterable[Bomb] = BOMBS) -> list[Result]:
+    """Have each bomb pass a limit in a box of its own, and say how the box ended."""
+    return [_explode(bomb) for bomb in bombs]
+
+
+def _explode(bomb: Bomb) -> Result:
+    with tempfile.TemporaryDirectory(prefix="astra-arena-") as folder:
+        arena = _Arena(Path(folder).resolve())
+        outcome = arena.run_script(bomb.script)
+    ended = f"ended: {outcome.limit}" if outcome.limit else f"out: {outcome.reason}"
+    return Result(
+        name=bomb.name, category=bomb.limit, expected=(f"ended: {bomb.limit}",), outcome=ended
+    )
+
+
 def run_attacks(attacks: tuple[Attack, ...] = ATTACKS) -> list[Result]:
     """Try every attack in the real profile and give the table, the host's own findings last."""
     with tempfile.TemporaryDirectory(prefix="astra-arena-") as folder:
@@ -72,13 +100,25 @@ class _Arena:
         self.canary = f"canary{secrets.token_hex(8)}"
         self._plant()
 
-    def run(self, attacks: tuple[Attack, ...]) -> Outcome:
+    def run_script(self, script: str) -> Outcome:
+        python = _python()
+        box = Box(
+            command=(str(python), "-I", "-S", "-B", "-c", script),
+            manifest=Manifest(write_paths=(str(self.work),), limits=BOMB_LIMITS),
+            toolchain=toolchain.find(python),
+            label="attacks",
+            withholding=Withholding(agent_folders=(str(self.work),)),
+        )
+        return run(box, data_root=self.data_root)
+
+    def run(self, attacks: tuple[Attack, ...], *, host_network: bool = False) -> Outcome:
         scripts = [{"name": attack.name, "script": attack.script} for attack in attacks]
         job = self.library / "job.json"
         job.write_text(json.dumps({"attacks": scripts, "arena": self._facts()}), encoding="utf-8")
         shutil.copy(referee.__file__, self.library / "referee.py")
-        python = Path(getattr(sys, "_base_executable", sys.executable))
+        python = _python()
         box = Box(
+            host_network=host_network,
             command=(str(python), "-I", "-S", "-B", f"{self.library}/referee.py", str(job)),
             manifest=Manifest(
                 read_paths=(str(self.library),), write_paths=(str(self.work),), limits=_LIMITS
@@ -162,6 +202,7 @@ class _Arena:
             "canary": self.canary,
             "job": str(self.library / "job.json"),
             "processes": _LIMITS.processes,
+            "free_port": _free_port(),
             "memory": _LIMITS.memory_bytes,
             "open_files": _LIMITS.open_files,
             "file": _LIMITS.file_bytes,
@@ -171,6 +212,15 @@ class _Arena:
         """Name the top folders on the way to what is granted: they exist, and are empty else."""
         paths = (self.folder, Path(sys.base_prefix))
         return {path.parts[1] for path in paths}
+
+
+def _python() -> Path:
+    return Path(getattr(sys, "_base_executable", sys.executable))
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
 
 
 def _note(listener: socket.socket, name: str, touched: list[str]) -> None:

@@ -9,6 +9,7 @@ from astra.adapters.bubblewrap.attacks.kernel import (
     NAMESPACES,
     PRIVILEGES,
 )
+from astra.adapters.bubblewrap.attacks.memory import MEMORY
 from astra.adapters.bubblewrap.attacks.network import SOCKETS
 from astra.adapters.bubblewrap.attacks.processes import INHERITED, PROC, PTRACE
 from astra.adapters.bubblewrap.attacks.works import WORKS
@@ -28,4 +29,5 @@ ATTACKS = (
     *INHERITED,
     *PRIVILEGES,
     *LIMITS,
+    *MEMORY,
 )

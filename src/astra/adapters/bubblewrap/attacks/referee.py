@@ -24,18 +24,20 @@ _CALLS = {
     | {"userfaultfd": 323, "fanotify_init": 300, "kexec_load": 246, "reboot": 169, "syslog": 103}
     | {"init_module": 175, "finit_module": 313, "swapon": 167, "acct": 163, "clock_settime": 227}
     | {"sethostname": 170, "name_to_handle_at": 303, "open_by_handle_at": 304, "quotactl": 179}
-    | {"personality": 135, "chroot": 161, "capset": 126, "iopl": 172, "modify_ldt": 154},
+    | {"personality": 135, "chroot": 161, "capset": 126, "iopl": 172, "modify_ldt": 154}
+    | {"memfd_create": 319, "shmget": 29, "msgget": 68, "semget": 64},
     "aarch64": {"ptrace": 117, "process_vm_readv": 270, "process_vm_writev": 271, "kcmp": 272}
     | {"mount": 40, "umount2": 39, "pivot_root": 41, "unshare": 97, "setns": 268, "clone": 220}
     | {"keyctl": 219, "add_key": 217, "request_key": 218, "bpf": 280, "perf_event_open": 241}
     | {"userfaultfd": 282, "fanotify_init": 262, "kexec_load": 104, "reboot": 142, "syslog": 116}
     | {"init_module": 105, "finit_module": 273, "swapon": 224, "acct": 89, "clock_settime": 112}
     | {"sethostname": 161, "name_to_handle_at": 264, "open_by_handle_at": 265, "quotactl": 60}
-    | {"personality": 92, "chroot": 51, "capset": 91},
+    | {"personality": 92, "chroot": 51, "capset": 91}
+    | {"memfd_create": 279, "shmget": 194, "msgget": 186, "semget": 190},
 }
 _NEWER = (
     {"io_uring_setup": 425, "open_tree": 428, "move_mount": 429, "fsopen": 430, "fspick": 433}
-    | {"clone3": 435, "pidfd_getfd": 438, "mount_setattr": 442}
+    | {"clone3": 435, "pidfd_getfd": 438, "mount_setattr": 442, "memfd_secret": 447}
     | {"statmount": 457, "open_tree_attr": 467}
 )
 

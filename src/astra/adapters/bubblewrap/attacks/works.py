@@ -27,6 +27,17 @@ server = socket.create_server(('127.0.0.1', 0))
 client = socket.create_connection(server.getsockname(), 2)
 server.accept()[0].send(b'x')
 if client.recv(1) != b'x': got('nothing heard')""",
+        "share memory with a child": """
+import mmap
+shared = mmap.mmap(-1, 2**20)
+if not os.fork():
+    shared[0] = 7
+    os._exit(0)
+os.wait()
+if shared[0] != 7: got('nothing shared')""",
+        "read zeros": """
+with open('/dev/zero', 'rb') as zeros:
+    if zeros.read(4096) != bytes(4096): got('something else')""",
         "use a unix socket of its own": """
 server = socket.socket(socket.AF_UNIX)
 server.bind('/tmp/own.sock')
