@@ -26,40 +26,8 @@ from astra.trusted.settings import configuration, environment
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
-CONFIGURATION_IN_USE = frozenset(
-    {
-        "agent.read_scope",
-        "agent.read_paths",
-        "agent.secret_patterns",
-        "target.allowed_paths",
-        "target.auto_approve_paths",
-        "target.auto_approve_until",
-        "target.blocking_findings",
-        "target.forbidden_paths",
-        "target.max_file_kb",
-        "target.max_files",
-        "target.mutation_seconds",
-        "target.protected_paths",
-        "target.require_human_approval_for_test_changes",
-        "target.test_command",
-        "target.test_paths",
-        "target.toolchain",
-        *("budgets.schedule_per_day", "budgets.boxes_at_once", "budgets.waiting_requests"),
-        "coder.command",
-        "model.name",
-        "model.base_url",
-        "model.key_env",
-        "notify.channels",
-        "notify.include_content",
-        "notify.push_services",
-        *("app.command", "app.port", "app.health_path", "app.health_command", "app.client_build"),
-        *("app.permissions.network", "app.permissions.state_path", "app.permissions.secrets"),
-        *("app.reload", "app.start_seconds", "app.watch_seconds"),
-        *("deploy.keep", "deploy.require_tests", "deploy.push_remote"),
-        *("deploy.commit_checks", "deploy.staging"),
-    }
-)
-"""Keys of astra.toml that some code acts on; name yours here when you read it."""
+NOT_USED_YET = frozenset({"target.repo", "target.branch"})
+"""Keys of astra.toml that no code acts on."""
 
 _NOTE = "<!-- Made by `make docs` from the code. Change the code, not this page. -->"
 _COMMON = frozenset({"--help", "--data-root", "--json"})
@@ -223,7 +191,7 @@ def _configuration_tables(where: str, table: Any) -> Iterator[str]:
                     f"`{key.removeprefix(where)}`",
                     _kind(hint),
                     _default(value),
-                    "" if key in CONFIGURATION_IN_USE else "not used yet",
+                    "not used yet" if key in NOT_USED_YET else "",
                 )
                 for key, value, hint in plain
             ],

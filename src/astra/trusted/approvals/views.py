@@ -117,8 +117,9 @@ class Approvals:
         """Count the requests of one kind that one actor waits for a decision on."""
         rows = self.ledger.query(
             "SELECT count(*) FROM approval"
-            " WHERE requested_by = ? AND state = 'pending' AND kind = ? AND expires_at > ?",
-            [actor, kind, self._now()],
+            " WHERE requested_by = ? AND state = 'pending' AND kind = ? AND expires_at > ?"
+            " AND sequence > ?",
+            [actor, kind, self.now(), last_acceptance(self.ledger)],
         )
         return int(rows[0][0])
 
