@@ -11,7 +11,7 @@ import socket
 import threading
 from typing import Any
 
-_LOOK_SECONDS = 0.1
+_LOOK_MILLISECONDS = 100
 _PATIENCE = 1.0
 _LARGEST_HEAD = 65536
 _WORDS = b"Astra's daemon is not running. Start it: astra up\n"
@@ -62,13 +62,21 @@ class OwnListeners:
             for copied in copies:
                 stack.enter_context(copied)
             while copies and turn == self._turn:
-                self._answer(select.select(copies, [], [], _LOOK_SECONDS)[0], turn)
+                self._answer(_wait_for_clients(copies), turn)
 
     def _answer(self, ready: list[socket.socket], turn: int) -> None:
         for listener in ready:
             with contextlib.suppress(OSError):
                 if turn == self._turn:
                     _refuse(listener.accept()[0])
+
+
+def _wait_for_clients(listeners: list[socket.socket]) -> list[socket.socket]:
+    """Give those that somebody connects to; by poll, as numbers of descriptors may be high."""
+    poll, by_number = select.poll(), {listener.fileno(): listener for listener in listeners}
+    for number in by_number:
+        poll.register(number, select.POLLIN)
+    return [by_number[number] for number, _ in poll.poll(_LOOK_MILLISECONDS)]
 
 
 def _is_over(loan: socket.socket) -> bool:
