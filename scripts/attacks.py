@@ -12,7 +12,7 @@ from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from astra.adapters.bubblewrap.attacks import run_attacks
+from astra.interfaces.cli.doctor import run_attack_table
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "explanation" / "attacks.md"
@@ -43,7 +43,7 @@ SUBJECTS = {
 
 def main() -> int:
     attempts, failures = run_tests()
-    results = run_attacks()
+    results = run_attack_table()
     inside = Counter(result.category for result in results)
     failures += [result.name for result in results if not result.held]
     if failures:

@@ -8,10 +8,13 @@ import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from astra.interfaces.cli.main import Context
 from astra.trusted.kernel.errors import AstraError
+
+if TYPE_CHECKING:
+    from astra.adapters.bubblewrap.attacks import Result
 
 _LITTLE_SPACE = 1 << 30
 _RESTORE = "find out why; if an older state was put back on purpose: astra restore"
@@ -53,8 +56,8 @@ def examine(context: Context) -> int:
     return 0 if document["ok"] else 1
 
 
-def attack(context: Context) -> int:
-    """Run the attack table in real boxes and print how each attempt ended."""
+def run_attack_table() -> "list[Result]":
+    """Try every attempt of the table on this machine, in real boxes."""
     from astra.adapters.bubblewrap.attacks.arena import (
         Result,
         run_app_attacks,
@@ -69,7 +72,12 @@ def attack(context: Context) -> int:
         expected=load_attack.HELD,
         outcome=load_attack.try_to_delay_stop(),
     )
-    table = [*run_attacks(), *run_app_attacks(), *run_bombs(), load]
+    return [*run_attacks(), *run_app_attacks(), *run_bombs(), load]
+
+
+def attack(context: Context) -> int:
+    """Run the attack table in real boxes and print how each attempt ended."""
+    table = run_attack_table()
     items = [
         {
             "name": result.name,

@@ -23,6 +23,7 @@ from astra.adapters.bubblewrap.attacks import referee
 from astra.adapters.bubblewrap.attacks.app import app_attacks
 from astra.adapters.bubblewrap.attacks.bombs import BOMB_LIMITS, BOMBS, Bomb
 from astra.adapters.bubblewrap.attacks.cases import ATTACKS, Attack
+from astra.adapters.bubblewrap.attacks.files import SECRET_FILES
 from astra.trusted.policy.manifest import GIB, KIB, MIB, Limits, Manifest
 from astra.trusted.sandbox import machine, staging, toolchain
 from astra.trusted.sandbox.grants import Withholding
@@ -183,6 +184,9 @@ class _Arena:
         (self.work / ".git/config").write_text("[core]\n", encoding="utf-8")
         (self.work / ".env").write_text(f"KEY={self.canary}", encoding="utf-8")
         (self.library / "id_ed25519").write_text(self.canary, encoding="utf-8")
+        for name in SECRET_FILES:
+            (self.library / name).parent.mkdir(exist_ok=True)
+            (self.library / name).write_text(self.canary, encoding="utf-8")
         (self.library / "page.txt").write_text("page", encoding="utf-8")
         (self.library / "link").symlink_to(self.secret)
         staging.hand_over(self.work, machine.look().identity)

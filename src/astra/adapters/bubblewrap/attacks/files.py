@@ -30,7 +30,28 @@ got(read(link))""",
     },
 )
 
+SECRET_FILES = (
+    "conf/server.key",
+    "conf/site.pem",
+    "credentials.json",
+    ".npmrc",
+    ".aws/credentials",
+    ".netrc",
+)
+"""Files of a repository that the one rule for secrets keeps from boxes, planted by the arena."""
+
+
+def _read_secret(name: str) -> str:
+    return f"""
+text = read(arena['library'] + '/{name}')
+if text: got(text)"""
+
+
 COVERED_FILES = group(
+    "files",
+    ("nothing", *ABSENT),
+    {f"read {name} in a readable folder": _read_secret(name) for name in SECRET_FILES},
+) + group(
     "files",
     ("nothing",),
     {
