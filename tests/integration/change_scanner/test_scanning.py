@@ -124,7 +124,7 @@ def test_a_whole_change_is_one_box(sandbox: Any, scanner: ChangeScanner) -> None
 )
 def test_odd_files_are_looked_at_without_failing(scanner: ChangeScanner, file: ChangedFile) -> None:
     found = scan(scanner, file)
-    assert "not-scanned" not in {finding.rule for finding in found}
+    assert "not-scanned" not in {finding.rule for finding in found}, found
     assert all(f.message.isprintable() and f.excerpt.isprintable() for f in found)
 
 
