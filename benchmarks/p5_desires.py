@@ -56,7 +56,7 @@ class IndexOnly:
         self.query = self._index.query
 
     def head(self) -> Head:
-        return Head(1, GENESIS, "")
+        return Head(1, GENESIS, format_time(START))
 
     def close(self) -> None:
         self._index.close()

@@ -4,8 +4,11 @@
 '2026-03-01T12:00:00.000001Z'
 """
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
+
+_WRITTEN = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{1,6}Z")
 
 
 class Clock(Protocol):
@@ -39,4 +42,7 @@ def time_ahead(last: str, now: datetime) -> str:
 
 
 def parse_time(text: str) -> datetime:
-    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
+    """Read what `format_time` writes; anything else is a ValueError."""
+    if not _WRITTEN.fullmatch(text):
+        raise ValueError(f"{text[:40]!r} is not a time as Astra writes it")
+    return datetime.fromisoformat(text)
