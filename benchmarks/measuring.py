@@ -78,7 +78,7 @@ def report(
         "name": name,
         "value": _rounded(value),
         "reference": None if reference is None else _rounded(reference),
-        "ratio": None if reference is None else round(value / reference, 3),
+        "ratio": round(value / reference, 3) if reference else None,
         "target": target.text if target else None,
         "ok": target.met(value, reference or 0.0) if target else None,
     }
