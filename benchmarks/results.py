@@ -45,10 +45,11 @@ def page(measures: list[Measure]) -> str:
 
 
 def growth(measures: list[Measure]) -> Series:
-    """Find the measures that were taken at several sizes."""
+    """Find the measures that were taken at several sizes; nothing has no place on the scale."""
     found: Series = {}
     for measure in measures:
-        if match := _GROWTH.fullmatch(measure["name"]):
+        match = _GROWTH.fullmatch(measure["name"])
+        if match and measure["value"]:
             size = int(match[2].replace(",", ""))
             found.setdefault(match[1], []).append((size, measure["value"]))
     return found
