@@ -12,7 +12,9 @@ WALK = Path(__file__).parents[1] / "two_users.py"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make users")
-@pytest.mark.skipif(shutil.which("sudo") is None, reason="sudo is not installed")
+@pytest.mark.skipif(
+    shutil.which("sudo") is None, reason="needs sudo: scripts/system-packages installs it"
+)
 def test_every_line_of_the_page_works_and_the_agent_gets_no_further(tmp_path: Path) -> None:
     own = ["unshare", "--mount", "--propagation", "private"]
     done = subprocess.run(

@@ -164,14 +164,14 @@ class _Story:
 def _with_plugin(command: TestCommand, worker: Path, results: Path) -> tuple[str, ...]:
     """Name the worker to pytest; a PYTHONPATH that the command sets keeps what it has."""
     report = str(results / "junit.xml")
-    words = [word.replace(commands.PLACEHOLDER, report) for word in command.parts]
-    place = command.pytest if command.pytest is not None else len(words) - 1
-    words[place + 1 : place + 1] = ["-p", f"{_PACKAGE}.plugin"]
-    for number, word in enumerate(words[:place]):
+    arguments = [word.replace(commands.PLACEHOLDER, report) for word in command.parts]
+    place = command.pytest if command.pytest is not None else len(arguments) - 1
+    arguments[place + 1 : place + 1] = ["-p", f"{_PACKAGE}.plugin"]
+    for number, word in enumerate(arguments[:place]):
         if word.startswith("PYTHONPATH="):
-            words[number] = f"{word}:{worker}"
-            return tuple(words)
-    return ("env", f"PYTHONPATH={worker}", *words)
+            arguments[number] = f"{word}:{worker}"
+            return tuple(arguments)
+    return ("env", f"PYTHONPATH={worker}", *arguments)
 
 
 def _read(outcome: Outcome, results: Path) -> Measured:

@@ -86,13 +86,13 @@ class CloneKeeper:
             (lists / "blobs").write_text(blobs)
             (lists / "sparse-checkout").write_bytes(withheld.sparse_patterns())
             settings = (word for pair in SETTINGS for word in pair)
-            words = ("/bin/sh", "-euc", _CLEAR, "clear", str(self.clone), str(lists), *settings)
+            command = ("/bin/sh", "-euc", _CLEAR, "clear", str(self.clone), str(lists), *settings)
             manifest = Manifest(
                 read_paths=(str(lists),),
                 write_paths=(str(self.clone), f"{self.clone}/.git"),
                 limits=Limits(wall_seconds=_SECONDS),
             )
-            return run(words, manifest, str(self.clone)).succeeded
+            return run(command, manifest, str(self.clone)).succeeded
 
 
 def _remove_files(clone: Path, paths: tuple[bytes, ...]) -> None:

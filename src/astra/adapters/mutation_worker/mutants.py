@@ -150,9 +150,9 @@ class _Finder:
     def _mutate_statement(self, node: ast.stmt) -> None:
         if isinstance(node, ast.Return) and node.value is not None and not _is_none(node.value):
             start, end = self._span(node.value)
-            kept = self.data[start:end].decode("utf-8", "surrogatepass")
+            source = self.data[start:end].decode("utf-8", "surrogatepass")
             self._replace(node.value, "return_none", "None")
-            self._replace(node.value, "return_empty", f"(lambda value: type(value)())({kept})")
+            self._replace(node.value, "return_empty", f"(lambda value: type(value)())({source})")
         if isinstance(node, ast.If) and not _is_guard(node.test):
             self._replace(node.test, "condition_true", "True")
             self._replace(node.test, "condition_false", "False")
@@ -195,8 +195,8 @@ class _Finder:
     def negation(self, node: ast.UnaryOp) -> None:
         if isinstance(node.op, ast.Not):
             start, end = self._span(node.operand)
-            kept = self.data[start:end].decode("utf-8", "surrogatepass")
-            self._replace(node, "negation_removed", f"bool({kept})")
+            source = self.data[start:end].decode("utf-8", "surrogatepass")
+            self._replace(node, "negation_removed", f"bool({source})")
 
     def choice(self, node: ast.IfExp) -> None:
         self._replace(node.test, "condition_true", "True")

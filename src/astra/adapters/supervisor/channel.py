@@ -57,7 +57,7 @@ def lend(
     connection = _connected(folder, name, seconds)
     try:
         _exchange(connection, {"do": "keep"}, listeners)
-    except BaseException:
+    except BaseException:  # whatever it was, the caller hears it; only the socket is closed
         connection.close()
         raise
     return connection
@@ -98,7 +98,7 @@ def _connected(folder: Path, name: str, seconds: float) -> socket.socket:
         connection.settimeout(seconds)
         with _Folder(folder) as place:
             connection.connect(f"{place}/{socket_name(name)}")
-    except BaseException:
+    except BaseException:  # whatever it was, the caller hears it; only the socket is closed
         connection.close()
         raise
     return connection

@@ -91,7 +91,7 @@ class Counter:
             raise self._refuse(call, objection)
         try:
             decision, permit = self._admit(call, request.off)
-        except BaseException:
+        except BaseException:  # refused or broken: raised again, and nothing runs
             self._slots.give_back(call, boxed=tool.slow)
             raise
         return lambda: self._run(tool, parsed, call, decision, permit)

@@ -13,7 +13,7 @@ from typing import Any
 
 from astra.trusted.file_ledger import segments
 from astra.trusted.file_ledger.sqlite_index import SqliteIndex
-from astra.trusted.kernel.errors import LedgerDamaged
+from astra.trusted.kernel.errors import LedgerDamaged, LedgerUnavailable
 from astra.trusted.ledger import chain
 from astra.trusted.ledger.formats import ROOT_CREATED
 from astra.trusted.ledger.projection import RECORDS
@@ -42,7 +42,9 @@ class OfflineLedger(LedgerVerbs):
         return self._index.query(sql, parameters)
 
     def append(self, *_events: Any, **_options: Any) -> list[Record]:
-        raise NotImplementedError
+        raise LedgerUnavailable(
+            "a ledger that is only read, from its files, takes no record", next_step="astra up"
+        )
 
     def wait(self, after: int, timeout: float) -> bool:  # noqa: ARG002 - the port's names
         return False

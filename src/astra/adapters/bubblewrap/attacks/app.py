@@ -27,13 +27,13 @@ _PORTS = group(
     ("EACCES",),
     {
         "bind a port that was not granted": """
-made = socket.socket()
-made.bind(('127.0.0.1', arena['free_port']))
-got(made.getsockname())""",
+listener = socket.socket()
+listener.bind(('127.0.0.1', arena['free_port']))
+got(listener.getsockname())""",
         "bind a port that was not granted, on every address": """
-made = socket.socket(socket.AF_INET6)
-made.bind(('::', arena['free_port']))
-got(made.getsockname())""",
+listener = socket.socket(socket.AF_INET6)
+listener.bind(('::', arena['free_port']))
+got(listener.getsockname())""",
         "turn a connection into a listener": """
 listener = socket.create_server(('127.0.0.1', 0))
 client = socket.create_connection(listener.getsockname())

@@ -62,8 +62,8 @@ def run_app_attacks() -> list[Result]:
         with arena.listening():
             attacks = app_attacks()
             outcome = arena.run(attacks, host_network=True)
-            said = _said(outcome)
-            return [_result(attack, said, outcome) for attack in attacks]
+            outcomes = _read_outcomes(outcome)
+            return [_result(attack, outcomes, outcome) for attack in attacks]
 
 
 def run_bombs(bombs: Iterable[Bomb] = BOMBS) -> list[Result]:
@@ -87,8 +87,8 @@ def run_attacks(attacks: tuple[Attack, ...] = ATTACKS) -> list[Result]:
         arena = _Arena(Path(folder).resolve())
         with arena.listening() as touched:
             outcome = arena.run(attacks)
-            said = _said(outcome)
-            table = [_result(attack, said, outcome) for attack in attacks]
+            outcomes = _read_outcomes(outcome)
+            table = [_result(attack, outcomes, outcome) for attack in attacks]
             return [*table, *arena.host_findings(touched)]
 
 
@@ -233,22 +233,22 @@ def _note(listener: socket.socket, name: str, touched: list[str]) -> None:
         touched.append(name)
 
 
-def _said(outcome: Outcome) -> dict[str, str]:
-    said: dict[str, str] = {}
+def _read_outcomes(outcome: Outcome) -> dict[str, str]:
+    outcomes: dict[str, str] = {}
     for line in outcome.stdout.decode("utf-8", "replace").splitlines():
         with contextlib.suppress(ValueError, KeyError):
             document = json.loads(line)
-            said[document["name"]] = document["outcome"]
-    return said
+            outcomes[document["name"]] = document["outcome"]
+    return outcomes
 
 
-def _result(attack: Attack, said: dict[str, str], outcome: Outcome) -> Result:
+def _result(attack: Attack, outcomes: dict[str, str], outcome: Outcome) -> Result:
     missing = f"not tried: {outcome.reason} {outcome.stderr.decode('utf-8', 'replace')[-300:]}"
     return Result(
         name=attack.name,
         category=attack.category,
         expected=attack.expected,
-        outcome=said.get(attack.name, missing.strip()),
+        outcome=outcomes.get(attack.name, missing.strip()),
     )
 
 
