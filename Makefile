@@ -5,8 +5,10 @@ BIN := .venv/bin
 MINUTES ?= 10
 LOCKS := requirements/uv.txt requirements/dev.txt pyproject.toml
 export UV_LINK_MODE := copy
+# What pytest makes of the assertions in a file is kept in its byte code.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: advisories attacks help setup system web web-types check check-versions format test test-model matrix soak cgroups screenshots conformance bench demo up docs lock clean
+.PHONY: advisories attacks autonomy help setup system web web-types check check-versions format test test-model test-servers matrix soak cgroups screenshots conformance bench demo up docs lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -26,7 +28,8 @@ setup: .venv/.ready system web  ## virtual environment, dashboard, system packag
 system:
 	@bash scripts/system-packages
 
-web: .venv/.ready  ## build the dashboard, unless it is built
+web: .venv/.ready  ## build the dashboard and the documentation site, unless they are built
+	@$(BIN)/python scripts/docs_site.py
 	@$(BIN)/python scripts/web.py build || echo "going on without the dashboard"
 
 web-types: setup  ## write the dashboard's types from web/openapi.json
@@ -48,8 +51,8 @@ format: setup  ## rewrite files in the project's format
 	$(BIN)/python scripts/web.py format
 
 test: setup  ## every test
-	$(BIN)/pytest -q -n 2 --dist loadgroup -m "not serial"
-	$(BIN)/pytest -q -m serial
+	$(BIN)/pytest -q -n 3 --dist loadgroup -m "not serial"
+	$(BIN)/pytest -q -m serial $$(grep -rl --include='test_*.py' --exclude-dir=model 'mark[.]serial' tests)
 
 test-model: setup .venv-model/.ready  ## plans with a real, very small language model; builds it first
 	LOCAL_MODEL_PYTHON=$(CURDIR)/.venv-model/bin/python $(BIN)/pytest -q -s -n 0 tests/model
@@ -57,6 +60,25 @@ test-model: setup .venv-model/.ready  ## plans with a real, very small language 
 .venv-model/.ready: requirements/model.txt
 	$(PYTHON) -m venv --clear .venv-model
 	CMAKE_ARGS="-DGGML_NATIVE=OFF -DLLAVA_BUILD=OFF" .venv-model/bin/python -m pip install --quiet --no-deps --require-hashes -r requirements/model.txt
+	@touch $@
+
+autonomy: setup .venv-autonomy/.ready  ## from a desire to a deployed change with a real small model; writes benchmarks/AUTONOMY.md
+	$(BIN)/python benchmarks/autonomy/run.py
+
+.venv-autonomy/.ready: requirements/autonomy.txt scripts/autonomy_model.py
+	@if [ -z "$$ASTRA_MODEL_BASE_URL" ]; then \
+	  $(PYTHON) -m venv .venv-autonomy && \
+	  .venv-autonomy/bin/python -m pip install --quiet --no-deps --require-hashes -r requirements/autonomy.txt && \
+	  .venv-autonomy/bin/python scripts/autonomy_model.py .venv-autonomy && touch $@; fi
+
+test-servers: setup .servers/.ready  ## other MCP servers from the registries, behind the gate
+	REAL_SERVERS=$(CURDIR)/.servers $(BIN)/pytest -q -n 0 tests/real_servers
+
+.servers/.ready: requirements/servers.txt requirements/servers.npm
+	rm -rf .servers && mkdir -p .servers/node
+	$(BIN)/uv venv -q --python $(BIN)/python .servers/py
+	$(BIN)/uv pip install -q --python .servers/py/bin/python --require-hashes -r requirements/servers.txt
+	cd .servers/node && npm install --silent --no-fund --no-audit --no-package-lock $$(cat ../../requirements/servers.npm)
 	@touch $@
 
 matrix: setup  ## the test matrix of `astra readiness`, into matrix.json
@@ -72,8 +94,8 @@ cgroups: setup  ## the tests of control groups on a kernel of their own: user-mo
 screenshots: setup  ## pictures of every page of the dashboard, into docs/screenshots
 	$(BIN)/python scripts/web.py screenshots
 
-attacks: setup  ## run every attack and write the table of docs/explanation/attacks.md
-	$(BIN)/python scripts/attacks.py
+attacks: setup  ## run every attack, or GROUPS="egress record", and write the table of docs/explanation/attacks.md
+	$(BIN)/python scripts/attacks.py $(GROUPS)
 
 conformance: setup  ## the official MCP inspector and conformance suite; npm fetches them
 	$(BIN)/python scripts/conformance/run.py
@@ -104,7 +126,9 @@ lock: setup  ## refresh the hashed requirements files
 	$(BIN)/uv pip compile -q --upgrade --universal --generate-hashes --no-header pyproject.toml --group dev -o requirements/dev.txt
 	$(BIN)/uv pip compile -q --upgrade --universal --generate-hashes --no-header pyproject.toml --group bench -o requirements/bench.txt
 	$(BIN)/uv pip compile -q --upgrade --no-deps --universal --generate-hashes --no-header requirements/model.in -o requirements/model.txt
+	$(BIN)/uv pip compile -q --upgrade --no-deps --universal --generate-hashes --no-header requirements/autonomy.in -o requirements/autonomy.txt
+	$(BIN)/uv pip compile -q --upgrade --universal --generate-hashes --no-header requirements/servers.in -o requirements/servers.txt
 
 clean:  ## remove what the other targets made
-	rm -rf .venv .venv-model .venv-check-* .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist build
-	rm -rf web/node_modules src/astra/interfaces/web/dist
+	rm -rf .venv .venv-model .venv-autonomy .servers .venv-check-* .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist build
+	rm -rf web/node_modules src/astra/interfaces/web/dist src/astra/interfaces/web/docs

@@ -1,4 +1,4 @@
-"""Puts the built dashboard, the demo's example and the bill of materials into the wheel."""
+"""Puts the built pages, the demo's example and the bill of materials into the wheel."""
 
 import sys
 from pathlib import Path
@@ -11,14 +11,16 @@ _EXAMPLE = "examples/agent_server"
 
 class WheelContents(BuildHookInterface[Any]):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Build the dashboard; an editable install has its own copy, made by `make web`."""
+        """Build the pages; an editable install has its own copies, made by `make web`."""
         if version == "editable" or self.target_name != "wheel":
             return
         sys.path.insert(0, str(Path(self.root) / "scripts"))
+        import docs_site
         import sbom
         import web
 
         web.build()
+        docs_site.build()
         materials = Path(self.directory) / "astra.cdx.json"
         sbom.write(materials)
         build_data["sbom_files"].append(str(materials))

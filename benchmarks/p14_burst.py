@@ -23,6 +23,7 @@ from astra.trusted.kernel.clock import format_time
 from astra.trusted.settings import environment
 
 COUNT, TARGET = 10_000, 1_000.0
+PASSPHRASE = "only for numbers"
 
 
 def main() -> None:
@@ -46,7 +47,7 @@ def data_root(folder: Path) -> Iterator[Runtime]:
     settings = environment.load(
         {"AGENT_DATA_ROOT": str(folder / "data"), "HOME": str(folder), "PATH": "/usr/bin:/bin"}
     )
-    initialise.initialise(settings, None, passphrase="only for numbers", throwaway=True)
+    initialise.initialise(settings, None, passphrase=PASSPHRASE, throwaway=True)
     runtime = build_runtime(settings)
     try:
         yield runtime

@@ -31,13 +31,13 @@ TEST = "tests/test_part0.py"
 
 def main() -> None:
     quick = measuring.is_quick()
-    rounds, modules = (1, 3) if quick else (ROUNDS, MODULES)
+    rounds, modules, functions = (1, 2, 2) if quick else (ROUNDS, MODULES, FUNCTIONS)
     with tempfile.TemporaryDirectory() as name:
         root = DataRoot(Path(name) / "data")
         root.path.mkdir()
         root.make_folders()
         folder = Path(name) / "target"
-        base, commit, files = _target(folder, root.var / "git", modules)
+        base, commit, files = _target(folder, root.var / "git", modules, functions)
         workspaces = Workspaces(root.var / "git", root.var / "workspaces")
         boxes = Sandbox(root, MemoryLedger(), check=lambda: Preflight(problems=()))
         same = {"boxes": boxes, "workspaces": workspaces, "test_paths": ("tests/",)}
@@ -59,34 +59,36 @@ def main() -> None:
     measuring.report("P20 with old and new tests, s", best["both"], best["plain"])
 
 
-def _module(number: int, step: int) -> str:
+def _module(number: int, step: int, functions: int) -> str:
     """Write functions of two lines that can go wrong; another `step` touches both of each."""
     return "\n\n".join(
         f"def part{n}(values):\n"
         f"    chosen = [value for value in values if value > {n + step}]\n"
         f"    return sum(chosen) + {number + step}\n"
-        for n in range(FUNCTIONS)
+        for n in range(functions)
     )
 
 
-def _tests(number: int, step: int) -> str:
+def _tests(number: int, step: int, functions: int) -> str:
     lines = ["import time", f"from part{number} import *", ""]
-    for n in range(FUNCTIONS):
+    for n in range(functions):
         wanted = sum(v for v in range(20) if v > n + step) + number + step
         lines += ["", f"def test_{n}():", "    time.sleep(0.01)"]
         lines += [f"    assert part{n}(range(20)) == {wanted}", ""]
     return "\n".join(lines)
 
 
-def _target(folder: Path, trusted: Path, modules: int) -> tuple[str, str, list[ChangedFile]]:
+def _target(
+    folder: Path, trusted: Path, modules: int, functions: int
+) -> tuple[str, str, list[ChangedFile]]:
     (folder / "tests").mkdir(parents=True)
     (folder / "pyproject.toml").write_text('[tool.pytest.ini_options]\npythonpath = ["."]\n')
     for number in range(modules):
-        (folder / f"part{number}.py").write_text(_module(number, 0))
-        (folder / f"tests/test_part{number}.py").write_text(_tests(number, 0))
+        (folder / f"part{number}.py").write_text(_module(number, 0, functions))
+        (folder / f"tests/test_part{number}.py").write_text(_tests(number, 0, functions))
     subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
     base = _commit(folder)
-    new = {"part0.py": _module(0, 1), TEST: _tests(0, 1)}
+    new = {"part0.py": _module(0, 1, functions), TEST: _tests(0, 1, functions)}
     files: list[ChangedFile] = []
     for path, text in new.items():
         place = folder / path
@@ -110,7 +112,7 @@ def _measure(
 ) -> MutationEvidence:
     tests = [file.path for file in files if file.path == TEST]
     evidence = mutants.measure(base=base, commit=commit, files=files, tests=tests, **STORY)
-    if not evidence.is_measured or not evidence.now.noticed:
+    if not evidence.is_measured or not evidence.now.noticed_faults:
         raise SystemExit(f"nothing was measured: {evidence.describe()}")
     return evidence
 

@@ -70,7 +70,7 @@ def fill(daemon: str, root: Path, secrets: list[str]) -> Callable[[], None]:
     for thread in threads:
         thread.start()
     wanted = min(SIZES[PoolName.AGENT].working, len(secrets) * BOXES_AT_ONCE.most)
-    while len(boxes.registered(root)[0]) < wanted:
+    while len(boxes.list_registered(root)[0]) < wanted:
         time.sleep(0.05)
     return lambda: [thread.join() for thread in threads] and None
 

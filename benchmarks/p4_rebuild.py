@@ -46,7 +46,7 @@ class BulkInsert:
         self._names = (f"plain-{number}.sqlite3" for number in count())
 
     def run(self) -> float:
-        built, _ = sqlite_index.newest(self._place / "index", PROJECTIONS)
+        built, _ = sqlite_index.find_newest(self._place / "index", PROJECTIONS)
         path = self._place / next(self._names)
         with (
             closing(sqlite3.connect(f"file:{built}?mode=ro", uri=True)) as source,

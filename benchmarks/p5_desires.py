@@ -116,7 +116,7 @@ def listing(book: Desires, clock: StandingClock, passed: timedelta) -> float:
 
 def top(book: Desires) -> list[str]:
     """After a year nothing is above the threshold, so the faded count too."""
-    return [desire.id for desire in book.listed(Filter(faded=True), limit=10).items]
+    return [desire.id for desire in book.list_desires(Filter(faded=True), limit=10).items]
 
 
 def agreed_sorting(index: IndexOnly, book: Desires, clock: StandingClock) -> float:
@@ -189,10 +189,10 @@ def operations(ledger: FileLedger, clock: StandingClock) -> dict[str, Callable[[
     return {
         "record": record,
         "reinforce": lambda: book.reinforce(next(chosen), actor="agent"),
-        "list": book.listed,
-        "list by tag": lambda: book.listed(Filter(tag="tag3")),
-        "search": lambda: book.listed(Filter(search="wish 12")),
-        "search in vain": lambda: book.listed(Filter(search="nowhere")),
+        "list": book.list_desires,
+        "list by tag": lambda: book.list_desires(Filter(tag="tag3")),
+        "search": lambda: book.list_desires(Filter(search="wish 12")),
+        "search in vain": lambda: book.list_desires(Filter(search="nowhere")),
         "show": lambda: book.get(next(chosen)),
         "ask for a promotion": lambda: promotions.request(made[0], actor="agent"),
         "survey": survey,

@@ -159,10 +159,10 @@ def _operations(timetable: Timetable) -> dict[str, Callable[[], Any]]:
             next(chosen), {"per_day_budget": next(budgets)}, actor="agent"
         ),
         "pause and resume": lambda: _pause_and_resume(timetable, next(chosen)),
-        "show": lambda: timetable.shown(timetable.get(next(chosen))),
-        "list ten": lambda: timetable.listed(limit=10),
+        "show": lambda: timetable.describe_schedule(timetable.get(next(chosen))),
+        "list ten": lambda: timetable.list_schedules(limit=10),
         "search": lambda: views.schedules(timetable.ledger, text="s42", limit=10),
-        "due": lambda: views.due(timetable.ledger, format_time(NOW), 64),
+        "due": lambda: views.list_due_schedules(timetable.ledger, format_time(NOW), 64),
         "next due": lambda: views.next_due(timetable.ledger),
         "history": lambda: timetable.history(schedule_id=made[0]),
     }
@@ -184,7 +184,7 @@ def _asked(question: Callable[[], object]) -> float:
 
 
 def _ours(index: Any) -> list[Any]:
-    return views.due(index, format_time(NOW), DUE)
+    return views.list_due_schedules(index, format_time(NOW), DUE)
 
 
 def _raw(index: IndexOnly) -> list[Any]:

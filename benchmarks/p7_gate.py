@@ -14,7 +14,7 @@ import measuring
 from astra.trusted.policy.call import Actor, Call, Footprint, Role, Tier
 from astra.trusted.policy.gate import Known, decide
 from astra.trusted.policy.grants import GrantKind, GrantPlaces, compile_grants
-from astra.trusted.policy.outside import outside
+from astra.trusted.policy.outside import build_grant_check
 from astra.trusted.policy.protected import protected_places
 
 TARGET = 100.0
@@ -36,7 +36,7 @@ def ours(count: int) -> float:
     )
     texts = [f"/projects/area{number}/docs" for number in range(count)]
     grants = compile_grants(GrantKind.WRITE_PATHS, texts, places=places)
-    check = outside(grants, lambda _call: "")
+    check = build_grant_check(grants, lambda _call: "")
     flags = {"PERSONA_MODE_ENABLED": True}
     path = f"/projects/area{count // 2}/docs/notes/today.md"
     call = Call(

@@ -31,7 +31,8 @@ PYTHON = sys.executable
 
 
 def main() -> None:
-    rounds, repeated = (2, 1) if measuring.is_quick() else (ROUNDS, STARTS)
+    quick = measuring.is_quick()
+    rounds, repeated, calls = (2, 1, 2) if quick else (ROUNDS, STARTS, CALLS)
     with tempfile.TemporaryDirectory(prefix="astra-p8-") as folder:
         environment = make_root(Path(folder))
         with (
@@ -47,15 +48,19 @@ def main() -> None:
             ) as astra,
             serving([PYTHON, str(HERE / "bare_mcp_server.py"), "http"], environment) as bare,
         ):
-            asyncio.run(measure(environment, astra, bare, rounds, repeated))
+            asyncio.run(
+                measure(environment, astra, bare, rounds=rounds, repeated=repeated, calls=calls)
+            )
 
 
 async def measure(
     environment: dict[str, str],
     astra: dict[str, str],
     bare: dict[str, str],
+    *,
     rounds: int,
     repeated: int,
+    calls: int,
 ) -> None:
     relay = StdioServerParameters(
         command=PYTHON, args=["-m", "astra.interfaces.cli.main", "mcp"], env=environment
@@ -65,22 +70,22 @@ async def measure(
     )
     for era, mode in (("2025-11-25", "legacy"), ("2026-07-28", "auto")):
         async with Client(relay, mode=mode) as ours, Client(server, mode=mode) as peer:
-            taken = await latencies(ours, peer, rounds)
+            taken = await latencies(ours, peer, rounds, calls)
             report(f"P8 tier-0 call, stdio {era} (ms)", *taken)
         async with over_http(astra, mode) as ours, over_http(bare, mode) as peer:
-            taken = await latencies(ours, peer, rounds)
+            taken = await latencies(ours, peer, rounds, calls)
             report(f"P8 tier-0 call, HTTP {era} (ms)", *taken)
     report("P13 astra mcp start (ms)", *await starts(relay, server, repeated), START_TARGET)
 
 
-async def latencies(ours: Client, peer: Client, rounds: int) -> tuple[float, float]:
+async def latencies(ours: Client, peer: Client, rounds: int, calls: int) -> tuple[float, float]:
     sides: list[tuple[Client, str, list[float]]] = [
         (ours, "astra_health", []),
         (peer, "health", []),
     ]
     for number in range(rounds):
         for client, tool, taken in sides:
-            for _ in range(CALLS):
+            for _ in range(calls):
                 started = time.perf_counter()
                 result = await client.call_tool(tool, {})
                 elapsed = time.perf_counter() - started

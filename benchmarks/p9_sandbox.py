@@ -21,7 +21,7 @@ import measuring
 from astra.trusted.policy.manifest import Manifest
 from astra.trusted.sandbox import machine, staging, threshold, toolchain
 from astra.trusted.sandbox.launch import Box, run
-from astra.trusted.sandbox.profile import arguments, compile_profile
+from astra.trusted.sandbox.profile import compile_profile, render_arguments
 
 ROUNDS = 100
 QUIET = {
@@ -86,18 +86,18 @@ def _bare(manifest: Manifest) -> Callable[[], None]:
 
     It starts as the same uid and by the same cheap way, from a thread that is the boxes' user.
     """
-    host = machine.look()
+    host = machine.inspect_machine()
     profile = compile_profile(manifest, command=("/usr/bin/true",), machine=host)
     left_out = {"--disable-userns", "--assert-userns-disabled"}
 
     def spawn() -> None:
         with contextlib.ExitStack() as stack:
-            stack.enter_context(threshold.lent(host.identity))
+            stack.enter_context(threshold.act_as(host.identity))
             files = {
                 path: _descriptor(text, stack).fileno() for path, text in profile.files.items()
             }
             sources = {path: path for path in manifest.write_paths}
-            words = [w for w in arguments(profile, sources, files) if w not in left_out]
+            words = [w for w in render_arguments(profile, sources, files) if w not in left_out]
             done = subprocess.run(
                 [host.bwrap, *words, "/usr/bin/true"],
                 capture_output=True,
@@ -108,7 +108,7 @@ def _bare(manifest: Manifest) -> Callable[[], None]:
             )
             _expect(done.returncode == 0)
 
-    return lambda: threshold.in_thread_of_its_own(spawn)
+    return lambda: threshold.run_in_own_thread(spawn)
 
 
 def _raw(words: tuple[str, ...]) -> Callable[[], None]:
@@ -133,7 +133,7 @@ def _yard() -> Iterator[tuple[Path, Path]]:
         folder.chmod(0o755)
         (folder / "work").mkdir()
         (folder / "work" / "test_small.py").write_text(TESTS)
-        staging.hand_over(folder / "work", machine.look().identity)
+        staging.hand_over(folder / "work", machine.inspect_machine().identity)
         yield folder / "work", folder / "data"
 
 

@@ -2,10 +2,10 @@
 
     python scripts/matrix.py [--output FILE] [ROW …]
 
-Rows for parts that do not exist yet (executing goals, research) are not here, so that readiness
-says no-go for them. What is written says which code it is about and when it ran; it counts once the
-operator has signed it with `astra readiness --matrix FILE`. The smoke row is the guided story, from
-a proposal to a release.
+What is written says which code it is about and when it ran; it counts once the operator has signed
+it with `astra readiness --matrix FILE`. A row that is not there is a no-go. The row of goals with
+the flag on is the story of a night, from a desire to a release; the smoke row is `astra smoke` and
+the guided story, from a proposal to a release.
 """
 
 import argparse
@@ -39,7 +39,23 @@ ROWS: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "tests/acceptance/test_deploy_agent_code.py",
         ),
     ),
-    "smoke-on": ("smoke", "on", ("tests/acceptance/test_demo.py",)),
+    "goals-off": (
+        "goal execution",
+        "off",
+        ("tests/acceptance/test_goals.py", "tests/acceptance/test_tasks.py", "tests/attack/goals"),
+    ),
+    "goals-on": ("goal execution", "on", ("tests/acceptance/test_every_night.py",)),
+    "research-off": (
+        "research plans",
+        "off",
+        ("tests/acceptance/test_research.py", "tests/attack/research"),
+    ),
+    "research-on": ("research plans", "on", ("tests/acceptance/test_research_on.py",)),
+    "smoke-on": (
+        "smoke",
+        "on",
+        ("tests/acceptance/test_smoke.py", "tests/acceptance/test_demo.py"),
+    ),
 }
 
 

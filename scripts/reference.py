@@ -169,7 +169,8 @@ def _settings() -> Iterator[str]:
     )
     yield (
         f"One actor may make {caps.CALL_BURST:,} calls at once and {caps.CALLS_PER_SECOND:,} a"
-        " second in the long run (`too_many_calls`), besides the budgets of a day. Of its refusals"
+        " second in the long run (`too_many_calls`), besides the budgets of a day"
+        " (`budgets.tool_per_day`, `budgets.actor_per_day`). Of its refusals"
         f" {caps.REFUSALS_A_MINUTE} a minute have a record of their own, and the others are counted"
         f" in one (`tool_refusals_counted`). Of a call's arguments a record keeps"
         f" {caps.STORED_ARGUMENTS:,} bytes and the digest of all of them."
@@ -208,7 +209,8 @@ def _kind(hint: Any) -> str:
         return "a list of texts"
     if get_origin(hint) is Literal:
         return " or ".join(f"`{option}`" for option in get_args(hint))
-    return {str: "a text", int: "a whole number", bool: "true or false"}[hint]
+    names = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
+    return "nothing" if hint is type(None) else names[hint]
 
 
 def _default(value: Any) -> str:
@@ -295,7 +297,9 @@ def _tools() -> Iterator[str]:
         "Every door calls these. They are advertised with underscores and understood with dots too."
         " Tier 0 reads; tier 1 writes locally, within a budget a day; tier 2 reaches outside and"
         " needs a one-time approval. A tool is absent from every list while one of its flags is"
-        " off, and operator tools exist only where an operator speaks."
+        " off, and operator tools exist only where an operator speaks. A refusal answers `code`,"
+        " `detail` and `next_step`, and `approval_id` where a signature would let the same call"
+        " through."
     )
     rows = [
         (
@@ -305,10 +309,11 @@ def _tools() -> Iterator[str]:
             + (" operators only" if tool.operator_only else ""),
             tool.description,
             ", ".join(f"`{name}`" for name in tool.input.model_fields),
+            ", ".join(f"`{name}`" for name in tool.output.model_fields),
         )
-        for tool in make_registry().every()
+        for tool in make_registry().list_all()
     ]
-    yield _table(("tool", "tier", "there while", "what", "takes"), rows)
+    yield _table(("tool", "tier", "there while", "what", "takes", "answers"), rows)
 
 
 def _http() -> Iterator[str]:

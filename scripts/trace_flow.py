@@ -43,10 +43,10 @@ def main() -> int:
     trace = Trace()
     with tempfile.TemporaryDirectory(prefix="astra-flow-") as name:
         story = Story(folder=Path(name), console=Console(as_json=True))
-        os.environ.update(story.world())
-        demo_target.make(story.folder / "agent")
-        story.astra("init", "agent", "--throwaway")
-        (story.folder / "data" / "astra.toml").write_text(demo_target.configuration())
+        os.environ.update(story.build_environment())
+        demo_target.make_repository(story.folder / "agent")
+        story.run_astra("init", "agent", "--throwaway")
+        (story.folder / "data" / "astra.toml").write_text(demo_target.build_configuration())
         play = threading.Thread(target=play_flow, args=[story, trace])
         threading.setprofile(trace)
         sys.setprofile(trace)
@@ -66,21 +66,21 @@ def main() -> int:
 
 def play_flow(story: Story, trace: Trace) -> None:
     try:
-        story.until((story.folder / "data/var/run/astra.sock").exists)
-        story.astra("config", "sign")
-        story.astra("flags", "set", "ASTRA_CODE_WRITE_ENABLED", "on")
-        story.astra("deploy")
-        story.until(lambda: count_settled(story) == 1)
+        story.wait_until((story.folder / "data/var/run/astra.sock").exists)
+        story.run_astra("config", "sign")
+        story.run_astra("flags", "set", "ASTRA_CODE_WRITE_ENABLED", "on")
+        story.run_astra("deploy")
+        story.wait_until(lambda: count_settled(story) == 1)
         trace.on = True
-        change = str(story.agent(demo_agent.PROPOSING)["id"])
-        story.until(lambda: in_chain(story, "approval_requested", change))
-        story.astra("changes", "approve", change, "--deploy")
-        story.until(lambda: count_settled(story) > 1)
+        change = str(story.play_agent(demo_agent.PROPOSING)["id"])
+        story.wait_until(lambda: in_chain(story, "approval_requested", change))
+        story.run_astra("changes", "approve", change, "--deploy")
+        story.wait_until(lambda: count_settled(story) > 1)
         trace.on = False
     finally:
         with contextlib.suppress(Exception):
-            story.astra("stop", "--now")
-        story.astra("down")
+            story.run_astra("stop", "--now")
+        story.run_astra("down")
 
 
 def in_chain(story: Story, event: str, about: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from astra.trusted.policy.assertions import encoded
+from astra.trusted.policy.assertions import encode_base64url
 
 PRESENT, VERIFIED, ATTESTED = 0x01, 0x04, 0x40
 
@@ -63,8 +63,8 @@ class Authenticator:
         data = self._data(ATTESTED) + made
         attestation = cbor({"fmt": "none", "attStmt": {}, "authData": data})
         return {
-            "client_data": encoded(self._client("webauthn.create", challenge, **client)),
-            "attestation": encoded(attestation),
+            "client_data": encode_base64url(self._client("webauthn.create", challenge, **client)),
+            "attestation": encode_base64url(attestation),
         }
 
     def get(self, challenge: str, *, kind: str = "webauthn.get", **client: Any) -> dict[str, str]:
@@ -72,16 +72,16 @@ class Authenticator:
         data, seen = self._data(), self._client(kind, challenge, **client)
         signature = self.key.sign(data + hashlib.sha256(seen).digest(), ec.ECDSA(hashes.SHA256()))
         return {
-            "authenticator_data": encoded(data),
-            "client_data": encoded(seen),
-            "signature": encoded(signature),
+            "authenticator_data": encode_base64url(data),
+            "client_data": encode_base64url(seen),
+            "signature": encode_base64url(signature),
         }
 
     def sign(self, statement: dict[str, Any], **client: Any) -> dict[str, Any]:
         """Sign a decision: the challenge is the hash of its statement."""
         from astra.trusted.policy import authority
 
-        answer = self.get(encoded(authority.challenge(statement)), **client)
+        answer = self.get(encode_base64url(authority.challenge(statement)), **client)
         return {"statement": statement, "key": self.id, **answer}
 
     def _data(self, more: int = 0) -> bytes:

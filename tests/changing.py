@@ -131,6 +131,7 @@ class ChangesHere:
     on: bool = True
     stopped: bool = False
     whole: bool = True
+    deploy_objection: str = "there is nothing to go back to"
     root: RootInMemory = field(default_factory=RootInMemory)
     scanner: FakeScanner = field(default_factory=FakeScanner)
     tests: FakeTests = field(default_factory=FakeTests)
@@ -179,7 +180,7 @@ class ChangesHere:
 
     def propose(self, *edits: Edit, reason: str = "it should be 42", **more: Any) -> Change:
         wanted = edits or (WholeFile(path="agent.py", content=b"def answer():\n    return 42\n"),)
-        if "from_branch" in more:
+        if "from_branch" in more or "reverts" in more:
             wanted = edits
         proposal = Proposal(reason=reason, edits=wanted, **more)
         return self.changes.proposals.propose(
@@ -244,6 +245,7 @@ class ChangesHere:
             closed=self._closed,
             ledger_is_whole=lambda: self.whole,
             quarantined=lambda: quarantined_commits(self.root.ledger),
+            find_deploy_objection=lambda: self.deploy_objection,
         )
 
     def _closed(self) -> str:

@@ -1,6 +1,32 @@
-"""Shared set-up: Hypothesis runs the same examples every time, so that green stays green."""
+"""Shared set-up: the same Hypothesis examples every time, and what takes long begins first."""
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("astra", derandomize=True, max_examples=50, deadline=None)
 settings.load_profile("astra")
+
+LONG = (
+    "tests/browser/",
+    "tests/integration/schedules/",
+    "tests/acceptance/test_demo.py",
+    "tests/acceptance/test_benchmarks.py",
+    "tests/integration/daemon/test_description.py",
+    "tests/integration/reserve/",
+)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with groups that one worker runs alone and with what takes long.
+
+    What begins last should be short, or one worker waits for the other at the end. Everything else
+    stays in the order it has, which is random.
+    """
+    items.sort(key=_begins_late)
+
+
+def _begins_late(item: pytest.Item) -> int:
+    if item.get_closest_marker("xdist_group"):
+        return 0
+    return 1 if item.nodeid.startswith(LONG) else 2

@@ -46,11 +46,16 @@ class Server(http.server.ThreadingHTTPServer):
 PLAIN = SERVER + "\nServer().serve_forever()\n"
 
 
-def until(condition: Callable[[], Any], *, seconds: float = 120.0) -> Any:
+def until(
+    condition: Callable[[], Any],
+    *,
+    seconds: float = 120.0,
+    otherwise: Callable[[], Any] = lambda: "it never came",
+) -> Any:
     """Wait for something to become true; how long it takes is not what is tested."""
     deadline = time.monotonic() + seconds
     while not (found := condition()):
-        assert time.monotonic() < deadline, "it never came"
+        assert time.monotonic() < deadline, otherwise()
         time.sleep(0.02)
     return found
 
@@ -129,7 +134,7 @@ class Stage:
 
     def running(self, instance: str) -> Any:
         state = self.holder.state()
-        return state and state.of(instance)
+        return state and state.find_instance(instance)
 
     @property
     def port(self) -> int:

@@ -5,16 +5,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from astra.deployments import events, views
+from astra.deployments.migrating import Migrations
+from astra.deployments.plan import Plan
 from astra.deployments.ports import Checked, Running, Verdict
 from astra.deployments.requests import Requests
 from astra.deployments.stage import Stage
 from astra.deployments.upkeep import Upkeep
 from astra.deployments.views import Deployment
-from astra.deployments.watching import Plan
 from astra.deployments.work import Work
 from astra.testing import RootInMemory
 from astra.trusted.ledger import views as records
-from holding import FakeHolder, FakePace, FakeReleases
+from holding import FakeHolder, FakeMigration, FakePace, FakeReleases, FakeSnapshots
 
 PLAN = Plan(command=("serve",), port=0, network="host", state="/state", watch_seconds=10, keep=3)
 
@@ -35,9 +36,9 @@ class FakeCommand:
     well: bool = True
     runs: int = 0
 
-    def run(self, release: str, folder: str, running: Running) -> Checked:
-        assert folder.endswith(release)
-        assert running.release == release
+    def run(self, plan: Plan, folder: str, running: Running) -> Checked:
+        assert plan.health_command
+        assert folder.endswith(running.release)
         self.runs += 1
         return Checked(ok=self.well, detail="the command said so")
 
@@ -51,8 +52,12 @@ class World:
     pace: FakePace = field(default_factory=FakePace)
     approved: FakeApproved = field(default_factory=FakeApproved)
     command: FakeCommand = field(default_factory=FakeCommand)
+    snapshots: FakeSnapshots = field(default_factory=FakeSnapshots)
     plan: Plan = PLAN
     stopped: bool = False
+
+    def __post_init__(self) -> None:
+        self.migration = FakeMigration(self.snapshots, self.holder)
 
     @property
     def requests(self) -> Requests:
@@ -69,10 +74,15 @@ class World:
             plan=lambda: self.plan,
             stopped=lambda: self.stopped,
         )
-        return Work(stage=stage, upkeep=Upkeep(stage))
+        snapshots = wrap(self.snapshots)
+        migrations = Migrations(stage=stage, snapshots=snapshots, command=wrap(self.migration))
+        return Work(stage=stage, upkeep=Upkeep(stage, snapshots), migrations=migrations)
 
     def keep_serving(self) -> str:
         return self.work().upkeep.keep_serving()
+
+    def retry_rollback(self) -> str:
+        return self.work().retry_rollback()
 
     def request(self, commit: str = "a") -> Deployment:
         """Ask for a deployment of a commit, one minute after the last."""
@@ -95,11 +105,13 @@ class World:
         self.holder.behaviours[made.release] = behaviour
         return made
 
-    def roll_back(self, release: str | None = None) -> Deployment:
+    def roll_back(self, release: str | None = None, *, keep_state: bool = False) -> Deployment:
         self.root.clock.advance(minutes=1)
         target = self.requests.choose(release).id
-        serving = views.live(self.root.ledger)
-        content = events.rollback_content(release=target, serving=serving.id if serving else "")
+        serving = views.live_release(self.root.ledger)
+        content = events.rollback_content(
+            release=target, serving=serving.id if serving else "", keep_state=keep_state
+        )
         signed = self.root.sign(events.ROLLBACK_ORDERED, content)
         return self.requests.roll_back(release, signed)
 

@@ -5,9 +5,8 @@ import os
 import select
 import signal
 import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -22,7 +21,9 @@ from astra.testing import SetClock
 from astra.trusted.file_ledger import owner_lock
 from astra.trusted.kernel.clock import format_time
 from astra.trusted.settings import environment
+from warm_start import warm
 
+COMMAND = "astra.interfaces.cli.main"
 PASSPHRASE = "correct horse battery"
 
 
@@ -30,6 +31,7 @@ PASSPHRASE = "correct horse battery"
 class Astra:
     folder: Path
     extra: dict[str, str] = field(default_factory=dict[str, str])
+    start: Callable[..., list[str]] = warm
 
     @property
     def root(self) -> Path:
@@ -48,7 +50,7 @@ class Astra:
 
     def run(self, *words: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "astra.interfaces.cli.main", *map(str, words)],
+            self.start(COMMAND, *words),
             env={**self.environment, **environment},
             cwd=self.folder,
             stdin=subprocess.DEVNULL,
@@ -63,11 +65,18 @@ class Astra:
         assert done.returncode == code, f"{done.stdout}\n{done.stderr}"
         return json.loads(done.stdout)
 
+    def sign_target(self, *lines: str) -> None:
+        """Sign these settings of the target beside its repository and branch, and nothing else."""
+        path = self.root / "astra.toml"
+        place = [line for line in path.read_text().splitlines() if line[:6] in {"repo =", "branch"}]
+        path.write_text("\n".join(["[target]", *place, *lines, ""]))
+        self.json("config", "sign")
+
     def follow(self, wanted: str) -> None:
         """Follow the ledger from its first record until one of a type comes."""
         words = ["ledger", "tail", "--follow", "--count", "1000", "--json"]
         with subprocess.Popen(
-            [sys.executable, "-m", "astra.interfaces.cli.main", *words],
+            self.start(COMMAND, *words),
             env=self.environment,
             cwd=self.folder,
             stdout=subprocess.PIPE,
@@ -90,28 +99,23 @@ class Astra:
 
     def kill_daemon(self) -> None:
         """Kill it the hard way, and come back when nothing of it is left."""
-        _kill(self.daemon_pid())
+        kill_process(self.daemon_pid())
 
     def end(self) -> None:
         """Leave nothing running when a test is over, without the time that a command takes."""
         run = self.root / "var" / "run"
         if {path.name for path in run.glob("*.sock")} - {socket_path.NAME, socket_path.MCP}:
             self.run("down")  # which ends an app in its own way
-        pid = owner_lock.holder(run / "owner.lock")
+        pid = owner_lock.find_holder(run / "owner.lock")
         if pid not in (None, os.getpid()):
-            _kill(pid)
+            kill_process(pid)
 
 
-def _kill(pid: int) -> None:
-    try:
-        descriptor = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return
-    try:
-        signal.pidfd_send_signal(descriptor, signal.SIGKILL)
-        select.select([descriptor], [], [])
-    finally:
-        os.close(descriptor)
+def kill_process(pid: int) -> None:
+    """Kill it the hard way, and come back when nothing of it is left."""
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+    wait_for_end(pid)
 
 
 @contextmanager
@@ -142,3 +146,15 @@ def make_repository(path: Path) -> Path:
     for words in (["init", "-q", "-b", "trunk"], ["add", "."], [*identity, "commit", "-qm", "one"]):
         subprocess.run(["git", *words], cwd=path, check=True)
     return path
+
+
+def wait_for_end(pid: int) -> None:
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    try:
+        ready, _, _ = select.select([descriptor], [], [], 60)
+        assert ready, f"process {pid} is still there"
+    finally:
+        os.close(descriptor)

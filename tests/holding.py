@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from astra.adapters.supervisor.channel import HolderRefused
+from astra.deployments.plan import Plan
 from astra.deployments.ports import AppSpec, Built, Checked, HolderState, Running
 from astra.trusted.kernel.errors import AstraError
 
@@ -46,6 +47,7 @@ class FakeHolder:
     reloadable: bool = True
     reloads: list[tuple[str, list[str]]] = field(default_factory=list[tuple[str, list[str]]])
     retired: list[str] = field(default_factory=list[str])
+    stopped: list[str] = field(default_factory=list[str])
     _count: int = 0
 
     def state(self) -> HolderState | None:
@@ -101,6 +103,11 @@ class FakeHolder:
         self.retired.append(self.instances.pop(instance).spec.release)
         return {"drained": True, "killed": False, "lost": 0, "seconds": 0.0}
 
+    def stop(self, instance: str) -> Mapping[str, Any]:
+        self.stopped.append(self.instances[instance].spec.release)
+        self.end(instance)
+        return {"drained": True, "killed": False, "lost": 0, "cut": 0, "seconds": 0.0}
+
     def end(self, instance: str) -> None:
         self.instances.pop(instance, None)
         if self.live == instance:
@@ -109,7 +116,7 @@ class FakeHolder:
     def is_expected(self) -> bool:
         return self.state() is not None
 
-    def said(self) -> str:
+    def read_output(self) -> str:
         return "what the app said"
 
     def close(self) -> None:
@@ -127,6 +134,7 @@ class FakeHolder:
 @dataclass
 class FakeReleases:
     folders: dict[str, str] = field(default_factory=dict[str, str])
+    settings: dict[str, bytes] = field(default_factory=dict[str, bytes])
     backups: set[str] = field(default_factory=set[str])
     changes: dict[str, tuple[bytes | None, bytes | None]] = field(
         default_factory=dict[str, tuple[bytes | None, bytes | None]]
@@ -135,14 +143,25 @@ class FakeReleases:
     status: dict[str, Any] = field(default_factory=dict[str, Any])
     trouble: AstraError | None = None
 
-    def build(self, release: str, commit: str, *, correlation: str) -> Built:
+    def build(self, release: str, commit: str, *, correlation: str, settings: bytes = b"") -> Built:
         del correlation
         if self.trouble:
             raise self.trouble
-        self.folders[release] = f"digest of {commit}"
-        return Built(folder=self.folder(release), digest=self.folders[release], files=3, size=30)
+        sealed = self.settings.setdefault(release, settings)
+        self.folders[release] = f"digest of {commit} {sealed!r}"
+        return Built(
+            folder=self.folder(release),
+            digest=self.folders[release],
+            files=3,
+            size=30,
+            settings=f"digest of {sealed!r}",
+        )
 
-    def intact(self, release: str, digest: str) -> bool:
+    def read_settings(self, release: str, digest: str) -> bytes:
+        assert f"digest of {self.settings[release]!r}" == digest
+        return self.settings[release]
+
+    def is_intact(self, release: str, digest: str) -> bool:
         return self.folders.get(release) == digest
 
     def folder(self, release: str) -> str:
@@ -165,6 +184,59 @@ class FakeReleases:
 
     def write_status(self, document: Mapping[str, Any]) -> None:
         self.status = dict(document)
+
+
+@dataclass
+class FakeSnapshots:
+    """The app's state as a list of what was done to it."""
+
+    state: list[str] = field(default_factory=list[str])
+    saved: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    aside: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    size: int = 0
+
+    def measure(self, folder: str) -> int:
+        del folder
+        return self.size
+
+    def take(self, release: str, folder: str) -> int:
+        del folder
+        self.saved[release] = list(self.state)
+        self.aside.pop(release, None)
+        return self.size
+
+    def restore(self, release: str, folder: str) -> None:
+        del folder
+        if release not in self.saved:
+            raise AstraError("its snapshot is gone", next_step="astra rollback --keep-state")
+        self.aside.setdefault(release, self.state)
+        self.state = list(self.saved[release])
+
+    def undo_restore(self, release: str, folder: str) -> None:
+        del folder
+        self.state = self.aside.pop(release, self.state)
+
+    def drop_set_aside(self, release: str) -> None:
+        self.aside.pop(release, None)
+
+    def remove(self, release: str) -> None:
+        self.saved.pop(release, None)
+
+
+@dataclass
+class FakeMigration:
+    """A command that does its work first and is killed, or fails, only afterwards."""
+
+    snapshots: FakeSnapshots
+    holder: FakeHolder
+    outcome: Checked = field(default_factory=lambda: Checked(ok=True, detail="exit code 0"))
+
+    def run(self, plan: Plan, folder: str, release: str, *, correlation: str) -> Checked:
+        del folder, correlation
+        assert plan.before_start
+        assert not self.holder.instances, "nothing of the app may run meanwhile"
+        self.snapshots.state.append(release)
+        return self.outcome
 
 
 @dataclass

@@ -2,7 +2,6 @@
 
 import contextlib
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +12,8 @@ import httpx2
 from astra.trusted.kernel.signatures import KeyPair
 from astra.trusted.ledger.record import Head
 from astra.trusted.policy import authority
-from driver import PASSPHRASE, Astra
+from driver import COMMAND, PASSPHRASE, Astra
+from warm_start import warm
 
 BROWSER = {"Sec-Fetch-Site": "same-origin"}
 
@@ -74,7 +74,7 @@ class Served:
 @contextlib.contextmanager
 def served(astra: Astra, *words: str, **environment: str) -> Iterator[Served]:
     """Run `astra up` on a free port until the block ends."""
-    command = [sys.executable, "-m", "astra.interfaces.cli.main", "up", "--port", "0", *words]
+    command = warm(COMMAND, "up", "--port", "0", *words)
     with subprocess.Popen(
         command,
         env={**astra.environment, **environment},

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import json
 import subprocess
-import sys
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -14,14 +13,14 @@ from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, ToolListChangedNotification
 
-from driver import Astra
+from driver import COMMAND, Astra
+from warm_start import warm
 
 ERAS = ("legacy", "auto")
-ASTRA = [sys.executable, "-m", "astra.interfaces.cli.main"]
 
 
 def parameters(astra: Astra, *words: str, **environment: str) -> StdioServerParameters:
-    command, *arguments = [*ASTRA, "mcp", *words]
+    command, *arguments = warm(COMMAND, "mcp", *words)
     env = {**astra.environment, **environment}
     return StdioServerParameters(command=command, args=arguments, env=env, cwd=astra.folder)
 
@@ -124,7 +123,7 @@ class RawClient:
 @contextlib.contextmanager
 def raw(astra: Astra, *words: str, **environment: str) -> Iterator[RawClient]:
     with subprocess.Popen(
-        [*ASTRA, "mcp", *words],
+        warm(COMMAND, "mcp", *words),
         env={**astra.environment, **environment},
         cwd=astra.folder,
         stdin=subprocess.PIPE,
@@ -142,7 +141,7 @@ def raw(astra: Astra, *words: str, **environment: str) -> Iterator[RawClient]:
 @contextlib.contextmanager
 def loopback(astra: Astra) -> Iterator[dict[str, str]]:
     """Run the daemon that also serves MCP on a port; gives its url and token."""
-    command = [sys.executable, "-m", "astra.interfaces.mcp.http", "--data-root", str(astra.root)]
+    command = warm("astra.interfaces.mcp.http", "--data-root", astra.root)
     with subprocess.Popen(
         command, env=astra.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:

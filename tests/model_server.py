@@ -32,6 +32,9 @@ class Raw:
     promised: int | None = None
 
 
+_USAGE = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+
+
 class QuietServer(ThreadingHTTPServer):
     """A server whose clients may leave in the middle: that is what some tests do."""
 
@@ -45,11 +48,14 @@ class ModelServer:
     """Answers each call with what `say` makes of the request.
 
     A document is an answer in the form, a text a plain one, `Use` a call of a tool, a number a
-    status, `Raw` itself. Where a stream is asked for, it comes as one.
+    status, `Raw` itself. Where a stream is asked for, it comes as one, unless `streams` is off.
     """
 
-    def __init__(self, say: Say) -> None:
+    def __init__(self, say: Say, *, streams: bool = True) -> None:
         self.say = say
+        self.usage: Callable[[dict[str, Any]], Any] = lambda _request: dict(_USAGE)
+        """What it reports that a call used, as OpenAI's dialect says it."""
+        self.streams = streams
         self.calls: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         outer = self
@@ -61,7 +67,9 @@ class ModelServer:
                 outer.calls.append(request)
                 outer.headers.append({name.lower(): v for name, v in self.headers.items()})
                 anthropic = self.path.partition("?")[0].endswith("/messages")
-                self._send(_answer(outer.say(request), request, anthropic=anthropic))
+                asked = request if outer.streams else {**request, "stream": False}
+                said, usage = outer.say(request), outer.usage(request)
+                self._send(_answer(said, asked, usage, anthropic=anthropic))
 
             def _send(self, answer: Raw) -> None:
                 self.send_response(answer.status)
@@ -93,12 +101,12 @@ class ModelServer:
         self._server.server_close()
 
 
-def _answer(said: Any, request: dict[str, Any], *, anthropic: bool) -> Raw:
+def _answer(said: Any, request: dict[str, Any], usage: Any, *, anthropic: bool) -> Raw:
     if isinstance(said, Raw):
         return said
     if isinstance(said, int):
         return as_json({"type": "error", "error": {"type": "x", "message": "no"}}, status=said)
-    document = _message(request, said) if anthropic else _completion(request, said)
+    document = _message(request, said) if anthropic else _completion(request, said, usage)
     if not request.get("stream"):
         return as_json(document)
     events = _message_events(document) if anthropic else _chunks(document)
@@ -111,7 +119,21 @@ def as_json(document: Any, *, status: int = 200, **headers: str) -> Raw:
     return Raw(status=status, body=body, headers={"Content-Type": "application/json", **headers})
 
 
-def _completion(request: dict[str, Any], said: Any) -> dict[str, Any]:
+def report_honestly(request: dict[str, Any]) -> dict[str, int]:
+    """Report what a tokenizer would make of a request, with four bytes a token."""
+    size = sum(len(json.dumps(message["content"])) for message in request["messages"])
+    return make_usage(size // 4, 50)
+
+
+def make_usage(prompt_tokens: int, completion_tokens: int) -> dict[str, int]:
+    return {
+        "prompt_tokens": prompt_tokens,
+        "completion_tokens": completion_tokens,
+        "total_tokens": prompt_tokens + completion_tokens,
+    }
+
+
+def _completion(request: dict[str, Any], said: Any, usage: Any) -> dict[str, Any]:
     """Answer with a tool call where a form was asked for, and with plain text for a text."""
     message: dict[str, Any] = {"role": "assistant", "content": None}
     if isinstance(said, Use):
@@ -129,7 +151,7 @@ def _completion(request: dict[str, Any], said: Any) -> dict[str, Any]:
         "created": 1_700_000_000,
         "model": request["model"],
         "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120},
+        "usage": usage,
     }
 
 

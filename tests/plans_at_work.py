@@ -9,7 +9,14 @@ from pydantic import BaseModel
 from astra.bootstrap.planning import Running, make_running
 from astra.plans.door import PlanDoor
 from astra.plans.model import AgentPlan, Step
-from astra.plans.ports import ModelUnavailable, Prompt, Reply, Usage
+from astra.plans.ports import (
+    ChangeOutcomes,
+    ModelUnavailable,
+    NoOutcomes,
+    Prompt,
+    Reply,
+    Usage,
+)
 from astra.plans.states import State
 from astra.testing import CounterInMemory, GateInMemory
 from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Tool
@@ -118,7 +125,7 @@ class RefusedOnce:
     def __init__(self) -> None:
         self.hosts: list[tuple[str, int]] = []
 
-    def since(self, plan: AgentPlan, sequence: int) -> tuple[tuple[str, int], ...]:
+    def read_since(self, plan: AgentPlan, sequence: int) -> tuple[tuple[str, int], ...]:
         assert plan.sequence < sequence
         found, self.hosts = tuple(self.hosts), []
         return found
@@ -144,6 +151,7 @@ class PlansAtWork(CounterInMemory):
         self.why_closed = ""
         self.boxes, self.heard, self.coder = NoBoxes(), Heard(), NotedCoder()
         self.refused = RefusedOnce()
+        self.tested: ChangeOutcomes = NoOutcomes()
         self.most_at_once = most_at_once
         self.running = self.new_running()
 
@@ -170,6 +178,7 @@ class PlansAtWork(CounterInMemory):
             notifier=self.heard,
             closed=lambda: self.why_closed,
             most_at_once=self.most_at_once,
+            outcomes=self.tested,
         )
 
     def script(self, *sayings: Any) -> ScriptedModel:
@@ -232,7 +241,7 @@ class PlansAtWork(CounterInMemory):
         self.running.control.decide(plan.id, action, signed, **how)
 
     def signed(self, plan: AgentPlan, action: str, **how: Any) -> Any:
-        wanted = self.running.control.wanted(plan.id, action, **how)
+        wanted = self.running.control.describe_decision(plan.id, action, **how)
         return self.gate.root.sign(wanted["type"], wanted["content"])
 
     def _tools(self) -> tuple[AnyTool, ...]:

@@ -15,6 +15,7 @@ from astra.adapters.witnesses.checking import check_data_root
 from astra.bootstrap.build import build_runtime
 from astra.bootstrap.runtime import Runtime
 from astra.trusted.calls.counter import Request
+from astra.trusted.file_ledger.stored import ChainFiles
 from astra.trusted.files.data_root import DataRoot
 from astra.trusted.kernel import signatures
 from astra.trusted.kernel.clock import SystemClock
@@ -71,7 +72,7 @@ class RecordWorld:
         statement = authority.draft(
             action,
             content,
-            root_id=authority.keys(runtime.ledger).root_id,
+            root_id=authority.find_keys(runtime.ledger).root_id,
             head=settled_head(runtime.ledger),
             now=SystemClock().now(),
         )
@@ -105,8 +106,9 @@ class RecordWorld:
 
     def problems(self) -> list[tuple[str, int]]:
         """Verify the files as `astra ledger verify` does."""
-        key = self.root.ledger_key().public
-        report = check_data_root(self.root, public_key=key).report
+        key = self.root.read_ledger_key().public
+        stored_chain = ChainFiles(self.root.var / "ledger")
+        report = check_data_root(self.root, stored_chain, public_key=key).report
         return [(problem.kind, problem.sequence) for problem in report.problems]
 
     # What an attacker with the data root in hand does

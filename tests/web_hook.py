@@ -15,6 +15,17 @@ class Hook(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.heard: list[str] = []
         self.ended = threading.Event()
+        self.changed = threading.Condition()
+
+    def take(self, text: str) -> None:
+        with self.changed:
+            self.heard.append(text)
+            self.changed.notify_all()
+
+    def wait_for(self, count: int) -> None:
+        """Come back when so many messages were heard."""
+        with self.changed:
+            assert self.changed.wait_for(lambda: len(self.heard) >= count, timeout=60)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -22,7 +33,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.heard.append(body["message"])
+        self.server.take(body["message"])
         if self.path.startswith("/hang"):
             self.server.ended.wait()
         self.send_response(500 if self.path.startswith("/dead") else 200)

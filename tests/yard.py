@@ -32,7 +32,7 @@ class Yard:
         box: dict[str, Any] | None = None,
         **options: Any,
     ) -> Outcome:
-        staging.hand_over(self.work, machine.identity())
+        staging.hand_over(self.work, machine.choose_identity())
         manifest = manifest or self.manifest
         manifest = replace(manifest, limits=limits or manifest.limits)
         return self.launch(

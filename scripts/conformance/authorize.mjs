@@ -1,6 +1,7 @@
 // Preloaded into the conformance suite, which has no option for headers: adds the bearer token to
-// every HTTP request, below fetch and undici, and changes nothing else.
-import { createRequire } from "node:module";
+// every HTTP request, below fetch and undici and in node's own client, and changes nothing else.
+import http from "node:http";
+import { createRequire, syncBuiltinESMExports } from "node:module";
 
 const { Agent, setGlobalDispatcher } = createRequire(process.argv[1])("undici");
 const authorization = `Bearer ${process.env.CONFORMANCE_TOKEN}`;
@@ -16,3 +17,11 @@ setGlobalDispatcher(
       dispatch({ ...options, headers: added(options.headers) }, handler),
   ),
 );
+
+const plainRequest = http.request;
+http.request = (...asked) => {
+  const request = plainRequest(...asked);
+  request.setHeader("authorization", authorization);
+  return request;
+};
+syncBuiltinESMExports();

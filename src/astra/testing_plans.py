@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from astra.plans.ports import Model, NoModel
+from astra.spend.model import NOBODY, Account
 
 
 class MemoryPlanFiles:
@@ -29,11 +30,13 @@ class OneModel:
 
     def __init__(self) -> None:
         self.model: Model | None = None
+        self.account = NOBODY
 
     def configured(self) -> bool:
         return self.model is not None
 
-    def current(self) -> Model:
+    def current(self, account: Account = NOBODY) -> Model:
+        self.account = account
         if self.model is None:
             raise NoModel("no model is configured", next_step="set [model] in astra.toml")
         return self.model

@@ -22,6 +22,8 @@ BOUNDED: Mapping[str, str] = MappingProxyType(
         "tool_count": "a row for each tool and outcome",
         "approval_count": "a row for each state",
         "global_grant": "what the operator granted, piece by piece, to every plan",
+        "merge_permission": "standing permissions for changes that the operator signed",
+        "permission": "standing permissions that the operator signed",
         "token": "tokens that the operator made",
         "device": "devices that are subscribed now",
         "open_call": "calls that run now",
@@ -30,6 +32,8 @@ BOUNDED: Mapping[str, str] = MappingProxyType(
         "schedule": "schedules there are; firings are elsewhere",
         "schedule_after": "schedules there are",
         "quarantine": "commits that a person approved and that failed in service: some in a year",
+        "alert_open": "alerts that are raised now: one for each rule at most",
+        "alert_silence": "one for each rule that was ever silenced",
         "json_each": "what the caller passed",
     }
 )
@@ -51,25 +55,27 @@ class Explains(Protocol):
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]: ...
 
 
-def scanned(index: Explains, sql: str, parameters: Sequence[Any]) -> list[str]:
+def find_scanned_tables(index: Explains, sql: str, parameters: Sequence[Any]) -> list[str]:
     """Name the growing tables that a question would read from end to end."""
     if any(piece in sql for piece in ALLOWED):
         return []
     plan = index.query(f"EXPLAIN QUERY PLAN {sql}", parameters)
     schema = dict(index.query("SELECT name, coalesce(sql, '') FROM sqlite_master", ()))
-    growing = (name for name in _scans(plan, sql, schema) if name in schema)
+    growing = (name for name in _find_scans(plan, sql, schema) if name in schema)
     return [name for name in growing if name not in BOUNDED]
 
 
-def _scans(plan: Iterable[tuple[Any, ...]], sql: str, schema: Mapping[str, str]) -> Iterable[str]:
+def _find_scans(
+    plan: Iterable[tuple[Any, ...]], sql: str, schema: Mapping[str, str]
+) -> Iterable[str]:
     """Name the tables that are read whole; an index over a few chosen rows is not the table."""
     for row in plan:
         match = _SCAN.match(str(row[-1]))
         if match and " WHERE " not in schema.get(match[2] or "", ""):
-            yield _table(match[1], sql)
+            yield _resolve_table(match[1], sql)
 
 
-def _table(name: str, sql: str) -> str:
+def _resolve_table(name: str, sql: str) -> str:
     """Give the table behind a short name: `d` of `desire d`."""
     match = re.search(rf"(?:FROM|JOIN) (\w+) (?:AS )?{re.escape(name)}\b", sql)
     return match[1] if match else name

@@ -62,8 +62,8 @@ def test_write_tools_are_hidden_and_kind_while_the_flag_is_off(astra: Astra) -> 
     assert f"astra flags set {WRITE} on" in refused["next_step"]
     astra.json("flags", "set", WRITE, "on")
     assert hidden <= names()
-    assert call(astra, "execute_goal", code=1)["code"] == "not_available"
-    assert call(astra, "deploy_agent_code", code=3)["code"] == "needs_approval"
+    assert call(astra, "execute_goal", code=1, goal="goal_00000000")["code"] == "not_found"
+    assert call(astra, "deploy_agent_code", code=1)["code"] == "no_app"
 
 
 def test_with_persona_mode_off_the_source_view_is_gone(astra: Astra) -> None:

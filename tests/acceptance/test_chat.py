@@ -153,6 +153,7 @@ def test_a_model_that_fails_is_an_error_where_openais_clients_look(
     with pytest.raises(openai.APIStatusError) as error:
         client.chat.completions.create(model="astra", messages=hello)
     assert "did not answer" in error.value.message
+    assert (error.value.status_code, error.value.body["upstream_status"]) == (500, 500)
     with pytest.raises(openai.APIError) as error:
         list(client.chat.completions.create(model="astra", messages=hello, stream=True))
     assert "did not answer" in error.value.message
@@ -166,6 +167,11 @@ def test_a_model_that_fails_is_an_error_where_openais_clients_look(
         ({"messages": [{"role": "user", "content": ""}]}, "bad_message"),
         ({"messages": []}, "bad_input"),
         ({"messages": [{"role": "user", "content": "x"}], "n": 2}, "bad_input"),
+        (
+            {"messages": [{"role": "user", "content": "x"}], "temperature": 0},
+            "unsupported_parameter",
+        ),
+        ({"messages": [{"role": "user", "content": "x"}], "sauce": 1}, "unsupported_parameter"),
         ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, "bad_input"),
     ],
 )
@@ -173,7 +179,27 @@ def test_a_completion_that_cannot_be_given_says_why(
     site: Served, secret: str, body: dict[str, Any], code: str
 ) -> None:
     with site.client(secret) as http:
-        problem(http.post("/v1/chat/completions", json=body), 400, code)
+        said = http.post("/v1/chat/completions", json=body)
+        problem(said, 400, code)
+    error = said.json()["error"]
+    assert (error["code"], error["type"]) == (code, "invalid_request_error")
+
+
+def test_every_refusal_below_v1_has_the_shape_that_openais_clients_read(
+    site: Served, secret: str
+) -> None:
+    with site.client(secret) as http, site.client() as stranger:
+        answers = [
+            (stranger.get("/v1/models"), 401, "authentication_error"),
+            (http.get("/v1/models/other"), 404, "not_found_error"),
+            (http.get("/v1/nothing"), 404, "not_found_error"),
+            (http.post("/v1/chat/completions", content=b"{"), 400, "invalid_request_error"),
+        ]
+        assert http.get("/v1/models/astra").json()["id"] == "astra"
+    for said, status, kind in answers:
+        assert said.status_code == status
+        assert said.json()["error"]["type"] == kind
+        assert said.json()["next_step"] in said.json()["error"]["message"]
 
 
 def test_a_terminal_shows_the_answer_and_how_to_go_on(site: Served, model: ModelServer) -> None:
@@ -261,3 +287,42 @@ def test_a_killed_daemon_loses_no_question_and_the_talk_goes_on(
     assert not shown["answering"]
     server.say = lambda _request: "yes"
     assert night.json("chat", "still?", "--conversation", kept["id"])["text"] == "yes"
+
+
+def test_a_conversation_is_deleted_by_the_command_and_by_the_route(
+    site: Served, model: ModelServer, secret: str
+) -> None:
+    words = "nobody else should read this"
+    script(model, f"I heard: {words}")
+    with site.client(secret) as http:
+        one, two = (http.post("/api/chat", json={"text": words}).json() for _ in range(2))
+        deletion = http.delete(f"/api/chat/{one['conversation']}").json()
+        assert deletion == {"id": one["conversation"], "messages": 2, "in_ledger": 0}
+        problem(http.get(f"/api/chat/{one['conversation']}"), 404, "conversation_deleted")
+        assert http.delete(f"/api/chat/{one['conversation']}").status_code == 404
+    refused = site.astra.run("chat", "delete", two["conversation"])
+    assert "add --yes" in refused.stderr
+    site.astra.json("chat", "delete", two["conversation"], "--yes")
+    listed = site.astra.json("chat", "--list")["items"]
+    assert not {one["conversation"], two["conversation"]} & {each["id"] for each in listed}
+    holding = [
+        path
+        for folder in ("var/ledger", "var/conversations", "conversations")
+        for path in (site.astra.root / folder).rglob("*")
+        if path.is_file() and words in path.read_text()
+    ]
+    assert holding == []
+    assert site.astra.json("ledger", "verify")["ok"]
+
+
+def test_an_agent_and_a_viewer_delete_nothing(
+    site: Served, model: ModelServer, secret: str
+) -> None:
+    script(model, "hello")
+    with site.client(secret) as http:
+        identifier = http.post("/api/chat", json={"text": "hello"}).json()["conversation"]
+    for role in ("agent", "viewer"):
+        with site.client(site.token(role)["secret"]) as http:
+            assert http.delete(f"/api/chat/{identifier}").status_code == 403
+    with site.client(secret) as http:
+        assert http.get(f"/api/chat/{identifier}").status_code == 200

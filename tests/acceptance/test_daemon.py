@@ -1,31 +1,14 @@
 """One daemon owns a data root: started on demand, alone, and gone when nobody needs it."""
 
-import os
-import select
 import signal
 import subprocess
-import sys
 import threading
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
-from driver import Astra
-
-
-def wait_for_end(pid: int) -> None:
-    try:
-        descriptor = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return
-    try:
-        ready, _, _ = select.select([descriptor], [], [], 60)
-        assert ready, f"process {pid} is still there"
-    finally:
-        os.close(descriptor)
-
-
-def kill(pid: int) -> None:
-    os.kill(pid, signal.SIGKILL)
-    wait_for_end(pid)
+from driver import COMMAND, Astra, kill_process, wait_for_end
+from warm_start import cold, warm
 
 
 def test_a_command_starts_it_and_the_next_one_finds_it(astra: Astra) -> None:
@@ -52,7 +35,7 @@ def test_many_commands_at_once_share_one(astra: Astra) -> None:
 
 def test_a_second_one_is_refused_with_the_holders_pid(astra: Astra) -> None:
     pid = astra.daemon_pid()
-    command = [sys.executable, "-m", "astra.interfaces.daemon.server", "--data-root", astra.root]
+    command = warm("astra.interfaces.daemon.server", "--data-root", astra.root)
     second = subprocess.run(
         command, env=astra.environment, capture_output=True, text=True, check=False
     )
@@ -61,14 +44,14 @@ def test_a_second_one_is_refused_with_the_holders_pid(astra: Astra) -> None:
 
 
 def test_a_second_up_says_so_kindly(astra: Astra) -> None:
-    pid = astra.daemon_pid()
-    refused = astra.json("up", code=1)
-    assert (refused["code"], refused["pid"]) == ("ledger_locked", pid)
+    with _run_up(astra) as process:
+        refused = astra.json("up", code=1)
+        assert (refused["code"], refused["pid"]) == ("ledger_locked", process.pid)
 
 
 def test_after_kill_9_the_stale_socket_and_lock_are_no_obstacle(astra: Astra) -> None:
     pid = astra.daemon_pid()
-    kill(pid)
+    kill_process(pid)
     assert (astra.root / "var" / "run" / "astra.sock").exists()
     assert astra.daemon_pid() != pid
 
@@ -81,25 +64,32 @@ def test_it_leaves_by_itself_when_nobody_comes(astra: Astra) -> None:
 
 
 def test_up_runs_in_the_foreground_until_it_is_told_to_end(astra: Astra) -> None:
-    command = [sys.executable, "-m", "astra.interfaces.cli.main", "up"]
+    with _run_up(astra) as process:
+        assert astra.daemon_pid() == process.pid
+        environment = Path(f"/proc/{process.pid}/environ").read_text()
+        assert "ASTRA_OPERATOR_PASSPHRASE" not in environment
+
+
+@contextmanager
+def _run_up(astra: Astra) -> Generator[subprocess.Popen[str]]:
     with subprocess.Popen(
-        command, env=astra.environment, stderr=subprocess.PIPE, text=True
+        cold(COMMAND, "up", "--port", "0"), env=astra.environment, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stderr is not None
         line = next(line for line in process.stderr if "serving" in line)
         assert str(astra.root) in line
-        assert astra.daemon_pid() == process.pid
-        environment = Path(f"/proc/{process.pid}/environ").read_text()
-        assert "ASTRA_OPERATOR_PASSPHRASE" not in environment
+        yield process
         process.send_signal(signal.SIGTERM)
         process.stderr.read()
         assert process.wait(timeout=60) == 0
 
 
 def test_its_environment_carries_neither_the_passphrase_nor_what_loads_code(astra: Astra) -> None:
+    astra.start = cold
     astra.extra |= {"PYTHONPATH": "/tmp", "LD_DEBUG_OUTPUT": "/tmp/x", "PYTHONSTARTUP": "/tmp/x"}
+    astra.extra["ASTRA_BACKUP_PASSPHRASE"] = "of the backups"
     environment = Path(f"/proc/{astra.daemon_pid()}/environ").read_text()
-    for name in ("ASTRA_OPERATOR_PASSPHRASE", "PYTHONPATH", "LD_DEBUG_OUTPUT", "PYTHONSTARTUP"):
+    for name in ("PASSPHRASE", "PYTHONPATH", "LD_DEBUG_OUTPUT", "PYTHONSTARTUP"):
         assert name not in environment
 
 

@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,11 @@ import pytest
 
 from astra.trusted.sandbox import boxes
 from deploying import EXAMPLE, PYTHON, Traffic, fetch, until
-from driver import Astra, make_repository
+from driver import COMMAND, Astra, kill_process, make_repository
+from forge_service import forge_service
+from git_servers import make_bare, read_ref, smart_http
 from http_driver import served
+from warm_start import cold
 
 CONFIGURATION = f"""
 [target]
@@ -33,6 +35,17 @@ network = "host"
 keep = 3
 """
 CRASHES = "import os, threading\nthreading.Timer(0.3, os._exit, [9]).start()\n"
+SECOND = """
+import os, pathlib, runpy, threading, time
+
+def crash_when_told():
+    while not pathlib.Path(os.environ["ASTRA_STATE"], "crash").exists():
+        time.sleep(0.05)
+    os._exit(9)
+
+threading.Thread(target=crash_when_told, daemon=True).start()
+runpy.run_module("agent_server", run_name="__main__")
+"""
 
 
 @dataclass
@@ -131,6 +144,8 @@ def test_a_commit_is_deployed_served_replaced_and_brought_back(site: Site) -> No
 
 def test_a_release_that_dies_after_its_health_is_taken_back_and_quarantined(site: Site) -> None:
     good = site.deploy()["deployment"]["release"]
+    # Long enough for the second crash on a busy machine; trouble ends the watch at once.
+    site.configure(CONFIGURATION.replace("watch_seconds = 1", "watch_seconds = 300"))
     bad = site.commit(
         "agent_server/loop.py", CRASHES + (EXAMPLE / "agent_server/loop.py").read_text()
     )
@@ -151,6 +166,27 @@ def test_a_release_that_dies_after_its_health_is_taken_back_and_quarantined(site
     assert any("serves again" in note["text"] for note in notes)
 
 
+def test_each_rollback_asks_for_one_repair_also_when_the_daemon_is_killed(site: Site) -> None:
+    def list_repairs() -> list[dict[str, Any]]:
+        goals = site.astra.json("goals", "list")["items"]
+        return [goal for goal in goals if goal["source"] == "rollback"]
+
+    site.deploy()
+    loop = (EXAMPLE / "agent_server/loop.py").read_text()
+    site.commit("agent_server/loop.py", CRASHES + loop)
+    taken_back = site.deploy(code=1)["deployment"]
+    site.astra.kill_daemon()
+    until(lambda: len(list_repairs()) == 1)
+    (goal,) = list_repairs()
+    assert goal["task"] == "repair_after_rollback"
+    assert goal["state"] == "proposed"
+    assert taken_back["id"] in goal["text"]
+    site.astra.kill_daemon()
+    assert [again["id"] for again in list_repairs()] == [goal["id"]]
+    story = site.astra.json("ledger", "story", goal["id"])["items"]
+    assert "deployment_rolled_back" in [record["type"] for record in story]
+
+
 def test_a_release_that_never_gets_healthy_is_not_switched_to(site: Site) -> None:
     good = site.deploy()["deployment"]["release"]
     site.commit("agent_server/__main__.py", "raise SystemExit('broken at import')\n")
@@ -163,7 +199,7 @@ def test_a_release_that_never_gets_healthy_is_not_switched_to(site: Site) -> Non
 def test_the_app_outlives_the_daemon_and_the_next_daemon_knows_it(site: Site) -> None:
     release = site.deploy()["deployment"]["release"]
     port, daemon = site.status()["port"], site.astra.daemon_pid()
-    os.kill(daemon, signal.SIGKILL)
+    kill_process(daemon)
     assert fetch(port, "/healthz")["release"] == release
     assert site.status()["release"] == release
     assert site.astra.daemon_pid() != daemon
@@ -176,7 +212,7 @@ def test_the_dashboards_port_is_held_for_the_next_daemon_while_the_app_runs(site
         release = site.serving()
         with page.client(page.login()) as http:
             assert http.get("/api/status").status_code == 200
-            os.kill(site.astra.daemon_pid(), signal.SIGKILL)
+            site.astra.kill_daemon()
         with page.client() as http:
             assert http.get("/").status_code == 503
             assert "astra up" in http.get("/").text
@@ -188,7 +224,7 @@ def test_the_dashboards_port_is_held_for_the_next_daemon_while_the_app_runs(site
 
 def test_a_killed_holder_is_replaced_and_the_app_serves_again(site: Site) -> None:
     release = site.deploy()["deployment"]["release"]
-    os.kill(site.status()["holder"], signal.SIGKILL)
+    kill_process(site.status()["holder"])
     until(lambda: site.status()["state"] == "running")
     assert site.serving() == release
     assert "app_restarted" in site.events()
@@ -198,7 +234,7 @@ def test_daemon_and_holder_killed_together_come_back_with_the_next_command(site:
     release = site.deploy()["deployment"]["release"]
     holder, daemon = site.status()["holder"], site.astra.daemon_pid()
     for pid in (daemon, holder):
-        os.kill(pid, signal.SIGKILL)
+        kill_process(pid)
     until(lambda: site.status()["state"] == "running")
     assert site.serving() == release
     assert site.status()["holder"] != holder
@@ -216,9 +252,9 @@ def test_a_holder_that_hangs_is_replaced_by_the_daemon(site: Site) -> None:
 def test_a_killed_app_is_started_again_without_the_daemon(site: Site) -> None:
     site.deploy()
     port = site.status()["port"]
-    ((box,), _) = boxes.registered(site.astra.root)
-    os.kill(site.astra.daemon_pid(), signal.SIGKILL)
-    with boxes.held(box) as process:
+    ((box,), _) = boxes.list_registered(site.astra.root)
+    site.astra.kill_daemon()
+    with boxes.hold_process(box) as process:
         assert process is not None
         assert boxes.kill(process)
         assert boxes.wait_dead(process, 60)
@@ -310,6 +346,24 @@ def test_bodies_of_functions_are_reloaded_and_everything_else_is_a_restart(site:
     assert fetch(port, "/api/greeting")["greeting"] == "Greetings from the agent"
 
 
+def test_code_and_command_that_changed_together_go_back_together(site: Site) -> None:
+    first = site.deploy()["deployment"]["release"]
+    site.commit("second.py", SECOND)
+    other_command = CONFIGURATION.replace("-m agent_server", "-m second")
+    site.configure(other_command.replace("watch_seconds = 1", "watch_seconds = 300"))
+    site.deploy("--no-wait")
+    second = until(lambda: (found := site.serving()) != first and found)
+    (site.astra.root / "app-state" / "crash").touch()
+    until(lambda: "deployment_rolled_back" in site.events())
+    until(lambda: site.status()["state"] == "running")
+    with Traffic(site.status()["port"]) as traffic:
+        traffic.more(20)
+    assert traffic.releases == {first}, f"old code with its own command, not with that of {second}"
+    assert traffic.lost == []
+    assert "rollback_failed" not in site.events()
+    assert site.status()["release"] == first
+
+
 def test_staging_first_and_a_push_after_the_operators_checks(site: Site) -> None:
     remote = site.astra.folder / "remote.git"
     subprocess.run(["git", "init", "-q", "--bare", remote], check=True)
@@ -332,6 +386,100 @@ def test_staging_first_and_a_push_after_the_operators_checks(site: Site) -> None
     assert subprocess.check_output(head, text=True).strip() == commit
     assert not (site.astra.folder / "hooked").exists()
     assert not (site.astra.root / "var" / "run" / "staging.sock").exists()
+
+
+def test_a_persons_commit_stops_one_push_and_a_sync_lets_the_next_one_out(site: Site) -> None:
+    remote = make_bare(site.astra.folder / "remote.git", "trunk")
+    text = CONFIGURATION.replace("[target]", f'[target]\nupstream = "{remote}"')
+    site.configure(text.replace("[deploy]", f'[deploy]\npush_remote = "{remote}"'))
+    first = site.deploy()
+    until(lambda: "release_pushed" in site.events())
+    assert read_ref(remote, "trunk") == first["commit_hash"]
+    commit_as_person(remote, site.astra.folder / "person")
+    site.commit("notes.txt", "by the agent\n")
+    assert site.deploy()["success"], "a push decides nothing about a deployment"
+    until(lambda: "release_push_failed" in site.events())
+    (failed,) = [
+        record["data"]
+        for record in site.astra.json("ledger", "tail", "--count", "100")["items"]
+        if record["type"] == "release_push_failed"
+    ]
+    assert failed["code"] == "behind"
+    assert "astra sync" in failed["next_step"]
+    assert site.astra.json("sync", "--yes")["state"] == "merged"
+    merged = site.deploy()
+    until(lambda: read_ref(remote, "trunk") == merged["commit_hash"])
+    until(lambda: site.events().count("release_pushed") == 2)
+
+
+MIGRATION = """
+import os, pathlib, sys
+with pathlib.Path(os.environ["ASTRA_STATE"], "schema").open("a") as schema:
+    schema.write("{version}\\n")
+sys.exit({code})
+"""
+
+
+def test_a_migration_runs_once_for_each_release_and_goes_back_with_it(site: Site) -> None:
+    command = f'before_start = "{PYTHON} migrate.py"\nwatch_seconds = 1'
+    site.configure(CONFIGURATION.replace("watch_seconds = 1", command))
+    schema = site.astra.root / "app-state" / "schema"
+    site.commit("migrate.py", MIGRATION.format(version="first", code=0))
+    first = site.deploy()["deployment"]["release"]
+    assert schema.read_text() == "first\n"
+    site.commit("migrate.py", MIGRATION.format(version="second", code=0))
+    second = site.deploy()["deployment"]["release"]
+    site.astra.kill_daemon()
+    assert site.serving() == second
+    assert schema.read_text() == "first\nsecond\n", "not again with a daemon that is new"
+    site.commit("migrate.py", MIGRATION.format(version="broken", code=1))
+    failed = site.deploy(code=1)["deployment"]
+    assert (failed["state"], site.serving()) == ("failed", second)
+    assert schema.read_text() == "first\nsecond\n", "what a failed migration wrote is taken back"
+    assert site.astra.json("rollback")["release"] == first == site.serving()
+    assert schema.read_text() == "first\n"
+
+
+def commit_as_person(remote: Path, clone: Path) -> None:
+    identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
+    subprocess.run(["git", "clone", "-q", remote, clone], check=True)
+    (clone / "readme").write_text("by a person\n")
+    for words in (["add", "-A"], ["commit", "-qm", "by a person"], ["push", "-q"]):
+        subprocess.run(["git", *identity, *words], cwd=clone, check=True)
+
+
+def test_a_change_goes_out_as_a_pull_request_and_the_token_stays_a_secret(site: Site) -> None:
+    token, folder = "tok-8c1f70aa93", site.astra.folder / "remotes"
+    remote = make_bare(folder / "team" / "app.git", "trunk")
+    secrets = site.astra.root / "var" / "secrets"
+    secrets.mkdir(exist_ok=True)
+    (secrets / "PUSH").write_text(f"{token}\n")
+    with smart_http(folder, token) as server, forge_service("gitea", token) as forge:
+        deploy = f'''[deploy]
+push = "pull-request"
+push_remote = "{server.address}/team/app.git"
+push_token = "PUSH"
+forge = "gitea"
+forge_api = "{forge.api}"'''
+        site.configure(CONFIGURATION.replace("[deploy]", deploy))
+        first = site.deploy()
+        until(lambda: "release_pushed" in site.events())
+    (pull,) = forge.pulls
+    commit = first["commit_hash"]
+    assert pull["head"]["ref"] == f"astra/{commit[:12]}"
+    assert pull["base"] == "trunk"
+    assert read_ref(remote, f"astra/{commit[:12]}") == commit
+    assert read_ref(remote, "trunk") == "", "the branch itself is for people to move"
+    (pushed,) = [
+        record
+        for record in site.astra.json("ledger", "tail", "--count", "100")["items"]
+        if record["type"] == "release_pushed"
+    ]
+    assert pushed["data"]["pull_request"] == pull["html_url"]
+    ledger = b"".join(
+        path.read_bytes() for path in (site.astra.root / "var" / "ledger").glob("*.ndjson")
+    )
+    assert token.encode() not in ledger
 
 
 def test_without_an_app_in_the_configuration_it_says_what_to_do(site: Site) -> None:
@@ -362,14 +510,14 @@ def test_an_agent_asks_and_an_operator_approves_the_deployment(site: Site) -> No
 
 def test_up_brings_the_app_up_and_ctrl_c_ends_it(site: Site) -> None:
     site.astra.run("down")
-    command = [sys.executable, "-m", "astra.interfaces.cli.main", "up"]
+    command = cold(COMMAND, "up", "--port", "0")
     with subprocess.Popen(command, env=site.astra.environment, cwd=site.astra.folder) as up:
         until((site.astra.root / "var" / "run" / "astra.sock").exists)
         until(lambda: (found := site.status()) and found["state"] == "running")
         port = site.status()["port"]
         assert fetch(port, "/healthz")["status"] == "ok"
         up.send_signal(signal.SIGINT)
-        up.wait(30)
+        up.wait(120)
     with pytest.raises(OSError, match="refused"):
         fetch(port)
 

@@ -82,17 +82,16 @@ def test_a_desire_becomes_a_goal_when_the_operator_signs(astra: Astra) -> None:
     astra.json("approve", approval["id"])
     (goal,) = goals_once_there(astra)
     assert (goal["text"], goal["desire_id"]) == ("learn to sail", made["id"])
-    assert astra.json("goals", "show", goal["id"]) == goal
+    shown = astra.json("goals", "show", goal["id"])
+    assert {name: shown[name] for name in goal} == goal
     assert astra.json("desires", "show", made["id"])["goal_id"] == goal["id"]
     story = astra.json("ledger", "story", made["id"])["items"]
     told = [
         record["type"] for record in story if not record["type"].startswith(("tool_", "budget"))
     ]
-    assert [kind for kind in told if kind != "desire_half_life_set"] == [
-        *STORY,
-        "desire_promoted",
-        "goal_created",
-    ]
+    kinds = [kind for kind in told if kind != "desire_half_life_set"]
+    expected = [*STORY, "desire_promoted", "goal_created"]
+    assert kinds[: len(expected)] == expected, "then it is planned and put before the operator"
     assert astra.json("desires", "promote", made["id"], code=1)["code"] == "already_promoted"
     feed = call(astra, "astra.awareness.read", kind="outcome")["items"]
     assert goal["id"] in feed[0]["text"]
@@ -115,8 +114,8 @@ def test_a_rejected_promotion_tells_the_agent_why(astra: Astra) -> None:
     made = astra.json("desires", "record", "rule the world")
     approval = call(astra, "astra_desires_promote", code=3, id=made["id"])["approval_id"]
     astra.json("reject", approval, "--reason", "too big a boat")
-    (note,) = call(astra, "astra.awareness.read")["items"]
-    assert "too big a boat" in note["text"]
+    notes = call(astra, "astra.awareness.read")["items"]
+    assert any("too big a boat" in note["text"] for note in notes), notes
     assert astra.json("goals", "list")["items"] == []
 
 

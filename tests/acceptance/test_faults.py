@@ -25,11 +25,11 @@ run(Box(command=("sh", "-c", "echo up; sleep 600")), data_root=Path(sys.argv[1])
 def test_down_and_the_next_start_end_boxes_that_nobody_registered(astra: Astra) -> None:
     with unregistered_box(astra.root) as launcher:
         assert astra.json("down") == {"ended": False, "boxes_ended": 1}
-        assert boxes.marked(astra.root) == []
+        assert boxes.list_marked(astra.root) == []
         launcher.wait(60)
     with unregistered_box(astra.root) as launcher:
         astra.json("status")
-        assert boxes.marked(astra.root) == []
+        assert boxes.list_marked(astra.root) == []
         launcher.wait(60)
 
 

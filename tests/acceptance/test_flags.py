@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from driver import PASSPHRASE, Astra
+from driver import COMMAND, PASSPHRASE, Astra
+from warm_start import cold
 
 WRITE = "ASTRA_CODE_WRITE_ENABLED"
 
@@ -64,7 +65,7 @@ def on_a_terminal(astra: Astra, *words: str, answers: list[str]) -> str:
     if pid == 0:
         os.execve(
             sys.executable,
-            [sys.executable, "-m", "astra.interfaces.cli.main", *words],
+            cold(COMMAND, *words),
             {**astra.environment, "ASTRA_OPERATOR_PASSPHRASE": "not this one"},
         )
     shown = b""

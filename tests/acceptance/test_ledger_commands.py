@@ -2,10 +2,10 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
-from driver import Astra
+from driver import COMMAND, Astra
+from warm_start import warm
 
 WRITE = "ASTRA_CODE_WRITE_ENABLED"
 
@@ -53,9 +53,9 @@ def test_a_story_follows_an_id(astra: Astra) -> None:
 
 def test_tail_follows_what_is_appended(astra: Astra) -> None:
     astra.daemon_pid()
-    command = [sys.executable, "-m", "astra.interfaces.cli.main", "ledger", "tail", "--follow"]
+    command = warm(COMMAND, "ledger", "tail", "--follow", "--json")
     with subprocess.Popen(
-        [*command, "--json"], env=astra.environment, stdout=subprocess.PIPE, text=True
+        command, env=astra.environment, stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
         first = [json.loads(process.stdout.readline())["type"] for _ in range(2)]

@@ -5,12 +5,12 @@ import pty
 import re
 import select
 import subprocess
-import sys
 
 import pytest
 
-from driver import Astra
+from driver import COMMAND, Astra
 from http_driver import served
+from warm_start import warm
 
 
 def test_up_serves_the_port_and_a_link_opens_a_session_once(astra: Astra) -> None:
@@ -24,10 +24,43 @@ def test_up_serves_the_port_and_a_link_opens_a_session_once(astra: Astra) -> Non
         assert opened["data"]["session"] == who["id"]
 
 
-def test_without_a_page_login_says_what_to_do(astra: Astra) -> None:
-    said = astra.json("login", code=1)
-    assert said["code"] == "no_page"
-    assert "astra up" in said["next_step"]
+def test_login_has_a_page_served_by_whatever_runs(astra: Astra) -> None:
+    astra.extra |= {"ASTRA_PORT": "0"}
+    before = astra.json("status")["daemon"]
+    assert (before["url"], before["on_demand"]) == (None, True)
+    url = astra.json("login")["url"]
+    after = astra.json("status")["daemon"]
+    assert url.startswith(f"{after['url']}/login#")
+    assert after["pid"] != before["pid"]
+    assert astra.json("login")["url"].startswith(after["url"])
+    assert astra.daemon_pid() == after["pid"]
+
+
+def test_up_takes_over_from_a_daemon_that_a_command_started_and_from_no_other(
+    astra: Astra,
+) -> None:
+    before = astra.daemon_pid()
+    with served(astra) as site:
+        now = astra.json("status")["daemon"]
+        assert (now["port"], now["on_demand"]) == (site.port, False)
+        assert now["pid"] != before
+        refused = astra.json("up", "--port", "0", code=1)
+        assert refused["pid"] == now["pid"]
+        assert "astra login" in refused["next_step"]
+
+
+def test_a_daemon_without_a_page_by_choice_stays_without_one(astra: Astra) -> None:
+    with subprocess.Popen(
+        warm(COMMAND, "up", "--no-port"),
+        env=astra.environment,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stderr is not None
+        assert any("serving" in line for line in process.stderr)
+        assert astra.json("login", code=1)["code"] == "no_page"
+        process.terminate()
+        process.stderr.read()
 
 
 def test_a_port_that_is_taken_is_a_clear_error(astra: Astra) -> None:
@@ -55,7 +88,7 @@ def test_only_loopback_ports_can_be_asked_for(astra: Astra, port: str) -> None:
 
 def test_the_link_goes_to_a_terminal_and_not_into_a_log(astra: Astra) -> None:
     master, slave = pty.openpty()
-    command = [sys.executable, "-m", "astra.interfaces.cli.main", "up", "--port", "0"]
+    command = warm(COMMAND, "up", "--port", "0")
     with subprocess.Popen(
         command, env=astra.environment, stdin=slave, stdout=slave, stderr=subprocess.PIPE
     ) as process:

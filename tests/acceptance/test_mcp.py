@@ -1,6 +1,7 @@
 """An agent's client over `astra mcp`: it sees its tools and its source, and is refused politely."""
 
 import asyncio
+import fcntl
 import json
 import os
 import select
@@ -15,7 +16,7 @@ from mcp_types import ElicitResult
 
 from astra.bootstrap.build import build_runtime
 from astra.trusted.settings import environment
-from driver import Astra
+from driver import Astra, kill_process
 from mcp_driver import ERAS, Heard, answer, connected, names, parameters, raw, refusal
 
 WRITE = "ASTRA_CODE_WRITE_ENABLED"
@@ -47,13 +48,8 @@ async def test_every_tool_is_listed_with_schemas_and_annotations(shared: Astra, 
     for tool in tools:
         hints = tool.annotations
         assert hints is not None
-        assert None not in {
-            hints.title,
-            hints.read_only_hint,
-            hints.destructive_hint,
-            hints.idempotent_hint,
-            hints.open_world_hint,
-        }, tool.name
+        assert None not in {hints.read_only_hint, hints.open_world_hint}, tool.name
+        assert hints.read_only_hint or hints.destructive_hint is not None, tool.name
         assert tool.input_schema["type"] == "object"
         jsonschema.Draft202012Validator.check_schema(tool.output_schema)
     read_only = {
@@ -72,7 +68,9 @@ async def test_it_reads_its_own_source_as_structure_and_as_text(shared: Astra, m
         result = await client.call_tool("read_source_code", {"path": "agent.py"})
         found = await answer(client, "search_source", pattern="return 42")
     assert "return 42" in result.structured_content["text"]
-    assert json.loads(result.content[0].text) == result.structured_content
+    assert result.content[0].text == result.structured_content["text"]
+    facts = json.loads(result.content[1].text)
+    assert {**facts, "text": result.content[0].text} == result.structured_content
     jsonschema.validate(result.structured_content, schemas["read_source_code"])
     jsonschema.validate(found, schemas["search_source"])
 
@@ -86,7 +84,7 @@ async def test_every_boundary_refuses_with_a_reason_and_a_next_step(shared: Astr
         ("read_source_code", {"path": "agent.p"}, "not_found"),
         ("write_file", {"path": "../astra.toml", "content": "x"}, "path_parent_reference"),
         ("deploy_agent_code", {}, "flag_off"),
-        ("research_and_summarize", {}, "not_available"),
+        ("research_and_summarize", {}, "bad_arguments"),
         ("astra_approvals_approve", {"id": "apr_1"}, "operator_only"),
     ]
     async with connected(shared) as client:
@@ -239,7 +237,7 @@ async def test_a_session_survives_the_daemon_being_killed(astra: Astra) -> None:
     heard = Heard()
     async with connected(astra, message_handler=heard) as client:
         before = (await in_thread(astra, "status"))["daemon"]["pid"]
-        kill(before)
+        kill_process(before)
         assert (await answer(client, "astra_health"))["status"] == "ok"
         await heard.change()
         assert (await in_thread(astra, "status"))["daemon"]["pid"] != before
@@ -248,7 +246,7 @@ async def test_a_session_survives_the_daemon_being_killed(astra: Astra) -> None:
 
 async def test_a_stateless_session_survives_it_too(astra: Astra) -> None:
     async with connected(astra, mode="auto") as client:
-        kill((await in_thread(astra, "status"))["daemon"]["pid"])
+        kill_process((await in_thread(astra, "status"))["daemon"]["pid"])
         assert (await answer(client, "astra_health"))["status"] == "ok"
 
 
@@ -261,7 +259,7 @@ def test_what_is_under_way_when_the_daemon_dies_is_answered_once(astra: Astra) -
         asked = client.post(
             "tools/call", name="write_file", arguments={"path": "a", "content": "b"}
         )
-        kill(pid)
+        kill_process(pid)
         while (said := client.read()).get("id") != asked:
             assert said["method"] == "notifications/tools/list_changed"
         assert "result" in said or said["error"]["data"]["code"] == "uncertain"
@@ -271,7 +269,7 @@ def test_what_is_under_way_when_the_daemon_dies_is_answered_once(astra: Astra) -
 def test_a_session_follows_a_daemon_that_somebody_else_starts(astra: Astra) -> None:
     with raw(astra) as client:
         client.introduce()
-        kill(astra.daemon_pid())
+        kill_process(astra.daemon_pid())
         astra.daemon_pid()
         assert client.read()["method"] == "notifications/tools/list_changed"
 
@@ -382,15 +380,98 @@ async def test_the_relay_starts_the_daemon_when_there_is_none(astra: Astra) -> N
         assert (await answer(client, "astra_health"))["status"] == "ok"
 
 
-def kill(pid: int) -> None:
-    descriptor = os.pidfd_open(pid)
-    os.kill(pid, signal.SIGKILL)
-    ended, _, _ = select.select([descriptor], [], [], 60)
-    os.close(descriptor)
-    assert ended
-
-
 def test_the_socket_is_its_owners_alone(shared: Astra) -> None:
     shared.daemon_pid()
     socket = Path(shared.root / "var" / "run" / "mcp.sock")
     assert socket.stat().st_mode & 0o077 == 0
+
+
+async def test_a_session_is_shown_the_toolsets_it_was_started_with(shared: Astra) -> None:
+    async with connected(shared, "--toolsets", "source,changes", "--read-only") as client:
+        assert set(await names(client)) == {
+            "list_source_files",
+            "read_source_code",
+            "search_source",
+            "astra_changes_list",
+            "astra_changes_get",
+            "astra_health",
+        }
+        said = await refusal(client, "write_file", path="note.md", content="x")
+        assert said["code"] == "not_available"
+    done = shared.run("mcp", "--toolsets", "sauce")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "there is no toolset 'sauce'" in done.stderr
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_turning_a_flag_on_that_is_on_says_that_it_is_on(shared: Astra, mode: str) -> None:
+    async with connected(shared, "--operator", mode=mode) as client:
+        said = await answer(client, "astra_flags_set", name="PERSONA_MODE_ENABLED", on=True)
+        assert (said["on"], said["how"]) == (True, "it is on already")
+        off = await answer(client, "astra_flags_set", name=WRITE, on=True)
+        assert off["on"] is False
+        assert f"astra flags set {WRITE} on" in off["how"]
+
+
+async def test_a_box_says_how_long_it_may_run_as_it_was_asked(shared: Astra) -> None:
+    async with connected(shared) as client:
+        said = await answer(client, "run_in_sandbox", command=["true"], seconds=120, explain=True)
+        assert "may use 120 s" in said["can"]
+
+
+async def test_what_cannot_be_deployed_is_refused_before_anybody_is_asked(astra: Astra) -> None:
+    """There is no app in this configuration, so no signature could make it work."""
+    await in_thread(astra, "flags", "set", WRITE, "on")
+    async with connected(astra) as client:
+        said = await refusal(client, "deploy_agent_code", commit_message="try")
+    assert said["code"] == "no_app"
+    assert (await in_thread(astra, "approvals"))["items"] == []
+
+
+def test_a_line_that_is_too_long_is_answered_with_its_own_id(shared: Astra) -> None:
+    with raw(shared) as client:
+        client.introduce()
+        client.send(b'{"jsonrpc":"2.0","id":"mine","method":"ping","params":"' + b"y" * 5_000_000)
+        said = client.read()
+    assert said["id"] == "mine"
+    assert "4194304 bytes at most" in said["error"]["message"]
+
+
+async def test_an_operator_stops_everything_with_a_tool(astra: Astra) -> None:
+    async with connected(astra, "--operator") as client:
+        said = await answer(client, "astra_stop")
+        assert (said["clean"], said["recorded"]) == (True, True)
+        assert (await answer(client, "astra_health"))["stopped"] is True
+    assert (await in_thread(astra, "status"))["stopped"]
+
+
+async def test_a_long_file_comes_in_parts_that_a_cursor_joins(astra: Astra) -> None:
+    text = "".join(f"line {number} of a long note\n" for number in range(2_000)) + "y" * 40_000
+    async with connected(astra) as client:
+        await answer(client, "write_file", path="long.txt", content=text)
+        parts, part = [], await answer(client, "read_file", path="long.txt")
+        while part["next"]:
+            parts.append(part)
+            assert len(part["text"]) <= 16_000
+            part = await answer(client, "read_file", path="long.txt", cursor=part["next"])
+    joined = ""
+    for before in [*parts, part]:
+        newline = "\n" if joined and before["start"] > joined.count("\n") + 1 else ""
+        joined += newline + before["text"]
+    assert joined == text
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_a_client_is_answered_before_the_daemon_is_there(astra: Astra, mode: str) -> None:
+    """The daemon cannot start while its lock is held; the relay says what the last one said."""
+    async with connected(astra, mode=mode) as client:
+        listed = await names(client)
+    await in_thread(astra, "down")
+    run = astra.root / "var" / "run"
+    with (run / "start.lock").open("ab") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        async with connected(astra, mode=mode) as client:
+            assert await names(client) == listed
+            assert not (run / "mcp.sock").exists()
+            fcntl.flock(turn, fcntl.LOCK_UN)
+            assert (await answer(client, "astra_health"))["status"] == "ok"

@@ -38,11 +38,12 @@ def run(astra: Astra) -> dict[str, Any]:
 def test_the_built_in_coders_files_become_a_change(writing: Astra, server: ModelServer) -> None:
     def say(request: dict[str, Any]) -> Any:
         rules, told = (str(each["content"]) for each in request["messages"])
-        if rules.startswith("You change source code"):
-            assert "return 42" in told, "the coder sees the file that the plan may read"
-            return {
-                "files": [{"path": "agent.py", "content": "def answer() -> int:\n    return 43\n"}]
-            }
+        if rules.startswith("You choose where source code"):
+            assert "agent.py::answer" in told, "the coder chooses from what the plan may write"
+            return {"places": ["agent.py::answer"]}
+        if rules.startswith("You rewrite one piece"):
+            assert "return 42" in told
+            return "```python\ndef answer() -> int:\n    return 43\n```"
         if "was proposed" in told:
             return {"kind": "done", "output": "proposed"}
         return {"kind": "code", "text": "return 43"}

@@ -1,14 +1,12 @@
 """A night: a described project becomes a plan, runs inside it, survives kill -9, and is told."""
 
 import json
-import os
-import signal
 import threading
 import time
 from pathlib import Path
 from typing import Any
 
-from driver import Astra
+from driver import Astra, kill_process
 from model_server import ModelServer
 from plans_by_night import plan_for, sh, wait_for
 
@@ -59,7 +57,7 @@ def test_a_described_project_becomes_a_plan_and_its_work_survives_a_kill(
     pid = night.daemon_pid()
     night.json("plans", "approve", drafted["id"])
     assert thinking.wait(90)
-    os.kill(pid, signal.SIGKILL)
+    kill_process(pid)
     killed.set()
     shown = wait_for(night, drafted["id"], "completed", "aborted", "blocked_on_llm")
     assert shown["state"] == "completed", shown

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from deploying import until
 from driver import Astra, past
 from model_server import ModelServer, as_json
 from plans_by_night import folder_for, notes_of, plan_for, sh, started, told, wait_for
@@ -264,3 +265,42 @@ def test_a_plan_is_drafted_and_worked_on_in_anthropics_dialect(
     assert shown["state"] == "completed"
     assert lines(notes / "log") == ["x", "x"]
     assert shown["usage"]["tokens"] == 120 * (len(server.calls) - 1)
+
+
+def test_ending_a_plan_ends_the_call_of_its_model_that_is_under_way(
+    night: Astra, server: ModelServer
+) -> None:
+    gate = Gate()
+
+    def say(_request: dict[str, Any]) -> Any:
+        gate.hold()
+        return DONE
+
+    server.say = say
+    identifier = started(night, plan_for(night))
+    gate.wait()
+    night.json("plans", "abort", identifier)
+    (counted,) = until(lambda: records(night, identifier, "agent_usage_counted"))
+    assert counted["data"]["cancelled"] is True, "while the model still thinks"
+    gate.open()
+    assert night.json("plans", "show", identifier)["state"] == "aborted"
+    assert len(server.calls) == 1
+
+
+def test_rejecting_a_plan_that_is_being_drafted_ends_the_call_of_its_model(
+    night: Astra, server: ModelServer
+) -> None:
+    gate = Gate()
+
+    def say(_request: dict[str, Any]) -> Any:
+        gate.hold()
+        return {"goal": "never"}
+
+    server.say = say
+    identifier = night.json("plans", "draft", "tidy my notes", "--no-wait")["id"]
+    gate.wait()
+    night.json("plans", "reject", identifier, "--reason", "not now")
+    (counted,) = until(lambda: records(night, identifier, "agent_usage_counted"))
+    assert counted["data"]["cancelled"] is True, "while the model still thinks"
+    gate.open()
+    assert night.json("plans", "show", identifier)["state"] == "rejected"

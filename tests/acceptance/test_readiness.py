@@ -1,7 +1,7 @@
 """Before code writing is turned on: a list that says no-go until it has been shown otherwise."""
 
 import json
-import re
+import runpy
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -32,9 +32,7 @@ def tested(empty: Astra, target: Path) -> Astra:
     git(target, *IDENTITY, "commit", "-qm", "tests")
     empty.json("init", target, "--throwaway")
     command = f"{sys.executable} -m pytest -q --disable-plugin-autoload -p no:cacheprovider"
-    with (empty.root / "astra.toml").open("a") as file:
-        file.write(f"test_command = {json.dumps(command)}\nmutation_seconds = 0\n")
-    empty.json("config", "sign")
+    empty.sign_target(f"test_command = {json.dumps(command)}", "mutation_seconds = 0")
     return empty
 
 
@@ -65,8 +63,9 @@ def test_the_list_says_no_go_until_a_dry_run_and_a_rehearsed_approval(tested: As
     assert not go(after)["matrix: smoke, flag on"], "a row that does not exist yet is a no-go"
     said = {line["name"]: line["evidence"] for line in after["lines"]}
     assert said["matrix: smoke, flag on"] == "that matrix has no such row"
-    assert said["matrix: goal execution, flag on"].startswith("there is no execute_goal")
-    assert said["matrix: research plans, flag on"].startswith("there is no research_and_summarize")
+    assert said["matrix: goal execution, flag on"] == "that matrix has no such row"
+    assert said["matrix: research plans, flag off"] == "that matrix has no such row"
+    assert said["matrix: research plans, flag on"] == "that matrix has no such row"
     assert json.loads(report.read_text())["sha256"] == after["sha256"]
     records = tested.json("ledger", "tail", "--count", "5")["items"]
     assert records[-1]["type"] == "readiness_signed_off"
@@ -100,18 +99,47 @@ def test_a_dry_run_whose_tests_fail_is_no_go(tested: Astra) -> None:
     assert not go(tested.json("readiness", code=1))["a dry run completed and its trail is whole"]
 
 
-def test_the_matrix_names_tests_that_are_there() -> None:
+def test_a_dry_run_tries_mutants_of_what_it_was_given_and_says_what_came_of_it(
+    tested: Astra,
+) -> None:
+    command = f"{sys.executable} -m pytest -q --disable-plugin-autoload -p no:cacheprovider"
+    tested.sign_target(f"test_command = {json.dumps(command)}", "mutation_seconds = 60")
+    changed = tested.folder / "agent.py"
+    changed.write_text("def answer() -> int:\n    return 41 + 1\n")
+    done = tested.json("changes", "dry-run", "--edit", f"agent.py={changed}")
+    assert done["mutants"].startswith("mutants: 0 of "), done["mutants"]
+    assert done["mutants"] in done["transcript"]
+    lines = {line["name"]: line for line in tested.json("readiness", code=1)["lines"]}
+    assert done["mutants"] in lines["a dry run completed and its trail is whole"]["evidence"]
+
+
+def test_every_row_of_the_list_is_run_by_the_matrix_with_tests_that_are_there() -> None:
     root = Path(__file__).parents[2]
-    text = (root / "scripts/matrix.py").read_text()
-    for name in (
-        *("test_agent_tools", "test_flags", "test_changes", "test_change_evidence"),
-        *("test_deploy_agent_code", "test_mcp", "test_desires", "test_demo"),
-    ):
-        assert f"tests/acceptance/{name}.py" in text
-        assert (root / f"tests/acceptance/{name}.py").exists()
+    rows = runpy.run_path(str(root / "scripts/matrix.py"))["ROWS"]
+    assert {(name, flag) for name, flag, _words in rows.values()} == set(readiness.MATRIX)
+    for _name, _flag, words in rows.values():
+        assert all((root / word).exists() for word in words if word.startswith("tests/"))
+    for part in ("goal execution", "research plans"):
+        assert {flag for name, flag in readiness.MATRIX if name == part} == {"off", "on"}
 
 
-def test_every_row_of_the_list_is_run_by_the_matrix_or_has_no_part_yet() -> None:
-    text = (Path(__file__).parents[2] / "scripts/matrix.py").read_text()
-    for name, flag in readiness.MATRIX:
-        assert (name in readiness.PARTS) != (re.search(f'"{name}",\\s+"{flag}"', text) is not None)
+def test_when_everything_was_shown_the_list_says_go_and_the_sign_off_keeps_it(
+    tested: Astra,
+) -> None:
+    tested.json("changes", "dry-run")
+    rows = [{**ROW, "name": name, "flag": flag} for name, flag in readiness.MATRIX]
+    log = tested.folder / "CHANGELOG.md"
+    log.write_text("# Change log\n\n## Unreleased\n\n- a thing\n\n## 1.0\n")
+    words = ("--matrix", matrix(tested, rows=rows), "--sign", "--changelog", log)
+    report = tested.json("readiness", *words)
+    assert report["go"], [line for line in report["lines"] if not line["go"]]
+    lines = log.read_text().splitlines()
+    assert lines[:3] == ["# Change log", "", "## Unreleased"]
+    assert lines[4].startswith("- Readiness signed off on 20")
+    assert f"Record {report['sequence']}, sha-256 {report['sha256'][:12]}…" in lines[4]
+    assert lines[5:] == ["", "- a thing", "", "## 1.0"]
+    assert tested.json("readiness", "--changelog", log, code=2)["code"] == "bad_input"
+    failed = [{**row, "passed": row["name"] != "goal execution"} for row in rows]
+    report = tested.json("readiness", "--matrix", matrix(tested, rows=failed), code=1)
+    no_go = [line["name"] for line in report["lines"] if not line["go"]]
+    assert no_go == ["matrix: goal execution, flag off", "matrix: goal execution, flag on"]

@@ -1,7 +1,11 @@
-"""The examples of the README, the tutorial and the how-tos, typed in as they stand there."""
+"""The examples of the README and the how-tos, typed in as they stand there.
+
+Those of the tutorial are in `tests/browser/tutorial.test.mjs`: it goes through the dashboard.
+"""
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from driver import make_repository
+from driver import COMMAND, make_repository
+from warm_start import warm
 
 ROOT = Path(__file__).parents[2]
 MARK = "\x1e\n"
@@ -20,6 +25,7 @@ SHOWN = re.compile(r"```console\n(.*?)```", re.DOTALL)
 def home(tmp_path: Path) -> Iterator[Path]:
     """Give a home with a repository in it, and end the daemon that the examples start."""
     make_repository(tmp_path / "my-agent")
+    make_command(tmp_path / "bin" / "astra")
     yield tmp_path
     for name in ("astra-trial", "agent-data"):
         if (tmp_path / name).exists():
@@ -30,7 +36,6 @@ def home(tmp_path: Path) -> Iterator[Path]:
     "page",
     [
         "README.md",
-        "docs/tutorial/first-steps.md",
         "docs/SCHEDULE_SAFETY_TIERS.md",
         "docs/OPS_CODE_WRITE.md",
     ],
@@ -75,6 +80,12 @@ def test_the_script_that_verifies_an_export_finds_what_was_changed(home: Path) -
         assert shell(f"sed '{spoil}' records | python check.py 2>&1", home) == finding
 
 
+def make_command(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_text(f'#!/bin/sh\nexec {shlex.join(warm(COMMAND))} "$@"\n')
+    path.chmod(0o755)
+
+
 def told(block: str) -> Iterator[tuple[str, str]]:
     """Split a console block into commands and what they print."""
     for step in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
@@ -90,7 +101,9 @@ def shell(text: str, home: Path) -> str:
     """Run a script as a person without any settings would."""
     environment = {
         "HOME": str(home),
-        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+        "PATH": os.pathsep.join(
+            [str(home / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]
+        ),
         "LC_ALL": "C.UTF-8",
     }
     done = subprocess.run(

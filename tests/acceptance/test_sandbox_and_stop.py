@@ -4,23 +4,23 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import venv
 from pathlib import Path
 
 import pytest
 
-from driver import Astra
+from driver import COMMAND, Astra
 from forking import run_in_sandbox, sleepers, start_forking
+from warm_start import cold
 
 WRITE = "ASTRA_CODE_WRITE_ENABLED"
 pytestmark = pytest.mark.xdist_group("sandbox")
 
 
 def test_the_agent_works_in_its_sandbox_folder_and_sees_nothing_else(astra: Astra) -> None:
-    done = run_in_sandbox(
-        astra, "echo hi > note; cat ../code-repo/agent.py; ls ../var ../astra.toml"
-    )
+    script = "echo hi > note; cat ../code-repo/agent.py; ls ../var ../astra.toml"
+    assert "can" not in run_in_sandbox(astra, "true"), "only said when somebody asks"
+    done = run_in_sandbox(astra, script, explain=True)
     assert "return 42" in done["stdout"]
     assert "No such file" in done["stderr"]
     assert (astra.root / "sandbox" / "note").read_text() == "hi\n"
@@ -37,7 +37,7 @@ def test_the_agent_starts_the_targets_own_interpreter_and_the_home_folder_stays_
     ask = f"python -c 'import sys; print(sys.prefix)'; ls {home}"
     assert str(home) not in run_in_sandbox(astra, ask)["stdout"]
     sign(astra, test_command=f"{python} -m pytest -q --disable-plugin-autoload")
-    done = run_in_sandbox(astra, ask)
+    done = run_in_sandbox(astra, ask, explain=True)
     assert done["stdout"].splitlines() == [str(python.parents[1]), "project"]
     assert f"can start: {python}" in done["can"]
     sign(astra, toolchain=[str(python)])
@@ -173,7 +173,7 @@ def test_a_machine_without_bubblewrap_refuses_and_says_what_to_install(astra: As
         "mount -t tmpfs none /mnt && touch /mnt/empty && mount --bind /mnt/empty /usr/bin/bwrap"
         ' && chmod 000 /usr/bin/bwrap; exec "$@"'
     )
-    command = [sys.executable, "-m", "astra.interfaces.cli.main"]
+    command = cold(COMMAND)
     words = ["tools", "call", "run_in_sandbox", '{"command": ["true"]}', "--json"]
     astra.run("down")
     inside = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", hide, "sh"]
@@ -195,7 +195,7 @@ def test_a_machine_without_bubblewrap_refuses_and_says_what_to_install(astra: As
 def test_a_root_that_cannot_become_another_user_is_told_so(empty: Astra, target: Path) -> None:
     """A container of one uid: its root has nobody to drop to, so no box starts in it."""
     inside = ["unshare", "--user", "--map-root-user", "--mount"]
-    command = [*inside, sys.executable, "-m", "astra.interfaces.cli.main"]
+    command = [*inside, *cold(COMMAND)]
     words = ["tools", "call", "run_in_sandbox", '{"command": ["true"]}', "--json"]
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:

@@ -90,12 +90,12 @@ def test_a_person_reads_in_one_command_why_each_firing_did_or_did_not_happen(ast
     refused = astra.run("schedules", "run", identifier)
     assert f"astra schedules modify {identifier} --budget N" in refused.stderr
     told = astra.run("schedules", "history", identifier).stdout.splitlines()
-    assert [line.split()[1:4] for line in told] == [
+    assert [line.split()[2:5] for line in told] == [
         ["manual", "skipped", "budget_spent"],
         ["backfill", "skipped", "budget_spent"],
         ["backfill", "succeeded", "ok"],
     ]
-    assert told[1].startswith("2026-03-02T00:00:00Z")
+    assert told[1].startswith("2026-03-02 00:00:00Z")
     assert "today's budget of 1" in told[1]
     status = astra.run("status").stdout
     assert "1 active, 0 paused, 0 open, next " in status
@@ -124,11 +124,12 @@ def test_a_tier_1_schedule_spends_its_own_budget(astra: Astra) -> None:
 
 
 def test_a_hidden_tool_is_kept_and_its_firings_are_skipped(astra: Astra) -> None:
-    identifier = create(astra, "execute_goal")["id"]
+    payload = json.dumps({"goal": "goal_00000000"})
+    identifier = create(astra, "execute_goal", "--payload", payload)["id"]
     assert astra.json("schedules", "run", identifier, code=1)["code"] == "flag_off"
     assert history(astra, identifier) == [("skipped", "flag_off")]
     astra.json("flags", "set", WRITE, "on")
-    assert astra.json("schedules", "run", identifier, code=1)["code"] == "not_available"
+    assert astra.json("schedules", "run", identifier, code=1)["code"] == "not_found"
 
 
 def test_with_the_scheduler_off_nothing_runs(astra: Astra) -> None:
@@ -237,3 +238,20 @@ def test_agents_use_the_same_through_tools(astra: Astra) -> None:
     assert call("tasks_list", outcome="succeeded")["items"][0]["id"] == ran["id"]
     assert call("tasks_by_trace", trace=ran["trace"])["items"][0]["id"] == ran["id"]
     assert call("tasks_last_failed")["items"] == []
+
+
+def test_a_deleted_schedule_is_gone_from_every_list_and_kept_in_the_chain(astra: Astra) -> None:
+    words = ("--name", "watch", "--cron", "@daily", "--tool", "astra.health")
+    schedule = astra.json("schedules", "create", *words, "--slow-below", "50")["id"]
+    assert astra.json("schedules", "run", schedule)["outcome"] == "succeeded"
+    assert astra.json("schedules", "delete", schedule)["state"] == "deleted"
+    assert astra.json("schedules", "list")["items"] == []
+    (item,) = astra.json("schedules", "list", "--state", "deleted")["items"]
+    assert (item["id"], item["slow_below"]) == (schedule, 50)
+    assert len(astra.json("schedules", "history", schedule)["items"]) == 1
+    assert astra.json("schedules", "run", schedule, code=1)["code"] == "schedule_deleted"
+    answer = astra.json("tools", "call", "astra_schedule_delete", f'{{"id": "{schedule}"}}')
+    assert answer["state"] == "deleted"
+    story = [record["type"] for record in astra.json("ledger", "story", schedule)["items"]]
+    assert story.count("schedule_deleted") == 1
+    assert astra.json("schedules", "create", *words)["id"] != schedule

@@ -32,7 +32,7 @@ test("a request appears by itself, and is rejected with a reason that the record
   const page = await world.page();
   await page.getByText("Nothing waits for you").waitFor();
   const id = await asked("https://example.com/one");
-  await page.getByRole("link", { name: /asks to run fetch_url once/ }).click();
+  await page.getByRole("link", { name: /fetch_url http/ }).click();
   await page.getByText("can send anything it is given to anyone at example.com", { exact: true }).waitFor();
   await page.getByText(`astra approve ${id}`).waitFor();
   await page.getByLabel("Reject, and say why").fill("not needed today");
@@ -72,7 +72,7 @@ test("everything of it goes by keyboard", async () => {
   const id = await asked("https://example.com/four");
   await asked("https://example.com/five");
   const page = await world.page();
-  const requests = page.getByRole("link", { name: /asks to run fetch_url once/ });
+  const requests = page.getByRole("link", { name: /fetch_url http/ });
   const inFocus = async (which) =>
     assert.ok(await requests.nth(which).evaluate((link) => link === document.activeElement));
   await requests.nth(1).waitFor();
@@ -100,6 +100,44 @@ test("everything of it goes by keyboard", async () => {
   await page.keyboard.press("l");
   await page.getByRole("heading", { name: "Ledger" }).waitFor();
   await page.getByText("Rejected: by keyboard.").waitFor();
+});
+
+test("the tab counts what waits, the palette leads to it, and a no can be taken back", async () => {
+  const id = await asked("https://example.com/six");
+  const page = await world.page();
+  await page.waitForFunction(() => /^\(\d+\) Inbox/.test(document.title));
+  await page.keyboard.press("Control+k");
+  const palette = page.getByRole("dialog", { name: "Go to, or do" });
+  await palette.getByRole("combobox").fill("every well");
+  await palette.getByRole("option", { name: /^Status/ }).waitFor();
+  assert.deepEqual(await violations(page), []);
+  await palette.getByRole("combobox").fill(id);
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`**/approvals/${id}`);
+  await page.getByLabel("Reject, and say why").fill("too soon");
+  await page.getByRole("button", { name: "Reject" }).click();
+  await page.getByRole("button", { name: "Take it back" }).click();
+  await page.getByRole("region", { name: "Decisions on their way" }).waitFor({ state: "detached" });
+  assert.equal((await world.astra("approvals", "show", id)).state, "pending");
+  assert.deepEqual(page.complaints, []);
+});
+
+test("the page, its badge, the tab, the API and `astra inbox` count the same things", async () => {
+  await asked("https://example.com/seven");
+  await world.plan();
+  const { items } = await world.astra("inbox");
+  assert.ok(items.length >= 2);
+  const page = await world.page();
+  const rows = page.getByRole("main").getByRole("listitem");
+  await eventually(async () => assert.equal(await rows.count(), items.length));
+  const badge = page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: /Inbox/ });
+  assert.match(await badge.first().innerText(), new RegExp(`\\b${items.length}\\b`));
+  await page.waitForFunction((count) => document.title.startsWith(`(${count}) `), items.length);
+  const call = items.find((item) => item.kind === "tool_call");
+  await world.astra("reject", call.id, "--reason", "enough");
+  const left = (await world.astra("inbox")).items;
+  assert.equal(left.length, items.length - 1);
+  await eventually(async () => assert.equal(await rows.count(), left.length));
 });
 
 test("a schedule is edited: what changes is shown first, and nobody is overwritten", async () => {
@@ -171,7 +209,11 @@ test("a second tab is let in by the first, and logging out ends both", async () 
 test("a session that is over leads to the door, not to an error", async () => {
   const page = await world.page();
   const asked = page.waitForRequest(/api\/goals|api\/desires/);
+  // What the page asks for is answered first, so that the door is found by the next step alone.
+  const parts = ["desires?", "desires/suggestions", "goals", "type=desire_recorded", "type=desire_reinforced", "type=desire_half_life_set"];
+  const answered = parts.map((part) => page.waitForResponse((answer) => answer.url().includes(part)));
   await page.getByRole("link", { name: "Desires" }).first().click();
+  await Promise.all(answered);
   const { authorization } = await (await asked).allHeaders();
   await page.route("**/api/events", (route) => route.abort());
   const over = await fetch(`${world.url}/api/session`, { method: "DELETE", headers: { authorization } });

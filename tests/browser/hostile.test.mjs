@@ -34,7 +34,7 @@ test("markup, terminal escapes and turned text are spelled out", async () => {
 test("names of ten thousand characters stay in their place", async () => {
   const { said } = await world.attempt("tools", "call", "fetch_url", '{"url": "https://example.com/"}');
   const page = await world.page({ viewport: PHONE });
-  await page.route("**/api/approvals**", async (route) => {
+  await page.route(/[/]api[/](approvals|inbox)/, async (route) => {
     const answer = await route.fetch();
     const text = (await answer.text()).replaceAll("fetch_url", "n".repeat(10_000));
     await route.fulfill({ response: answer, body: text });

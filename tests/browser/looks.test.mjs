@@ -1,7 +1,7 @@
 // Every page, on a phone and on a desk, in light and in dark: nothing hidden, nothing inaccessible.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { DESKTOP, eventually, furnish, PHONE, places, violations, World } from "./world.mjs";
+import { DESKTOP, eventually, furnish, PHONE, places, tooSmall, violations, World } from "./world.mjs";
 
 let world;
 let paths;
@@ -22,6 +22,7 @@ test("every page on a desk and on a phone, in light and in dark", async () => {
       const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       assert.ok(wider <= 0, `${path} is ${wider} px too wide`);
       assert.deepEqual(await violations(page), [], `${path}, light, ${viewport.width} px`);
+      assert.deepEqual(await tooSmall(page), [], `${path}, ${viewport.width} px: smaller than 24 px`);
       assert.ok(await page.getByRole("button", { name: "Stop" }).isVisible(), path);
     }
     await page.emulateMedia({ colorScheme: "dark" });
@@ -80,6 +81,26 @@ test("every number of a day leads to the records it counts, and grows while some
   await world.go(page, `/ledger?measure=calls_refused`);
   await page.getByText(/^astra.flags.set was not run/).waitFor();
   assert.deepEqual(await violations(page), []);
+  assert.deepEqual(page.complaints, []);
+});
+
+test("a belief shows its band, and every record behind it leads to its story", async () => {
+  const page = await world.page();
+  await page.keyboard.press("g");
+  await page.keyboard.press("b");
+  await page.waitForURL("**/beliefs");
+  await page.getByRole("link", { name: "changes to the files of the top folder are taken back in service" }).click();
+  await page.getByRole("heading", { name: "Confidence over time" }).waitFor();
+  await page.getByRole("img", { name: /^From .* now, between/ }).waitFor();
+  const row = page.getByRole("row").filter({ hasText: "test pass" });
+  await row.getByText("against 1.00").waitFor();
+  await row.getByRole("link", { name: /^record \d+$/ }).click();
+  await page.waitForURL("**/ledger/story/*");
+  await page.getByText("The change became part of the branch.").waitFor();
+  await world.astra("tools", "call", "propose_belief", JSON.stringify({ statement: "<b>all</b> is well" }));
+  await world.go(page, "/beliefs");
+  await page.getByRole("button", { name: "Show what was only said" }).click();
+  await page.getByText("<b>all</b> is well").waitFor();
   assert.deepEqual(page.complaints, []);
 });
 

@@ -64,15 +64,18 @@ const called = ({ tool, ...piece }) => ({
 
 const told = (asked) => asked.messages.map((each) => String(each.content)).join("\n");
 
+/** An answer in the form: as a call where the form is a tool, as text where it is a schema. */
 function completion(asked, said) {
-  const { name } = asked.tools[0].function;
-  const call = { id: "call_1", type: "function", function: { name, arguments: JSON.stringify(said) } };
+  const text = JSON.stringify(said);
+  const name = asked.tools?.[0]?.function.name;
+  const call = { id: "call_1", type: "function", function: { name, arguments: text } };
+  const answer = name ? { content: null, tool_calls: [call] } : { content: text };
   return {
     id: "chatcmpl-1",
     object: "chat.completion",
     created: 1_700_000_000,
     model: asked.model,
-    choices: [{ index: 0, message: { role: "assistant", content: null, tool_calls: [call] }, finish_reason: "stop" }],
+    choices: [{ index: 0, message: { role: "assistant", ...answer }, finish_reason: "stop" }],
     usage: { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 },
   };
 }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { KINDER, TIRED, WELL } from "./target.mjs";
-import { eventually, propose, World } from "./world.mjs";
+import { eventually, propose, violations, World } from "./world.mjs";
 
 let world;
 let page;
@@ -59,9 +59,12 @@ test("a passkey is made in the browser and counts once the terminal has signed i
   await page.goto(link);
   await page.getByRole("button", { name: "Make a passkey on this device" }).click();
   await page.getByText("Compare with the terminal").waitFor();
+  const over = page.getByRole("heading", { name: "Done" }).waitFor(); // for two seconds
   const enrolled = await done;
   assert.equal(enrolled.name, "laptop");
   assert.equal(enrolled.origin, world.url);
+  await over;
+  await page.getByRole("heading", { name: "Done" }).waitFor({ state: "detached" });
 });
 
 test("with it a request is approved on the page, and the record keeps the assertion", async () => {
@@ -136,7 +139,12 @@ test("a change is approved with its deploy, and the page follows it until it is 
   await page.getByText("As it should be: the new tests notice the change.").waitFor();
   await verdict().getByRole("button", { name: "Approve" }).click();
   await page.getByLabel("deploy it as well").check();
-  await page.getByRole("button", { name: "Approve with your passkey" }).click();
+  const approve = page.getByRole("button", { name: "Approve despite 1 red fact" });
+  assert.ok(await approve.isDisabled());
+  await page.getByLabel(/I read it: 3 findings: 1 danger/).check();
+  await page.getByText(/would replace/).waitFor();
+  assert.deepEqual(await violations(page), []);
+  await approve.click();
   const way = page.getByRole("list", { name: "Steps into service" });
   for (const words of [
     "A person approved exactly this commit",
@@ -163,7 +171,7 @@ test("what fails in service is taken back by itself, and the page says why", asy
   const change = await propose(world, "A faster health answer", TIRED);
   await world.go(page, `/changes/${change.id}`);
   await page.getByRole("heading", { name: "Tests" }).waitFor();
-  await world.astra("changes", "approve", change.id, "--deploy");
+  assert.equal((await world.attempt("changes", "approve", change.id, "--deploy")).code, 1);
   const way = page.getByRole("list", { name: "Steps into service" });
   await way.getByText("It failed:").waitFor();
   await way.getByText("serves again; nobody had to act.").waitFor();

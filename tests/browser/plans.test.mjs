@@ -24,6 +24,8 @@ test("the inbox leads to the plan, which says in words what it could do", async 
   await page.keyboard.press("Enter");
   await page.waitForURL(`**/plans/${plan.id}`);
   await page.getByText("can send anything it reads to anyone at example.com").first().waitFor();
+  await page.getByText("now: does not exist").first().waitFor();
+  await page.getByText("now: not looked at: only its box reaches it").waitFor();
   await page.getByText("Its sandbox, in words").waitFor();
   assert.deepEqual(page.complaints, []);
 });
@@ -85,7 +87,8 @@ test("another one is read on a phone, and rejected with a reason", async () => {
 test("and a third one goes by keyboard alone", async () => {
   const third = await world.plan();
   const page = await world.page();
-  await page.getByRole("link", { name: /run the plan/ }).waitFor();
+  const requests = page.getByRole("link", { name: /run the plan/ });
+  await eventually(async () => assert.equal(await requests.count(), 1)); // the rejected one goes
   await page.keyboard.press("j");
   await page.keyboard.press("Enter");
   await page.waitForURL(`**/plans/${third.id}`);

@@ -17,9 +17,9 @@ const greeting = (words) => `def greet(name: str) -> str:\n    return f"${words}
 test("by mouse: a remark on a line and a verdict go out together", async () => {
   const change = await propose(world, "Greet more warmly", { "agent.py": greeting("Hi there") });
   const page = await world.page();
-  await page.getByRole("link", { name: /merge chg_/ }).waitFor();
+  await page.getByRole("link", { name: /merge “Greet more warmly”/ }).waitFor();
   await world.go(page, `/changes/${change.id}`);
-  await page.getByText("Greet more warmly").waitFor();
+  await page.getByText("Greet more warmly", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Comment on line 2 after" }).click();
   await page.getByLabel("Comment on line 2", { exact: true }).fill("too casual");
   await page.getByRole("button", { name: "Add to the review" }).click();
@@ -114,7 +114,7 @@ test("on a phone: tests failed, taken all the same in the terminal, and part of 
   assert.equal(await page.getByRole("button", { name: "Approve" }).count(), 0);
   await page.getByRole("button", { name: "Decide on it despite its tests" }).click();
   await page.getByRole("button", { name: "Approve" }).click();
-  await page.getByLabel(/I take it despite that/).check();
+  await page.getByLabel(/I take it despite its tests/).check();
   const { approval_id: approval } = await world.astra("changes", "show", change.id);
   await page.getByText(`astra approve ${approval} --despite-tests`).waitFor();
   await page.getByRole("button", { name: "Done" }).click();

@@ -13,6 +13,9 @@ export const { chromium } = require("playwright-core");
 const AXE = require.resolve("axe-core/axe.min.js");
 const run = promisify(execFile);
 const PYTHON = process.env.ASTRA_PYTHON;
+const [ASTRA, ...WORDS] = JSON.parse(
+  process.env.ASTRA_COMMAND ?? JSON.stringify([PYTHON, "-m", "astra.interfaces.cli.main"]),
+);
 export const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 export const FLAGS = [
   "--no-sandbox",
@@ -31,6 +34,8 @@ export const HOSTILE = {
 };
 /** How many times slower the browser's processor shall seem; shows what leans on speed. */
 const SLOWDOWN = Number(process.env.BROWSER_SLOWDOWN ?? 1);
+/** How long a page may take on a machine that is busy with other tests. */
+const PATIENCE = 90_000;
 export const PHONE = { width: 390, height: 844 };
 export const DESKTOP = { width: 1280, height: 800 };
 
@@ -59,6 +64,15 @@ export const PLAN = {
 export class World {
   /** Make one; `environment` is what the daemon is started with besides. */
   static async make({ environment = {} } = {}) {
+    const world = await World.unused({ environment });
+    await world.keepSigned();
+    await world.up();
+    world.browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+    return world;
+  }
+
+  /** Make a data root that nobody has used yet. */
+  static async unused({ environment = {}, passphrase = "correct horse battery" } = {}) {
     const world = new World();
     world.contexts = [];
     world.folder = await mkdtemp(join(tmpdir(), "astra-browser-"));
@@ -67,14 +81,12 @@ export class World {
       HOME: join(world.folder, "home"),
       XDG_CONFIG_HOME: join(world.folder, "config"),
       AGENT_DATA_ROOT: join(world.folder, "data"),
-      ASTRA_OPERATOR_PASSPHRASE: "correct horse battery",
+      ASTRA_OPERATOR_PASSPHRASE: passphrase,
       ...environment,
     };
     await mkdir(world.environment.HOME);
     await world.repository();
     await world.astra("init", "target", "--throwaway");
-    await world.up();
-    world.browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
     return world;
   }
 
@@ -98,27 +110,33 @@ export class World {
   }
 
   async attempt(...words) {
-    const command = ["-m", "astra.interfaces.cli.main", ...words, "--json"];
+    const command = [...WORDS, ...words, "--json"];
     const options = { env: this.environment, cwd: this.folder, maxBuffer: 1 << 26 };
     try {
-      const { stdout } = await run(PYTHON, command, options);
+      const { stdout } = await run(ASTRA, command, options);
       return { code: 0, said: JSON.parse(stdout) };
     } catch (error) {
       return { code: error.code, said: readable(error.stdout) ?? error.stderr };
     }
   }
 
+  /** Leave out what `init` found and nobody signed: it would wait in every inbox. */
+  async keepSigned() {
+    const { text } = await this.astra("config", "show");
+    await writeFile(join(this.folder, "data", "astra.toml"), text);
+  }
+
   /** Sign how the target is tested and served, so that changes have evidence and can go live. */
-  async contract() {
-    await writeFile(join(this.folder, "data", "astra.toml"), contract(PYTHON));
+  async contract(more = "") {
+    await writeFile(join(this.folder, "data", "astra.toml"), contract(PYTHON) + more);
     await this.astra("config", "sign");
   }
 
   /** Serve the pages, on the port it had before or a free one. */
   async up() {
-    const command = ["-m", "astra.interfaces.cli.main", "up", "--port", String(this.port ?? 0)];
+    const command = [...WORDS, "up", "--port", String(this.port ?? 0)];
     const options = { env: this.environment, cwd: this.folder, stdio: ["ignore", "pipe", "pipe"] };
-    this.daemon = spawn(PYTHON, command, options);
+    this.daemon = spawn(ASTRA, command, options);
     await new Promise((ready, failed) => {
       let said = "";
       this.daemon.stderr.on("data", (chunk) => {
@@ -142,6 +160,7 @@ export class World {
   /** Open a page that is logged in, and note whatever it complains about. */
   async page({ viewport = DESKTOP, colorScheme = "light", ...options } = {}) {
     const context = await this.browser.newContext({ viewport, colorScheme, ...options });
+    context.setDefaultTimeout(PATIENCE);
     this.contexts.push(context);
     const page = await context.newPage();
     if (SLOWDOWN > 1) {
@@ -187,9 +206,9 @@ export class World {
 
   /** Begin to enrol a passkey in a terminal: the link it prints, and how it ends. */
   async enroll(name) {
-    const command = ["-m", "astra.interfaces.cli.main", "passkeys", "enroll", "--name", name, "--yes", "--json"];
+    const command = [...WORDS, "passkeys", "enroll", "--name", name, "--yes", "--json"];
     const options = { env: this.environment, cwd: this.folder, stdio: ["ignore", "pipe", "pipe"] };
-    const terminal = spawn(PYTHON, command, options);
+    const terminal = spawn(ASTRA, command, options);
     let printed = "";
     terminal.stdout.on("data", (chunk) => {
       printed += chunk;
@@ -248,6 +267,34 @@ export async function violations(page, rules = null) {
   );
 }
 
+/**
+ * Name what is smaller than 24 px to hit. As in WCAG 2.5.8, a link inside a sentence is as high as
+ * its line, and what the browser draws by itself (a box to tick beside its label) goes with it.
+ */
+export async function tooSmall(page, least = 24) {
+  return page.evaluate((least) => {
+    const all = "a[href], button, input, select, textarea, summary, [role=button], [role=option]";
+    const shown = [...document.querySelectorAll(all)].filter((element) => {
+      const { width, height } = element.getBoundingClientRect();
+      return width > 1 && height > 1 && element.checkVisibility({ visibilityProperty: true });
+    });
+    const inSentence = (element) =>
+      element.tagName === "A" &&
+      getComputedStyle(element).display === "inline" &&
+      (element.closest("p, li, td, dd, figcaption")?.textContent.trim().length ?? 0) >
+        element.textContent.trim().length;
+    const size = (element) => (element.closest("label") ?? element).getBoundingClientRect();
+    return shown
+      .filter((element) => !inSentence(element))
+      .filter((element) => Math.min(size(element).width, size(element).height) < least - 0.5)
+      .map((element) => {
+        const { width, height } = size(element);
+        const name = (element.getAttribute("aria-label") ?? element.textContent).trim().slice(0, 40);
+        return `${element.tagName} "${name}" ${Math.round(width)}x${Math.round(height)}`;
+      });
+  }, least);
+}
+
 /** Things for every page to show: wanted, scheduled, asked for, hostile. */
 export async function furnish(world) {
   const made = {};
@@ -281,6 +328,11 @@ export async function furnish(world) {
   ).id;
   await world.astra("changes", "comment", made.change, "Nearly there; one question.", "--on", "agent.py:53", "Why does it have to speak?");
   made.plan = (await world.plan()).id;
+  made.session = (await world.astra("research", "ask", "How are questions sorted by need?")).id;
+  made.belief = (await world.astra("beliefs", "list")).items.find((item) => item.claim === "rolled_back").id;
+  const words = ["--task", "investigate_topic", "--file", "agent.py", "--budget", "minutes=30"];
+  made.goal = (await world.astra("goals", "create", "Find out where people are greeted", ...words)).id;
+  await world.astra("goals", "adopt", made.goal);
   return made;
 }
 
@@ -294,11 +346,17 @@ export function places(made) {
     tasks: "/tasks",
     review: `/changes/${made.change}`,
     live: `/changes/${made.shipped}`,
+    goals: "/goals",
+    goal: `/goals/${made.goal}`,
     plans: "/plans",
     plan: `/plans/${made.plan}`,
     releases: "/releases",
     desires: "/desires",
     desire: `/desires/${made.desire}`,
+    research: "/research",
+    session: `/research/${made.session}`,
+    beliefs: "/beliefs",
+    belief: `/beliefs/${made.belief}`,
     schedules: "/schedules",
     schedule: `/schedules/${made.schedule}`,
     "new-schedule": "/schedules/new",
@@ -308,13 +366,13 @@ export function places(made) {
     story: `/ledger/story/${made.approval}`,
     safety: "/safety",
     status: "/status",
+    alerts: "/alerts",
     numbers: "/numbers",
   };
 }
 
 /** Propose a change as the agent would, from files and their new content. */
-export async function propose(world, reason, files) {
-  const words = [];
+export async function propose(world, reason, files, ...words) {
   for (const [path, content] of Object.entries(files)) {
     const local = join(world.folder, "edits", path.replaceAll("/", "_"));
     await mkdir(dirname(local), { recursive: true });
@@ -351,7 +409,7 @@ export async function pushed(world, page, data) {
 }
 
 /** Look again until it holds; what is wrong at the end is what is thrown. */
-export async function eventually(holds, tries = 100) {
+export async function eventually(holds, tries = 600) {
   for (let left = tries; ; left -= 1) {
     try {
       return await holds();

@@ -8,7 +8,7 @@ self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim(
 self.addEventListener("fetch", (event) => {
   const { pathname, origin } = new URL(event.request.url);
   const ours = origin === location.origin && event.request.method === "GET";
-  if (ours && !/^\/(api|v1|mcp|metrics|healthz|openapi)/.test(pathname)) {
+  if (ours && !/^\/(api|v1|mcp|metrics|healthz|openapi|docs)/.test(pathname)) {
     event.respondWith(serve(event.request, pathname));
   }
 });

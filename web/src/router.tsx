@@ -39,8 +39,18 @@ export const tasksRoute = at("/tasks", () => import("./pages/Tasks"), "Tasks");
 export const plansRoute = at("/plans", () => import("./plans/Plans"), "Plans");
 export const planRoute = at("/plans/$id", () => import("./plans/PlanPage"), "PlanPage");
 export const releasesRoute = at("/releases", () => import("./pages/Releases"), "Releases");
+export const goalsRoute = at("/goals", () => import("./goals/Goals"), "Goals");
+export const goalRoute = at("/goals/$id", () => import("./goals/GoalPage"), "GoalPage");
 export const desiresRoute = at("/desires", () => import("./pages/Desires"), "Desires");
 export const desireRoute = at("/desires/$id", () => import("./pages/Desire"), "DesirePage");
+export const researchRoute = at("/research", () => import("./pages/Research"), "Research");
+export const sessionRoute = at(
+  "/research/$id",
+  () => import("./pages/ResearchSession"),
+  "ResearchSession",
+);
+export const beliefsRoute = at("/beliefs", () => import("./pages/Beliefs"), "Beliefs");
+export const beliefRoute = at("/beliefs/$id", () => import("./pages/Belief"), "BeliefPage");
 export const schedulesRoute = at("/schedules", () => import("./pages/Schedules"), "Schedules");
 export const newScheduleRoute = at(
   "/schedules/new",
@@ -86,6 +96,7 @@ export const numbersRoute = createRoute({
   component: lazyRouteComponent(() => import("./numbers/Numbers"), "Numbers"),
 });
 export const storyRoute = at("/ledger/story/$id", () => import("./pages/Story"), "Story");
+export const alertsRoute = at("/alerts", () => import("./pages/Alerts"), "Alerts");
 export const safetyRoute = at("/safety", () => import("./pages/Safety"), "Safety");
 export const statusRoute = at("/status", () => import("./pages/Status"), "StatusPage");
 
@@ -99,8 +110,14 @@ const tree = root.addChildren([
   plansRoute,
   planRoute,
   releasesRoute,
+  goalsRoute,
+  goalRoute,
   desiresRoute,
   desireRoute,
+  researchRoute,
+  sessionRoute,
+  beliefsRoute,
+  beliefRoute,
   schedulesRoute,
   newScheduleRoute,
   scheduleRoute,
@@ -109,6 +126,7 @@ const tree = root.addChildren([
   ledgerRoute,
   storyRoute,
   numbersRoute,
+  alertsRoute,
   safetyRoute,
   statusRoute,
 ]);

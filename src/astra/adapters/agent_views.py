@@ -35,7 +35,7 @@ class Files:
         self._scoped = scoped
         self.write = own.write
         self.delete = own.delete
-        self.writable = own.writable
+        self.writable = own.resolve_writable
 
     def list(self, folder: str, *, cursor: str | None, limit: int) -> PersonaPage:
         if not folder.startswith("/"):
@@ -135,5 +135,5 @@ class CurrentFiles:
     def delete(self, path: str) -> None:
         self.views.current.files.delete(path)
 
-    def writable(self, path: str) -> Any:
+    def resolve_writable(self, path: str) -> Any:
         return self.views.current.files.writable(path)

@@ -17,7 +17,7 @@ class TokenFiles:
         """Give what the file says; what is no plain file of ours is an empty token."""
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         try:
-            descriptor = os.open(self._path(schedule_id), flags)
+            descriptor = os.open(self._locate_token(schedule_id), flags)
         except FileNotFoundError:
             return None
         except OSError:
@@ -31,12 +31,12 @@ class TokenFiles:
 
     def write(self, schedule_id: str, text: str) -> None:
         self._pending.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_private(self._path(schedule_id), text.encode())
+        write_private(self._locate_token(schedule_id), text.encode())
 
     def remove(self, schedule_id: str) -> None:
-        self._path(schedule_id).unlink(missing_ok=True)
+        self._locate_token(schedule_id).unlink(missing_ok=True)
 
-    def pending(self) -> list[str]:
+    def list_pending(self) -> list[str]:
         return sorted(path.stem for path in self._pending.glob("sch_*.token"))
 
     def log(self, line: str) -> None:
@@ -49,11 +49,11 @@ class TokenFiles:
         finally:
             os.close(descriptor)
 
-    def logged(self) -> str:
+    def read_log(self) -> str:
         try:
             return self._log.read_text()
         except FileNotFoundError:
             return ""
 
-    def _path(self, schedule_id: str) -> Path:
+    def _locate_token(self, schedule_id: str) -> Path:
         return self._pending / f"{schedule_id}.token"

@@ -24,7 +24,7 @@ from astra.adapters.scan_worker.checkers import (
     WITH_SAFETY,
     ruff_findings,
 )
-from astra.changes.findings.examination import capped
+from astra.changes.findings.examination import cap_findings
 from astra.changes.findings.source import Source
 from astra.trusted.changes import places
 from astra.trusted.changes.evidence import Finding, Severity
@@ -55,7 +55,7 @@ class ChangeScanner:
         correlation: str,
     ) -> tuple[Finding, ...]:
         """Give every finding about the change, the gravest first."""
-        return self._look(files, test_paths, actor, correlation, syntax_only=False)
+        return self._scan_files(files, test_paths, actor, correlation, syntax_only=False)
 
     def syntax(
         self, files: Sequence[ChangedFile], *, actor: str, correlation: str
@@ -64,9 +64,9 @@ class ChangeScanner:
 
         Where all are Python, ruff alone is started, which is as quick as it gets.
         """
-        return self._look(files, (), actor, correlation, syntax_only=True)
+        return self._scan_files(files, (), actor, correlation, syntax_only=True)
 
-    def _look(
+    def _scan_files(
         self,
         files: Sequence[ChangedFile],
         test_paths: Sequence[str],
@@ -75,18 +75,22 @@ class ChangeScanner:
         *,
         syntax_only: bool,
     ) -> tuple[Finding, ...]:
-        taken = _taken(files[: self.most_files])
-        if syntax_only and all(file.new is None for file in taken):
-            return _left_out(files, taken)
+        scanned_files = _limit_size(files[: self.most_files])
+        if syntax_only and all(file.new is None for file in scanned_files):
+            return _left_out(files, scanned_files)
         try:
-            with _folder() as folder:
-                index = _lay_out(folder, taken, test_paths, syntax_only=syntax_only)
+            with _make_scan_folder() as folder:
+                index = _lay_out(folder, scanned_files, test_paths, syntax_only=syntax_only)
                 start = self._run_ruff if index["only_ruff"] else self._run_worker
                 outcome = start(folder, index, actor, correlation)
         except AstraError as error:
-            return (*_left_out(files, taken), _not_scanned(error.detail))
-        answer = _read_ruff(outcome, taken) if index["only_ruff"] else _read(outcome)
-        return (*_left_out(files, taken), *answer)
+            return (*_left_out(files, scanned_files), _not_scanned(error.detail))
+        answer = (
+            _read_ruff(outcome, scanned_files)
+            if index["only_ruff"]
+            else _read_worker_answer(outcome)
+        )
+        return (*_left_out(files, scanned_files), *answer)
 
     def _run_ruff(
         self, folder: Path, index: dict[str, Any], actor: str, correlation: str
@@ -94,7 +98,7 @@ class ChangeScanner:
         program = index["ruff"]
         request = BoxRequest(
             command=(program, *index["python"]),
-            manifest=Manifest(read_paths=(str(folder),), limits=self._limits()),
+            manifest=Manifest(read_paths=(str(folder),), limits=self._make_limits()),
             workdir=str(folder / "new"),
             actor=actor,
             correlation=correlation,
@@ -102,7 +106,7 @@ class ChangeScanner:
         )
         return self.boxes.run(request)
 
-    def _limits(self) -> Limits:
+    def _make_limits(self) -> Limits:
         return Limits(wall_seconds=self.seconds, memory_bytes=GIB, output_bytes=16 * MIB)
 
     def _run_worker(
@@ -111,7 +115,7 @@ class ChangeScanner:
         python = Path(getattr(sys, "_base_executable", sys.executable))
         manifest = Manifest(
             read_paths=(str(folder), *_library_folders()),
-            limits=self._limits(),
+            limits=self._make_limits(),
         )
         request = BoxRequest(
             command=(str(python), "-I", "-S", str(folder / "rules.zip"), str(folder)),
@@ -125,7 +129,7 @@ class ChangeScanner:
 
 
 @contextlib.contextmanager
-def _folder() -> Generator[Path, None, None]:
+def _make_scan_folder() -> Generator[Path, None, None]:
     """Make a folder that the boxes' user can read and nobody else can reach."""
     with tempfile.TemporaryDirectory(prefix="astra-scan-") as name:
         inner = Path(name).resolve() / "change"
@@ -135,21 +139,21 @@ def _folder() -> Generator[Path, None, None]:
         yield inner
 
 
-def _taken(files: Sequence[ChangedFile]) -> list[ChangedFile]:
-    taken: list[ChangedFile] = []
+def _limit_size(files: Sequence[ChangedFile]) -> list[ChangedFile]:
+    scanned_files: list[ChangedFile] = []
     size = 0
     for file in files:
         size += len(file.old or b"") + len(file.new or b"")
         if size > MOST_BYTES:
             break
-        taken.append(file)
-    return taken
+        scanned_files.append(file)
+    return scanned_files
 
 
 def _lay_out(
     folder: Path, files: Sequence[ChangedFile], test_paths: Sequence[str], *, syntax_only: bool
 ) -> dict[str, Any]:
-    entries = [_entry(number, file) for number, file in enumerate(files)]
+    entries = [_describe_file(number, file) for number, file in enumerate(files)]
     only_ruff = syntax_only and all(map(_is_python, entries))
     sides = ("new",) if only_ruff else ("old", "new")
     for entry, file in zip(entries, files, strict=True):
@@ -166,12 +170,12 @@ def _lay_out(
         "only_ruff": only_ruff,
     }
     if not only_ruff:
-        _write(folder / "index.json", json.dumps(index).encode())
-        _write(folder / "rules.zip", bundle())
+        _write_new_file(folder / "index.json", json.dumps(index).encode())
+        _write_new_file(folder / "rules.zip", bundle())
     return index
 
 
-def _entry(number: int, file: ChangedFile) -> dict[str, Any]:
+def _describe_file(number: int, file: ChangedFile) -> dict[str, Any]:
     """Describe a file under its number; links and submodules have no text to read."""
     text = (file.new if file.new is not None else file.old or b"")[:200].decode("utf-8", "replace")
     language = places.language_of(file.path, text)
@@ -193,21 +197,21 @@ def _write_sides(
     for side in sides:
         data: bytes | None = getattr(file, side)
         if entry[side] and data is not None:
-            _write(folder / side / entry["name"], data)
+            _write_new_file(folder / side / entry["name"], data)
 
 
-def _write(path: Path, data: bytes) -> None:
+def _write_new_file(path: Path, data: bytes) -> None:
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "wb") as file:
         file.write(data)
 
 
-def _read(outcome: Outcome) -> tuple[Finding, ...]:
+def _read_worker_answer(outcome: Outcome) -> tuple[Finding, ...]:
     """Take the worker's answer; anything that is not exactly findings is not an answer."""
     if not outcome.succeeded:
         return (_not_scanned(f"{outcome.reason}: {_last_line(outcome)}"),)
     try:
-        said = cast("list[dict[str, Any]]", json.loads(outcome.stdout))
-        return tuple(_finding(entry) for entry in said)
+        entries = cast("list[dict[str, Any]]", json.loads(outcome.stdout))
+        return tuple(_finding_from_entry(entry) for entry in entries)
     except (ValueError, TypeError, KeyError, RecursionError):
         return (_not_scanned("the scan gave no answer that can be read"),)
 
@@ -220,7 +224,7 @@ def _read_ruff(outcome: Outcome, files: Sequence[ChangedFile]) -> tuple[Finding,
         for number, file in enumerate(files)
     }
     try:
-        return capped(ruff_findings(outcome.stdout, sources))
+        return cap_findings(ruff_findings(outcome.stdout, sources))
     except (ValueError, TypeError, KeyError):
         return (_not_scanned("ruff gave no answer that can be read"),)
 
@@ -229,7 +233,7 @@ def _is_python(entry: dict[str, Any]) -> bool:
     return not entry["new"] or str(entry["name"]).endswith(".py")
 
 
-def _finding(entry: dict[str, Any]) -> Finding:
+def _finding_from_entry(entry: dict[str, Any]) -> Finding:
     return Finding(
         rule=one_line(str(entry["rule"]), 60),
         severity=Severity(entry["severity"]),
@@ -254,8 +258,8 @@ def _not_scanned(why: str) -> Finding:
 
 
 def _last_line(outcome: Outcome) -> str:
-    words = outcome.stderr.decode("utf-8", "replace").strip().splitlines()
-    return words[-1] if words else ""
+    lines = outcome.stderr.decode("utf-8", "replace").strip().splitlines()
+    return lines[-1] if lines else ""
 
 
 @cache
@@ -268,7 +272,7 @@ def ruff_program() -> str:
 @cache
 def _library_folders() -> tuple[str, ...]:
     """Find the grammars; below /usr every box sees them anyway."""
-    found = [importlib.util.find_spec(name) for name in _LIBRARIES]
-    folders = [spec.submodule_search_locations for spec in found if spec is not None]
+    specs = [importlib.util.find_spec(name) for name in _LIBRARIES]
+    folders = [spec.submodule_search_locations for spec in specs if spec is not None]
     paths = [str(Path(places[0]).resolve()) for places in folders if places]
     return tuple(path for path in paths if not path.startswith("/usr/"))

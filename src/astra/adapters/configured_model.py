@@ -1,12 +1,15 @@
 """The language model that the signed configuration names."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from astra.adapters.language_models import Endpoint, LanguageModel, endpoint
+from astra.adapters.model_calls import Charge, Meter
+from astra.adapters.smoke_probes import ModelAddress
 from astra.adapters.talking_models import TalkingModel
 from astra.persona.speech import Talker
 from astra.plans.ports import Model, NoModel
+from astra.spend.model import NOBODY, Account
 from astra.trusted.files.data_root import DataRoot
 from astra.trusted.kernel.text import one_line
 from astra.trusted.ledger.ports import Ledger
@@ -27,17 +30,39 @@ class ConfiguredModel:
     ledger: Ledger
     settings: Settings
     root: DataRoot
+    meter: Meter
+    """Counts each call before it is made, and settles it after."""
+    role: str = ""
+    """What it is asked for: `[model.roles]` may name another model for it."""
 
     def configured(self) -> bool:
         return bool(self._name_and_url()[0])
 
-    def current(self) -> Model:
-        return LanguageModel(endpoint=self._endpoint(_NO_DRAFT, _GIVE_THE_PLAN))
+    def current(self, account: Account = NOBODY) -> Model:
+        return LanguageModel(
+            endpoint=self._find_endpoint(_NO_DRAFT, _GIVE_THE_PLAN),
+            seconds=self._find_silence(),
+            charge=Charge(meter=self.meter, account=account),
+        )
 
-    def talker(self) -> Talker:
-        return TalkingModel(endpoint=self._endpoint(_NO_TALK))
+    def find_address(self) -> ModelAddress | None:
+        """Give where the model is, without its key; None where none is configured."""
+        if not self.configured():
+            return None
+        model_endpoint = self._find_endpoint(_NO_TALK)
+        return ModelAddress(name=model_endpoint.name, url=model_endpoint.url)
 
-    def _endpoint(self, without: str, instead: str = "") -> Endpoint:
+    def talker(self, account: Account = NOBODY) -> Talker:
+        return TalkingModel(
+            endpoint=self._find_endpoint(_NO_TALK),
+            seconds=self._find_silence(),
+            charge=Charge(meter=self.meter, account=account),
+        )
+
+    def _find_silence(self) -> float:
+        return float(contract.read_configuration(self.ledger).model.silence_seconds)
+
+    def _find_endpoint(self, without: str, instead: str = "") -> Endpoint:
         name, base_url, key_env = self._name_and_url()
         if not name:
             raise NoModel(
@@ -46,23 +71,33 @@ class ConfiguredModel:
                 f" `astra config sign`{instead}",
             )
         variable = key_env or _USUAL_KEYS.get(name.partition(":")[0], "")
-        where = endpoint(name, base_url, self._key(variable))
-        if not where.key and not base_url:
+        model_endpoint = endpoint(name, base_url, self._find_key(variable))
+        if not model_endpoint.key and not base_url:
             raise NoModel(
                 f"the model {one_line(name, 80)} needs a key, and {variable} is not set",
                 code="no_model_key",
                 next_step=f"write {variable}=… into the data root's .env, or set it for the daemon",
             )
-        return where
+        model = contract.read_configuration(self.ledger).model
+        default_temperature = 0.2 if model_endpoint.is_compatible else None
+        return replace(
+            model_endpoint,
+            temperature=default_temperature
+            if model.temperature is None
+            else float(model.temperature),
+            output_tokens=model.output_tokens,
+            context_tokens=model.context_tokens,
+        )
 
     def _name_and_url(self) -> tuple[str, str, str]:
-        model = contract.in_force(self.ledger).model
-        given = self.settings.model
-        if given and authority.keys(self.ledger).throwaway:
-            return given, self.settings.model_base_url or model.base_url, model.key_env
-        return model.name, model.base_url, model.key_env
+        model = contract.read_configuration(self.ledger).model
+        chosen_model = self.settings.model
+        if chosen_model and authority.find_keys(self.ledger).throwaway:
+            return chosen_model, self.settings.model_base_url or model.base_url, model.key_env
+        own_name = getattr(model.roles, self.role, "") if self.role else ""
+        return own_name or model.name, model.base_url, model.key_env
 
-    def _key(self, variable: str) -> str:
+    def _find_key(self, variable: str) -> str:
         """Find the key in the daemon's own environment or the data root's `.env`."""
-        kept = environment.parse_dotenv(self.root.dotenv())
-        return os.environ.get(variable) or kept.get(variable, "")
+        dotenv_values = environment.parse_dotenv(self.root.dotenv())
+        return os.environ.get(variable) or dotenv_values.get(variable, "")

@@ -101,7 +101,7 @@ class DbosEngine:
         """
         with self._lock:
             if self._workflow is None:
-                self._workflow = self._open()
+                self._workflow = self._open_database()
 
     def submit(self, key: str, kind: str, argument: str) -> None:
         """Run a job in the background. While one with this key is under way, that one is meant."""
@@ -109,10 +109,10 @@ class DbosEngine:
         from dbos import DBOS, SetWorkflowID
 
         assert self._workflow is not None  # noqa: S101 - started above
-        known = DBOS.get_workflow_status(key)
-        if known is not None and known.status not in _OVER:
+        workflow_status = DBOS.get_workflow_status(key)
+        if workflow_status is not None and workflow_status.status not in _OVER:
             return
-        if known is not None:
+        if workflow_status is not None:
             DBOS.delete_workflow(key)
         with SetWorkflowID(key):
             DBOS.start_workflow(self._workflow, kind, argument)
@@ -132,22 +132,22 @@ class DbosEngine:
     def states(self) -> dict[str, str]:
         from dbos import DBOS
 
-        return {each.workflow_id: each.status for each in DBOS.list_workflows()}
+        return {workflow.workflow_id: workflow.status for workflow in DBOS.list_workflows()}
 
     def forget(self, before: datetime) -> int:
         """Throw away jobs that were over before a moment; says how many."""
         from dbos import DBOS
 
-        found = DBOS.list_workflows(
+        workflows = DBOS.list_workflows(
             status=_OVER,
             completed_before=format_time(before),
             limit=_PAGE,
             load_input=False,
             load_output=False,
         )
-        if found:
-            DBOS.delete_workflows([each.workflow_id for each in found])
-        return len(found)
+        if workflows:
+            DBOS.delete_workflows([workflow.workflow_id for workflow in workflows])
+        return len(workflows)
 
     def close(self) -> None:
         """Leave; what still runs is gone on with by the next process."""
@@ -159,22 +159,22 @@ class DbosEngine:
             DBOS.destroy(destroy_registry=True)
             self._workflow = None
 
-    def _open(self) -> Workflow:
+    def _open_database(self) -> Workflow:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with job_database.alone_beside(self.path):
+            with job_database.hold_lock(self.path):
                 return self._launch_or_replace()
         except Exception as error:  # the library raises anything; callers hear one error
-            raise _unavailable(self.path, error) from error
+            raise _make_unavailable_error(self.path, error) from error
 
     def _launch_or_replace(self) -> Workflow:
         try:
-            return self._launch()
+            return self._launch_engine()
         except Exception as error:  # whether the file is to blame is asked, not guessed
             if not job_database.is_to_blame(self.path, error):
                 raise
             self._set_aside(error)
-        return self._launch()
+        return self._launch_engine()
 
     def _set_aside(self, error: Exception) -> None:
         aside = job_database.set_aside(self.path, datetime.now(UTC))
@@ -185,7 +185,7 @@ class DbosEngine:
         ):  # a record that cannot be kept now does not keep jobs from running
             self._on_set_aside(aside.name, why)
 
-    def _launch(self) -> Workflow:
+    def _launch_engine(self) -> Workflow:
         from dbos import DBOS
 
         _refuse_pickles()
@@ -216,7 +216,7 @@ class DbosEngine:
         )
 
         def job(kind: str, argument: str) -> None:
-            with self._counted():
+            with self._count_busy():
                 outcome = DBOS.run_step({"name": kind}, self._jobs[kind].run, argument)
                 self._jobs[kind].done(argument, outcome)
 
@@ -225,7 +225,7 @@ class DbosEngine:
         return workflow
 
     @contextmanager
-    def _counted(self) -> Generator[None, None, None]:
+    def _count_busy(self) -> Generator[None, None, None]:
         with self._lock:
             self._busy += 1
         try:
@@ -235,7 +235,7 @@ class DbosEngine:
                 self._busy -= 1
 
 
-def _unavailable(path: Path, error: Exception) -> AstraError:
+def _make_unavailable_error(path: Path, error: Exception) -> AstraError:
     why = one_line(f"{type(error).__name__}: {error}", 300)
     return AstraError(
         f"the engine for slow tools does not start: {why}",
@@ -265,10 +265,10 @@ def _teach_fractions_of_seconds() -> None:
 
 def _add_unixepoch(connection: Any, _record: Any) -> None:
     if isinstance(connection, sqlite3.Connection):
-        connection.create_function("unixepoch", 1, _unixepoch)
+        connection.create_function("unixepoch", 1, _compute_unixepoch)
 
 
-def _unixepoch(modifier: str) -> float:
+def _compute_unixepoch(modifier: str) -> float:
     return time.time() if modifier == "subsec" else int(time.time())
 
 
@@ -279,10 +279,10 @@ def _json_serializer() -> Any:
         """Plain JSON; what is not JSON is an error here and not code somewhere else."""
 
         def serialize(self, data: Any) -> str:
-            return json.dumps(data, default=_readable)
+            return json.dumps(data, default=_exception_to_json)
 
         def deserialize(self, serialized_data: str) -> Any:
-            return json.loads(serialized_data, object_hook=_failure)
+            return json.loads(serialized_data, object_hook=_failure_from_json)
 
         def name(self) -> str:
             return "astra_json"
@@ -290,12 +290,12 @@ def _json_serializer() -> Any:
     return Json()
 
 
-def _readable(value: Any) -> Any:
+def _exception_to_json(value: Any) -> Any:
     """Write an exception (DBOS keeps those) as words; anything else is refused."""
     if isinstance(value, BaseException):
         return {_FAILURE: f"{type(value).__name__}: {value}"}
     raise TypeError(f"{type(value).__name__} is not JSON")
 
 
-def _failure(members: dict[str, Any]) -> Any:
+def _failure_from_json(members: dict[str, Any]) -> Any:
     return JobFailed(members[_FAILURE]) if members.keys() == {_FAILURE} else members

@@ -13,7 +13,7 @@ from astra.notifications.devices import Address
 from astra.notifications.encryption import ServerKey
 from astra.trusted.files.data_root import write_private
 from astra.trusted.kernel.errors import BadInput
-from astra.trusted.policy.assertions import encoded
+from astra.trusted.policy.assertions import encode_base64url
 
 _LARGEST = 16_384
 
@@ -25,19 +25,19 @@ class DeviceFiles:
     def read(self, device: str) -> Address | None:
         """Give an address; none where there is no file, or it does not say one."""
         try:
-            said = json.loads(_content(self._path(device)))
-            return Address.read(said["endpoint"], said["key"], said["auth"])
+            document = json.loads(_read_content(self._path(device)))
+            return Address.read(document["endpoint"], document["key"], document["auth"])
         except (OSError, ValueError, KeyError, TypeError, BadInput):
             return None
 
     def write(self, device: str, address: Address) -> None:
         self._folder.mkdir(exist_ok=True, mode=0o700)
-        said = {
+        document = {
             "endpoint": address.endpoint,
-            "key": encoded(address.key),
-            "auth": encoded(address.auth),
+            "key": encode_base64url(address.key),
+            "auth": encode_base64url(address.auth),
         }
-        write_private(self._path(device), json.dumps(said).encode())
+        write_private(self._path(device), json.dumps(document).encode())
 
     def remove(self, device: str) -> None:
         self._path(device).unlink(missing_ok=True)
@@ -63,7 +63,7 @@ class KeyFile:
             return ServerKey(scalar=bytes.fromhex(self._path.read_text()))
 
 
-def _content(path: Path) -> bytes:
+def _read_content(path: Path) -> bytes:
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         return os.read(descriptor, _LARGEST)

@@ -32,7 +32,7 @@ class Damaged(Exception):
 
 
 @contextmanager
-def alone_beside(path: Path) -> Generator[None, None, None]:
+def hold_lock(path: Path) -> Generator[None, None, None]:
     """Keep other processes out; the lock goes with whoever holds it, also if that is killed."""
     with path.with_name(f"{path.name}.lock").open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -43,10 +43,10 @@ def prepare(path: Path, migrate: Callable[[str], None]) -> None:
     """See that there is a whole database with the newest tables; raises whatever is wrong."""
     if not path.exists():
         unfinished = path.with_name(f"{path.name}.unfinished")
-        _remove(unfinished)
+        _remove_database(unfinished)
         migrate(url(unfinished))
         unfinished.rename(path)
-    _check(path)
+    _check_database(path)
     migrate(url(path))
     path.chmod(0o600)
 
@@ -59,7 +59,14 @@ def is_to_blame(path: Path, error: BaseException) -> bool:
     """Tell whether a failure comes from the file, and not from the disk or the machine around."""
     if not path.exists():
         return False
-    code = next((found for found in map(_sqlite_code, _causes(error)) if found is not None), None)
+    code = next(
+        (
+            sqlite_code
+            for sqlite_code in map(_sqlite_code, _walk_causes(error))
+            if sqlite_code is not None
+        ),
+        None,
+    )
     if code is None:
         return not isinstance(error, OSError | MemoryError | ImportError | RuntimeError)
     if code == sqlite3.SQLITE_IOERR_SHORT_READ:
@@ -78,7 +85,7 @@ def set_aside(path: Path, now: datetime) -> Path:
             beside.rename(aside.with_name(aside.name + part))
     path.rename(aside)
     for old in list_aside(path)[:-KEPT_ASIDE]:
-        _remove(old)
+        _remove_database(old)
     return aside
 
 
@@ -87,7 +94,7 @@ def list_aside(path: Path) -> list[Path]:
     return sorted(path.parent.glob(f"{path.stem}-set-aside-*{path.suffix}"))
 
 
-def _check(path: Path) -> None:
+def _check_database(path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         ((verdict,),) = connection.execute("PRAGMA quick_check(1)")
@@ -95,7 +102,7 @@ def _check(path: Path) -> None:
         raise Damaged(str(verdict))
 
 
-def _remove(path: Path) -> None:
+def _remove_database(path: Path) -> None:
     for part in _PARTS:
         place = path.with_name(path.name + part)
         if place.is_dir():
@@ -104,7 +111,7 @@ def _remove(path: Path) -> None:
             place.unlink(missing_ok=True)
 
 
-def _causes(error: BaseException) -> Iterator[BaseException]:
+def _walk_causes(error: BaseException) -> Iterator[BaseException]:
     """Give an error and everything that it was made from."""
     current: BaseException | None = error
     for _ in range(20):

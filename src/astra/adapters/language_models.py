@@ -2,23 +2,51 @@
 
 The library that speaks to them is imported at the first call: it is heavy, and most commands never
 need it. Each call has its own connection and its own time-out, is tried once (whoever asks decides
-on retries, by a clock of theirs), and fails as `ModelUnavailable` whatever went wrong inside.
+on retries, by a clock of theirs), and fails as `ModelUnavailable` whatever went wrong inside. One
+that nobody wants any more (`cancellation`) is closed at once, as `ModelCancelled`. How a
+server is asked for a form (`asking_modes`) is found out at the first call and remembered: only a
+server that does not know that way is asked once more, in the next one.
 """
 
 import asyncio
 import json
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import BaseModel
 
-from astra.plans.ports import ModelUnavailable, Prompt, Reply, Usage
-from astra.trusted.kernel.errors import BadSetting
+from astra.adapters.asking_modes import (
+    EVERY_MODE,
+    UNSUPPORTED,
+    AskingMode,
+    AskingModes,
+    describe_form,
+    ignores_schema,
+    next_mode,
+)
+from astra.adapters.model_calls import (
+    FREE,
+    Charge,
+    Sending,
+    read_report,
+    read_status,
+    request_reply,
+)
+from astra.plans.answers import find_document, shorten_middle
+from astra.plans.forms import PlainText
+from astra.plans.ports import ModelCancelled, ModelUnavailable, Prompt, Reply, Usage
+from astra.spend.model import SpendRefused
+from astra.spend.usage import MOST_TOKENS as MOST_TOKENS_REPORTED
+from astra.trusted.kernel import cancellation
+from astra.trusted.kernel.errors import BadSetting, LedgerError
 from astra.trusted.kernel.text import one_line
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
     from pydantic_ai.messages import ModelRequest, ModelResponse
     from pydantic_ai.models import Model, ModelRequestParameters
+    from pydantic_ai.settings import ModelSettings
 
 SECONDS = 120.0
 MOST_TOKENS = 8_000
@@ -28,6 +56,9 @@ OPENAI, ANTHROPIC = "openai", "anthropic"
 _HOSTS = {OPENAI: "https://api.openai.com/v1", ANTHROPIC: "https://api.anthropic.com"}
 _ANSWER = "answer"
 _LONGEST_NUMBER = 9
+_LOOK_SECONDS = 0.2
+"""How often a call looks whether its answer is still wanted."""
+_CHARACTERS_A_TOKEN, _SHORTEST = 3, 400
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +69,21 @@ class Endpoint:
     model: str
     base_url: str = ""
     key: str = field(default="", repr=False)
+    temperature: float | None = None
+    """None leaves it to the server."""
+    output_tokens: int = MOST_TOKENS
+    context_tokens: int = 0
+    """How much it can read and write in one call; 0 where nobody knows."""
+
+    @property
+    def first_mode(self) -> AskingMode:
+        """How it is asked for a form while nobody knows better; the hosted ones know tools well."""
+        return AskingMode.SCHEMA if self.is_compatible else AskingMode.TOOL
+
+    @property
+    def is_compatible(self) -> bool:
+        """Tell a server of somebody's own, whose abilities nobody knows, from the hosted ones."""
+        return self.provider == OPENAI and bool(self.base_url)
 
     @property
     def name(self) -> str:
@@ -73,51 +119,107 @@ def endpoint(name: str, base_url: str, key: str) -> Endpoint:
 class LanguageModel:
     endpoint: Endpoint
     seconds: float = SECONDS
+    modes: AskingModes = EVERY_MODE
+    charge: Charge = FREE
 
     @property
     def name(self) -> str:
         return self.endpoint.name
 
     def ask(self, prompt: Prompt, *, form: type[BaseModel]) -> Reply:
+        if form is PlainText:
+            return self._ask_once(prompt, None)
+        url, model = self.endpoint.url, self.endpoint.model
+        first_mode = self.modes.find(url, model, self.endpoint.first_mode)
+        if not self.endpoint.is_compatible:
+            return self._ask_once(prompt, form, first_mode)
+        mode, reply = self._ask_down_the_ladder(prompt, form, first_mode)
+        if mode is AskingMode.SCHEMA and reply.document is None and ignores_schema(reply.text):
+            mode = AskingMode.TOOL
+        elif mode is AskingMode.TOOL and reply.document is None:
+            mode = AskingMode.TEXT
+        if mode is not first_mode:
+            self.modes.remember(url, model, mode)
+        return reply
+
+    def _ask_down_the_ladder(
+        self, prompt: Prompt, form: type[BaseModel], mode: AskingMode
+    ) -> tuple[AskingMode, Reply]:
+        """Ask in a mode, and in the next where the server says that it does not know this one."""
         try:
-            return asyncio.run(self._ask(prompt, form))
+            return mode, self._ask_once(prompt, form, mode)
+        except ModelUnavailable as error:
+            lower = next_mode(mode)
+            if lower is None or error.facts.get("upstream_status") not in UNSUPPORTED:
+                raise
+            try:
+                return self._ask_down_the_ladder(prompt, form, lower)
+            except ModelUnavailable:
+                raise error from None
+
+    def _ask_once(
+        self, prompt: Prompt, form: type[BaseModel] | None, mode: AskingMode = AskingMode.TEXT
+    ) -> Reply:
+        try:
+            return asyncio.run(_end_when_cancelled(self._request_reply(prompt, form, mode)))
+        except (SpendRefused, LedgerError, ModelCancelled):
+            raise
         except Exception as error:  # noqa: BLE001 - a library and a server of somebody else
-            raise unavailable(self.endpoint, error, self.seconds) from None
+            raise make_unavailable(self.endpoint, error, self.seconds) from None
 
-    async def _ask(self, prompt: Prompt, form: type[BaseModel]) -> Reply:
-        from pydantic_ai.direct import model_request
-
+    async def _request_reply(
+        self, prompt: Prompt, form: type[BaseModel] | None, mode: AskingMode
+    ) -> Reply:
         # Ours ends first, so that whoever waited hears how long, and not what a library calls it.
         later = 2 * self.seconds
-        async with asyncio.timeout(self.seconds), client_of(self.endpoint, later) as client:
-            response = await model_request(
-                model_of(self.endpoint, client),
-                [_messages(prompt)],
-                model_settings={"max_tokens": MOST_TOKENS, "timeout": later},
-                model_request_parameters=_wanted(form),
+        async with asyncio.timeout(self.seconds), open_client(self.endpoint, later) as client:
+            sending = Sending(
+                model=self.endpoint.name,
+                messages=[_build_request(prompt, form, mode, self.endpoint)],
+                parameters=_build_parameters(form, mode),
+                settings=make_settings(self.endpoint, later),
+                output_tokens=self.endpoint.output_tokens,
+                context_tokens=self.endpoint.context_tokens,
             )
+            model = make_model(self.endpoint, client)
+            response = await request_reply(model, sending, self.charge)
         return read_response(response)
 
 
-def unavailable(where: Endpoint, error: Exception, seconds: float) -> ModelUnavailable:
+async def _end_when_cancelled(work: "Coroutine[Any, Any, Reply]") -> Reply:
+    """Wait for an answer, and close the connection as soon as nobody wants it any more."""
+    task = asyncio.ensure_future(work)
+    while not (await asyncio.wait({task}, timeout=_LOOK_SECONDS))[0]:
+        if cancellation.is_cancelled():
+            task.cancel()
+            await asyncio.wait({task})
+            raise ModelCancelled(
+                "the model's answer was not waited for: what it was asked for has ended",
+                next_step="nothing is left to do for this call",
+            )
+    return task.result()
+
+
+def make_unavailable(where: Endpoint, error: Exception, seconds: float) -> ModelUnavailable:
     return ModelUnavailable(
-        f"the model {where.name} did not answer: {_said(where, error, seconds)}",
+        f"the model {where.name} did not answer: {_explain_failure(where, error, seconds)}",
         next_step="look at [model] in astra.toml, its server and its key",
-        patience=_patience(error),
+        patience=_read_retry_after(error),
+        upstream_status=read_status(error),
     )
 
 
-def _said(where: Endpoint, error: Exception, seconds: float) -> str:
+def _explain_failure(where: Endpoint, error: Exception, seconds: float) -> str:
     """Give a server's words without the key, which some say back."""
     if isinstance(error, TimeoutError):
         return f"nothing came of it within {seconds:g} seconds"
-    words = _in_words(error)
+    error_text = _in_words(error)
     if where.key:
-        words = words.replace(where.key, "[the key]")
-    return one_line(words, 300)
+        error_text = error_text.replace(where.key, "[the key]")
+    return one_line(error_text, 300)
 
 
-def client_of(where: Endpoint, seconds: float) -> Any:
+def open_client(where: Endpoint, seconds: float) -> Any:
     from astra.adapters.model_transport import bounded_client
 
     options: dict[str, Any] = {
@@ -136,7 +238,7 @@ def client_of(where: Endpoint, seconds: float) -> Any:
     return AsyncOpenAI(**options)
 
 
-def model_of(where: Endpoint, client: Any) -> "Model[Any]":
+def make_model(where: Endpoint, client: Any) -> "Model[Any]":
     if where.provider == ANTHROPIC:
         from pydantic_ai.models.anthropic import AnthropicModel
         from pydantic_ai.providers.anthropic import AnthropicProvider
@@ -148,22 +250,50 @@ def model_of(where: Endpoint, client: Any) -> "Model[Any]":
     return OpenAIChatModel(where.model, provider=OpenAIProvider(openai_client=client))
 
 
-def _messages(prompt: Prompt) -> "ModelRequest":
+def make_settings(where: Endpoint, seconds: float) -> "ModelSettings":
+    settings: ModelSettings = {"max_tokens": where.output_tokens, "timeout": seconds}
+    return settings if where.temperature is None else {**settings, "temperature": where.temperature}
+
+
+def fit_prompt(prompt: Prompt, where: Endpoint) -> Prompt:
+    """Shorten the longest parts in the middle, so that a prompt fits what a model can read."""
+    if not where.context_tokens:
+        return prompt
+    room = where.context_tokens - min(where.output_tokens, where.context_tokens // 4)
+    parts, most = list(prompt.data), max(1_000, room * _CHARACTERS_A_TOKEN - len(prompt.rules))
+    while (total := sum(map(len, parts))) > most and (longest := max(map(len, parts))) > _SHORTEST:
+        place = next(i for i, part in enumerate(parts) if len(part) == longest)
+        parts[place] = shorten_middle(parts[place], max(_SHORTEST, longest - (total - most)))
+    return replace(prompt, data=tuple(parts))
+
+
+def _build_request(
+    prompt: Prompt, form: type[BaseModel] | None, mode: AskingMode, where: Endpoint
+) -> "ModelRequest":
     from pydantic_ai.messages import ModelRequest, SystemPromptPart, UserPromptPart
 
-    data = "\n\n".join(prompt.data)
+    prompt = fit_prompt(prompt, where)
+    is_told = form is not None and mode is not AskingMode.TOOL
+    data = "\n\n".join((*prompt.data, *([describe_form(form)] if form and is_told else ())))
     return ModelRequest(parts=[SystemPromptPart(prompt.rules), UserPromptPart(data)])
 
 
-def _wanted(form: type[BaseModel]) -> "ModelRequestParameters":
-    """Ask for the form as the arguments of one tool; models without tools may answer in text."""
+def _build_parameters(form: type[BaseModel] | None, mode: AskingMode) -> "ModelRequestParameters":
+    """Ask for the form by its schema, or as the arguments of one tool that may be left out."""
     from pydantic_ai.models import ModelRequestParameters
+    from pydantic_ai.output import OutputObjectDefinition
     from pydantic_ai.tools import ToolDefinition
 
+    if form is None or mode is AskingMode.TEXT:
+        return ModelRequestParameters(output_mode="text", allow_text_output=True)
+    schema = form.model_json_schema()
+    if mode is AskingMode.SCHEMA:
+        output = OutputObjectDefinition(json_schema=schema, name=_ANSWER, strict=False)
+        return ModelRequestParameters(output_mode="native", output_object=output)
     tool = ToolDefinition(
         name=_ANSWER,
         description="Give your answer in this form.",
-        parameters_json_schema=form.model_json_schema(),
+        parameters_json_schema=schema,
         kind="output",
     )
     return ModelRequestParameters(output_mode="tool", output_tools=[tool], allow_text_output=True)
@@ -179,15 +309,33 @@ def read_response(response: "ModelResponse") -> Reply:
     for part in response.parts:
         if part.part_kind == "tool-call":
             args = part.args
-            document = json_in(args if isinstance(args, str) else part.args_as_json_str())
+            document = _read_arguments(args if isinstance(args, str) else part.args_as_json_str())
             break
     return Reply(
-        document=document if document is not None else json_in(text),
+        document=document if document is not None else find_document(text),
         text=text,
-        usage=Usage(
-            input_tokens=response.usage.input_tokens, output_tokens=response.usage.output_tokens
-        ),
+        usage=read_usage(response),
     )
+
+
+def read_usage(response: "ModelResponse") -> Usage:
+    """Read what a server says it used; nothing that it says makes a sum smaller, or absurd."""
+    report = read_report(response)
+    return Usage(
+        input_tokens=min(max(report.input_tokens, 0), MOST_TOKENS_REPORTED),
+        output_tokens=min(max(report.output_tokens, 0), MOST_TOKENS_REPORTED),
+    )
+
+
+def _read_arguments(text: str) -> Any:
+    """Read a call's arguments, or what can be read of them."""
+    if len(text) > LONGEST_ANSWER:
+        return None
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return find_document(text)
+    return cast("Any", document) if isinstance(document, dict | list) else None
 
 
 def _in_words(error: BaseException) -> str:
@@ -195,34 +343,19 @@ def _in_words(error: BaseException) -> str:
     first = last = error
     while last.__cause__ is not None:
         last = last.__cause__
-    words = [str(each) or type(each).__name__ for each in (first, last)]
-    return words[0] if words[1] in words[0] else f"{words[0]} ({words[1]})"
+    texts = [str(cause) or type(cause).__name__ for cause in (first, last)]
+    return texts[0] if texts[1] in texts[0] else f"{texts[0]} ({texts[1]})"
 
 
-def _patience(error: BaseException) -> int:
+def _read_retry_after(error: BaseException) -> int:
     """Read for how long a server asks to be left alone, in seconds; it is not trusted far."""
-    asked = ""
-    found: BaseException | None = error
-    while found is not None and not asked:
-        headers = getattr(getattr(found, "response", None), "headers", {})
-        asked = str(headers.get("retry-after", ""))
-        found = found.__cause__
-    whole = asked.isascii() and asked.isdecimal() and len(asked) <= _LONGEST_NUMBER
-    return min(int(asked), LONGEST_WAIT) if whole else 0
-
-
-def json_in(text: str) -> Any:
-    r"""Find the JSON object in what a model wrote, or nothing.
-
-    >>> json_in('Sure!\n```json\n{"a": 1}\n```')
-    {'a': 1}
-    >>> json_in("no idea") is None
-    True
-    """
-    start, end = text.find("{"), text.rfind("}")
-    if start < 0 or end < start or len(text) > LONGEST_ANSWER:
-        return None
-    try:
-        return json.loads(text[start : end + 1])
-    except (ValueError, RecursionError):
-        return None
+    retry_after = ""
+    cause: BaseException | None = error
+    while cause is not None and not retry_after:
+        headers = getattr(getattr(cause, "response", None), "headers", {})
+        retry_after = str(headers.get("retry-after", ""))
+        cause = cause.__cause__
+    is_number = (
+        retry_after.isascii() and retry_after.isdecimal() and len(retry_after) <= _LONGEST_NUMBER
+    )
+    return min(int(retry_after), LONGEST_WAIT) if is_number else 0

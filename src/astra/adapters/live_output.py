@@ -20,8 +20,8 @@ class LiveOutput:
         with self._lock:
             start, text = self._kept.pop(change, (0, b""))
             text += chunk
-            cut = max(0, len(text) - MOST_KEPT)
-            self._kept[change] = (start + cut, text[cut:])
+            excess = max(0, len(text) - MOST_KEPT)
+            self._kept[change] = (start + excess, text[excess:])
             while len(self._kept) > MOST_CHANGES:
                 self._kept.popitem(last=False)
 

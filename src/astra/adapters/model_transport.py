@@ -53,10 +53,10 @@ class _BoundedStream(httpx2.AsyncByteStream):
         self._inner = inner
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        heard = 0
+        received_bytes = 0
         async for part in self._inner:
-            heard += len(part)
-            if heard > LARGEST_BODY:
+            received_bytes += len(part)
+            if received_bytes > LARGEST_BODY:
                 raise TooMuch(f"its answer is more than {LARGEST_BODY} bytes")
             yield part
 

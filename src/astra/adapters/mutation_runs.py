@@ -10,12 +10,14 @@ import contextlib
 import json
 import os
 import tempfile
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from astra.adapters.environment_orders import Purpose
+from astra.adapters.environments import ProvideEnvironment, provide_nothing
 from astra.adapters.workspaces import PLACE, Workspaces
 from astra.changes import mutation
 from astra.changes.mutation import Fault, Measured, MutationEvidence, Touched
@@ -47,6 +49,8 @@ class BoxedMutation:
     seconds: int
     limits: Limits
     programs: Callable[[], tuple[Path, ...]] = tuple
+    environment: ProvideEnvironment = provide_nothing
+    variables: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def measure(
         self,
@@ -60,14 +64,14 @@ class BoxedMutation:
         correlation: str,
     ) -> MutationEvidence:
         """Say how many mutants of what a change touches survive; `tests` are its test files."""
-        named = frozenset(tests)
-        touched = mutation.find_touched(files, lambda path: path in named)
-        if reason := self._unable(touched):
-            return mutation.not_measured(reason, touched.other)
+        test_files = frozenset(tests)
+        touched = mutation.find_touched(files, lambda path: path in test_files)
+        if reason := self._explain_unmeasured(touched):
+            return mutation.make_unmeasured(reason, touched.other)
         story = _Story(self, commands.parse(self.test_command), commit, label, actor, correlation)
         return story.tell(base, touched)
 
-    def _unable(self, touched: Touched) -> str:
+    def _explain_unmeasured(self, touched: Touched) -> str:
         if not self.seconds:
             return "it is switched off (target.mutation_seconds is 0)"
         if not touched.code and not touched.touches_tests:
@@ -93,48 +97,52 @@ class _Story:
     def tell(self, base: str, touched: Touched) -> MutationEvidence:
         job: dict[str, Any] = {"touched": touched.code, "tests": {}, "mutants": None}
         if not touched.touches_tests:
-            now = self._run(job, None, self.runs.seconds)
+            now = self._run_job(job, None, self.runs.seconds)
             return MutationEvidence(now=now, other=touched.other)
         budget = self.runs.seconds / 2
-        then = self._run({**job, "tests": touched.old_tests}, base, budget)
-        if then.verdicts:
-            now = self._run({**job, "mutants": list(then.verdicts)}, None, budget)
+        earlier = self._run_job({**job, "tests": touched.old_tests}, base, budget)
+        if earlier.verdicts:
+            now = self._run_job({**job, "mutants": list(earlier.verdicts)}, None, budget)
         else:
-            now = self._run({**job, "tests": touched.new_tests}, None, budget)
-        return MutationEvidence(now=now, then=then, other=touched.other)
+            now = self._run_job({**job, "tests": touched.new_tests}, None, budget)
+        return MutationEvidence(now=now, then=earlier, other=touched.other)
 
-    def _run(self, job: dict[str, Any], tests_from: str | None, seconds: float) -> Measured:
+    def _run_job(self, job: dict[str, Any], tests_from: str | None, seconds: float) -> Measured:
         try:
             with (
                 self.runs.workspaces.open(
                     self.commit, tests_from=tests_from, test_paths=self.runs.test_paths
                 ) as files,
-                _folders() as (worker, results),
+                _make_folders() as (worker, results),
             ):
                 self._lay_out(worker, results, job, seconds)
                 command = _with_plugin(self.command, worker, results)
+                purpose = Purpose(actor=self.actor, correlation=self.correlation, label=self.label)
+                environment = self.runs.environment(self.commit, purpose)
                 request = BoxRequest(
                     command=command,
                     manifest=Manifest(
                         read_paths=(str(worker),),
                         write_paths=(str(results),),
                         limits=replace(self.runs.limits, wall_seconds=seconds + _GRACE),
+                        environment=dict(self.runs.variables),
                     ),
                     workdir=files.place,
                     actor=self.actor,
                     correlation=self.correlation,
-                    programs=(*toolchain.named(command), *self.runs.programs()),
-                    workspace=files,
+                    programs=(*toolchain.find_named_programs(command), *self.runs.programs()),
+                    workspace=environment.link_modules(files),
                     label=self.label,
+                    environment=environment.toolchain,
                 )
                 outcome = self.runs.boxes.run(request)
-                return _read(outcome, results)
+                return _read_measured(outcome, results)
         except AstraError as error:
             return Measured(problem=one_line(error.detail, 300))
 
     def _lay_out(self, worker: Path, results: Path, job: dict[str, Any], seconds: float) -> None:
         faults: list[Fault] | None = job["mutants"]
-        whole = {
+        job_document = {
             **job,
             "mutants": None if faults is None else mutation.fault_documents(faults),
             "root": PLACE,
@@ -148,7 +156,7 @@ class _Story:
         for part in resources.files(_WORKER).iterdir():
             if part.name.endswith(".py"):
                 (package / part.name).write_bytes(part.read_bytes())
-        (package / "job.json").write_text(json.dumps(whole), encoding="utf-8")
+        (package / "job.json").write_text(json.dumps(job_document), encoding="utf-8")
 
     def _code_files(self) -> list[str]:
         """Name the Python files that are no tests; a name that is no text cannot be imported."""
@@ -174,7 +182,7 @@ def _with_plugin(command: TestCommand, worker: Path, results: Path) -> tuple[str
     return ("env", f"PYTHONPATH={worker}", *arguments)
 
 
-def _read(outcome: Outcome, results: Path) -> Measured:
+def _read_measured(outcome: Outcome, results: Path) -> Measured:
     if outcome.verdict not in {Verdict.SUCCEEDED, Verdict.FAILED}:
         return Measured(problem=one_line(outcome.reason, 300))
     try:
@@ -186,12 +194,12 @@ def _read(outcome: Outcome, results: Path) -> Measured:
 
 
 @contextlib.contextmanager
-def _folders() -> Generator[tuple[Path, Path], None, None]:
+def _make_folders() -> Generator[tuple[Path, Path], None, None]:
     """Make a folder that a box can read, and one that it can write."""
     with tempfile.TemporaryDirectory(prefix="astra-mutants-", ignore_cleanup_errors=True) as name:
         top = Path(name).resolve()
         worker, results = top / "worker", top / "results"
         worker.mkdir(mode=0o755)
         results.mkdir(mode=0o755)
-        staging.hand_over(results, machine.look().identity)
+        staging.hand_over(results, machine.inspect_machine().identity)
         yield worker, results

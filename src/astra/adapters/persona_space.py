@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
-from typing import NoReturn, Self
+from typing import Any, NoReturn, Self
 
 from astra.adapters.source_view import reading, text_lines
 from astra.adapters.source_view.view import NotText, SourceView
@@ -76,6 +76,7 @@ class PersonaFile:
     total_lines: int
     more: bool
     masked: bool
+    next: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,28 +102,27 @@ class PersonaSpace:
         self._refuse_secret(place)
         count = max(1, min(limit, MOST_ITEMS))
         page = self._files.list(place, after=cursor or "", count=count)
-        found = [
+        items = [
             PersonaItem(path=path, kind=item.kind, size=item.size)
             for item in page.items
-            if not self._is_out_of_sight(path := _join(place, item.name))
+            if not self._is_out_of_sight(path := _join_path(place, item.name))
         ]
         if not place.text and not cursor:
-            found.insert(0, PersonaItem(path=MIRROR, kind="mirror", size=None))
-        return PersonaPage(folder=place.text, items=tuple(found), next=page.next, commit=None)
+            items.insert(0, PersonaItem(path=MIRROR, kind="mirror", size=None))
+        return PersonaPage(folder=place.text, items=tuple(items), next=page.next, commit=None)
 
-    def read(
-        self, path: str, *, start: int | None = None, end: int | None = None, numbered: bool = False
-    ) -> PersonaFile:
-        asked = parse_relative(path)
-        self._refuse_secret(asked)
-        if _is_mirror(asked):
-            return self._read_mirror(asked, start, end, numbered=numbered)
-        content = self._files.read(asked, most_bytes=LARGEST_READ)
-        return read_text(asked.text, content, start=start, end=end, numbered=numbered)
+    def read(self, path: str, **part: Any) -> PersonaFile:
+        """Read a file, or the part of it that `read_text` takes."""
+        relative_path = parse_relative(path)
+        self._refuse_secret(relative_path)
+        if _is_mirror(relative_path):
+            return self._read_mirror(relative_path, part)
+        content = self._files.read(relative_path, most_bytes=LARGEST_READ)
+        return read_text(relative_path.text, content, **part)
 
     def write(self, path: str, text: str) -> Written:
-        asked = self.writable(path)
-        content = _encoded(text)
+        relative_path = self.resolve_writable(path)
+        content = _encode_text(text)
         if len(content) > LARGEST_WRITE:
             raise PersonaRefused(
                 PersonaProblem.TOO_LARGE,
@@ -130,31 +130,31 @@ class PersonaSpace:
                 next_step="split it into several files",
             )
         self._refuse_flood(len(content))
-        created = self._files.write(asked, content)
-        return Written(path=asked.text, size=len(content), created=created)
+        created = self._files.write(relative_path, content)
+        return Written(path=relative_path.text, size=len(content), created=created)
 
     def _refuse_flood(self, size: int) -> None:
         """Keep the notes within their caps; what is replaced is counted until it is."""
-        names, used = self._files.usage(most_names=NOTE_NAMES.most)
+        names, used = self._files.measure_usage(most_names=NOTE_NAMES.most)
         if names >= NOTE_NAMES.most:
-            raise NOTE_NAMES.exceeded()
+            raise NOTE_NAMES.build_error()
         if used + size > NOTE_BYTES.most:
-            raise NOTE_BYTES.exceeded()
+            raise NOTE_BYTES.build_error()
 
     def delete(self, path: str) -> None:
-        self._files.delete(self.writable(path))
+        self._files.delete(self.resolve_writable(path))
 
-    def writable(self, path: str) -> RelativePath:
+    def resolve_writable(self, path: str) -> RelativePath:
         """Give the place a write would go to, or refuse it, without touching anything."""
-        asked = parse_relative(path)
-        if fold(asked.parts[0]).strip() == MIRROR:
+        relative_path = parse_relative(path)
+        if fold(relative_path.parts[0]).strip() == MIRROR:
             raise PersonaRefused(
                 PersonaProblem.SOURCE_READ_ONLY,
-                f"{quote(asked.text)} is in the mirror of the target, which nobody writes to",
+                f"{quote(relative_path.text)} is in the mirror of the target, which is read-only",
                 next_step="propose the edit with schedule_code_modification",
             )
-        self._refuse_secret(asked)
-        return asked
+        self._refuse_secret(relative_path)
+        return relative_path
 
     def close(self) -> None:
         """Close the folder; the source view belongs to whoever made it."""
@@ -175,19 +175,17 @@ class PersonaSpace:
         below = "" if place.text == MIRROR else place.text
         listing = self._source.list(folder=below, cursor=cursor, limit=max(1, limit))
         items = [
-            PersonaItem(path=_mirrored(item.path), kind=item.kind, size=item.size)
+            PersonaItem(path=_to_mirror_path(item.path), kind=item.kind, size=item.size)
             for item in listing.items
         ]
         return PersonaPage(
             folder=place.text, items=tuple(items), next=listing.next, commit=listing.commit
         )
 
-    def _read_mirror(
-        self, asked: RelativePath, start: int | None, end: int | None, *, numbered: bool
-    ) -> PersonaFile:
-        file = self._source.read(asked.text, start=start, end=end, numbered=numbered)
+    def _read_mirror(self, asked: RelativePath, part: dict[str, Any]) -> PersonaFile:
+        file = self._source.read(asked.text, **part)
         return PersonaFile(
-            path=_mirrored(file.path),
+            path=_to_mirror_path(file.path),
             commit=file.commit,
             size=file.size,
             encoding=file.encoding,
@@ -198,6 +196,7 @@ class PersonaSpace:
             total_lines=file.total_lines,
             more=file.more,
             masked=file.masked,
+            next=file.next,
         )
 
     def _refuse_secret(self, path: RelativePath) -> None:
@@ -209,42 +208,53 @@ class PersonaSpace:
 
 
 def read_text(
-    path: str, content: bytes, *, start: int | None, end: int | None, numbered: bool
+    path: str,
+    content: bytes,
+    *,
+    start: int | None = None,
+    end: int | None = None,
+    numbered: bool = False,
+    cursor: str | None = None,
+    characters: int | None = None,
 ) -> PersonaFile:
     """Show the bytes of a file as text: decoded, masked, then cut to the range."""
-    shown = reading.show(content)
-    if shown is None:
+    shown_text = reading.decode_and_mask(content)
+    if shown_text is None:
         raise NotText(
             f"{quote(path)} is binary ({len(content)} bytes) and is not shown",
             next_step="use it where it is needed without reading it",
             size=len(content),
         )
-    if start is None and end is None and len(shown.text) > MOST_CHARACTERS:
-        _ask_for_range(path, shown.text)
+    asks_for_all = start is None and end is None and cursor is None and characters is None
+    if asks_for_all and len(shown_text.text) > MOST_CHARACTERS:
+        _ask_for_range(path, shown_text.text)
+    first, column = text_lines.parse_place(cursor) if cursor else (1 if start is None else start, 0)
     lines = text_lines.take_lines(
-        shown.text,
-        start=1 if start is None else start,
+        shown_text.text,
+        start=first,
         end=end,
         numbered=numbered,
-        most_characters=MOST_CHARACTERS,
+        most_characters=min(characters or MOST_CHARACTERS, MOST_CHARACTERS),
+        column=column,
     )
     return PersonaFile(
         path=path,
         commit=None,
         size=len(content),
-        encoding=shown.encoding,
-        encoding_certain=shown.certain,
+        encoding=shown_text.encoding,
+        encoding_certain=shown_text.certain,
         text=lines.text,
         start=lines.start,
         end=lines.end,
         total_lines=lines.total,
         more=lines.cut or lines.end < lines.total,
-        masked=shown.masked,
+        masked=shown_text.masked,
+        next=lines.next,
     )
 
 
 def _ask_for_range(path: str, text: str) -> NoReturn:
-    total = len(text_lines.lines_of(text))
+    total = len(text_lines.split_lines(text))
     raise PersonaRefused(
         PersonaProblem.TOO_LARGE,
         f"{quote(path)} has {total} lines, too many to show at once: ask for a range",
@@ -263,15 +273,15 @@ def _is_mirror(path: RelativePath) -> bool:
     return first == MIRROR
 
 
-def _mirrored(path: str) -> str:
+def _to_mirror_path(path: str) -> str:
     return path if path.startswith(f"{MIRROR}/") else f"{MIRROR}/{path}"
 
 
-def _join(folder: RelativePath, name: str) -> str:
+def _join_path(folder: RelativePath, name: str) -> str:
     return f"{folder.text}/{name}" if folder.text else name
 
 
-def _encoded(text: str) -> bytes:
+def _encode_text(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:

@@ -25,7 +25,7 @@ class PlanFolder:
         self._allowlist = data_root / ALLOWLIST
 
     def write(self, agent_id: str, files: Mapping[str, str]) -> None:
-        folder = self._folder(agent_id)
+        folder = self._locate_folder(agent_id)
         if folder.is_symlink():
             folder.unlink()
         if not folder.is_dir():
@@ -38,13 +38,13 @@ class PlanFolder:
             write_private(folder / name, text.encode())
 
     def read(self, agent_id: str, name: str) -> str | None:
-        return _read(self._folder(agent_id) / name)
+        return _read_plain_file(self._locate_folder(agent_id) / name)
 
     def write_allowlist(self, text: str) -> None:
         write_private(self._allowlist, text.encode())
 
     def read_allowlist(self) -> str | None:
-        return _read(self._allowlist)
+        return _read_plain_file(self._allowlist)
 
     def _write_new(self, folder: Path, files: Mapping[str, str]) -> None:
         draft = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}")
@@ -58,13 +58,13 @@ class PlanFolder:
             raise
         segments.sync_folder(self._agents)
 
-    def _folder(self, agent_id: str) -> Path:
+    def _locate_folder(self, agent_id: str) -> Path:
         if not is_id(agent_id):
             raise NotFound("there is no plan with that id", next_step="astra plans list")
         return self._agents / agent_id
 
 
-def _read(path: Path) -> str | None:
+def _read_plain_file(path: Path) -> str | None:
     """Read a plain file through no symlink; anything else there is an empty text."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:

@@ -45,7 +45,7 @@ class Bundle:
 def parse_bundle(raw: bytes) -> Bundle:
     """Read the head of a bundle ourselves: one reference, and the pack behind an empty line."""
     if not raw.startswith(_SIGNATURE):
-        _refuse("what the box made is not a bundle")
+        _refuse_import("what the box made is not a bundle")
     position, tips = len(_SIGNATURE), list[str]()
     for _ in range(_MOST_HEADER_LINES):
         end = raw.find(b"\n", position)
@@ -54,13 +54,13 @@ def parse_bundle(raw: bytes) -> Bundle:
         line, position = raw[position:end], end + 1
         if not line:
             if len(tips) != 1:
-                _refuse(f"the bundle names {len(tips)} tips, not one")
+                _refuse_import(f"the bundle names {len(tips)} tips, not one")
             return Bundle(tip=tips[0], pack=raw[position:])
-        if found := _REFERENCE.fullmatch(line):
-            tips.append(found[1].decode())
+        if reference := _REFERENCE.fullmatch(line):
+            tips.append(reference[1].decode())
         elif not _NEEDED.fullmatch(line):
-            _refuse("the bundle has a head that is not understood")
-    return _refuse("the bundle's head does not end")
+            _refuse_import("the bundle has a head that is not understood")
+    return _refuse_import("the bundle's head does not end")
 
 
 @dataclass(frozen=True)
@@ -70,20 +70,26 @@ class Quarantine:
     def read(self, raw: bytes, *, head: str, most_files: int, most_bytes: int) -> Imported:
         """Check every object of a bundle, and give what its tip differs in from the target."""
         bundle = parse_bundle(raw)
-        with self._repository() as repository:
+        with self._make_repository() as repository:
             options = ("--stdin", "--fix-thin", "--strict", f"--max-input-size={len(raw) + 1}")
             try:
-                _git(repository, "index-pack", *options, input=bundle.pack)
-                base = _git(repository, "merge-base", bundle.tip, head).decode().split()[0]
+                _run_quarantined_git(repository, "index-pack", *options, input=bundle.pack)
+                base = (
+                    _run_quarantined_git(repository, "merge-base", bundle.tip, head)
+                    .decode()
+                    .split()[0]
+                )
             except (GitFailed, IndexError) as error:
-                words = error.detail if isinstance(error, GitFailed) else "it shares no history"
-                _refuse(f"the objects do not pass git's own checks: {words[:300]}")
+                error_text = (
+                    error.detail if isinstance(error, GitFailed) else "it shares no history"
+                )
+                _refuse_import(f"the objects do not pass git's own checks: {error_text[:300]}")
             changes = _list_changes(repository, base, bundle.tip, most_files)
             files = read_contents(changes, _Blobs(repository, most_bytes))
         return Imported(tip=bundle.tip, base=base, files=files)
 
     @contextmanager
-    def _repository(self) -> Generator[Path]:
+    def _make_repository(self) -> Generator[Path]:
         folder = Path(tempfile.mkdtemp(prefix="quarantine-", dir=self.trusted.parent))
         try:
             for name in ("objects/info", "objects/pack", "refs/heads"):
@@ -105,21 +111,25 @@ class _Blobs:
         if not oids:
             return []
         self._check_sizes(oids)
-        output = _git(self.repository, "cat-file", "--batch", input=_lines(oids))
-        found: list[bytes] = []
+        output = _run_quarantined_git(
+            self.repository, "cat-file", "--batch", input=_join_lines(oids)
+        )
+        contents: list[bytes] = []
         position = 0
         for _ in oids:
             end = output.index(b"\n", position)
             size = int(output[position:end].split(b" ")[2])
-            found.append(output[end + 1 : end + 1 + size])
+            contents.append(output[end + 1 : end + 1 + size])
             position = end + size + 2
-        return found
+        return contents
 
     def _check_sizes(self, oids: Sequence[str]) -> None:
-        output = _git(self.repository, "cat-file", "--batch-check", input=_lines(oids))
+        output = _run_quarantined_git(
+            self.repository, "cat-file", "--batch-check", input=_join_lines(oids)
+        )
         heads = [_HEADER.fullmatch(line) for line in output.splitlines()]
         if not all(heads) or sum(int(head[2]) for head in heads if head) > self.most_bytes:
-            _refuse(f"its files have more than {self.most_bytes} bytes together")
+            _refuse_import(f"its files have more than {self.most_bytes} bytes together")
 
 
 def _list_changes(repository: Path, base: str, tip: str, most: int) -> list[TreeChange]:
@@ -127,18 +137,18 @@ def _list_changes(repository: Path, base: str, tip: str, most: int) -> list[Tree
     try:
         return reader.list_changes(base, tip, most=most)
     except TooManyFiles as error:
-        _refuse(f"{error.detail} (astra.toml: target.max_files)")
+        _refuse_import(f"{error.detail} (astra.toml: target.max_files)")
     except GitFailed as error:
-        _refuse(f"its files cannot be listed: {error.detail[:300]}")
+        _refuse_import(f"its files cannot be listed: {error.detail[:300]}")
     except (ProgramTimedOut, ProgramOutputTooLarge) as error:
-        _refuse(f"reading it takes too much: {error.detail}")
+        _refuse_import(f"reading it takes too much: {error.detail}")
 
 
-def _lines(oids: Sequence[str]) -> bytes:
+def _join_lines(oids: Sequence[str]) -> bytes:
     return "".join(f"{oid}\n" for oid in oids).encode()
 
 
-def _git(repository: Path, *arguments: str, input: bytes = b"") -> bytes:  # noqa: A002 - as GitCommand names it
+def _run_quarantined_git(repository: Path, *arguments: str, input: bytes = b"") -> bytes:  # noqa: A002 - as GitCommand names it
     """Run git on hostile objects: a few hundred bytes of trees can name more files than fit."""
     command = GitCommand(
         repository=repository, arguments=arguments, input=input, timeout=_SECONDS, memory=_MEMORY
@@ -146,10 +156,10 @@ def _git(repository: Path, *arguments: str, input: bytes = b"") -> bytes:  # noq
     try:
         return run_git(command).output
     except (ProgramTimedOut, ProgramOutputTooLarge) as error:
-        _refuse(f"reading it takes too much: {error.detail}")
+        _refuse_import(f"reading it takes too much: {error.detail}")
 
 
-def _refuse(why: str) -> NoReturn:
+def _refuse_import(why: str) -> NoReturn:
     raise ImportRefused(
         f"the branch of your clone cannot be read: {why}",
         next_step="commit plain files on a branch that starts at the target's, then try again",

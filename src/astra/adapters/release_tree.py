@@ -39,34 +39,34 @@ def write_tree(
     repository: Path, commit: str, folder: Path, *, is_withheld: Callable[[str], bool]
 ) -> None:
     """Write the files of a commit into a new folder, but for those that are withheld."""
-    entries = [entry for entry in _entries(repository, commit) if not is_withheld(entry.path)]
+    entries = [entry for entry in _list_entries(repository, commit) if not is_withheld(entry.path)]
     folder.mkdir(mode=0o755)
     links = [entry for entry in entries if entry.mode == LINK]
     files = [entry for entry in entries if entry.mode != LINK]
-    for entry, data in (*_contents(repository, files), *_contents(repository, links)):
-        _write(folder, entry, data)
+    for entry, data in (*_read_contents(repository, files), *_read_contents(repository, links)):
+        _write_entry(folder, entry, data)
 
 
 def list_paths(repository: Path, commit: str) -> list[str]:
     """List the files of a commit."""
-    return [entry.path for entry in _entries(repository, commit)]
+    return [entry.path for entry in _list_entries(repository, commit)]
 
 
-def _entries(repository: Path, commit: str) -> list[TreeFile]:
+def _list_entries(repository: Path, commit: str) -> list[TreeFile]:
     if not _COMMIT.fullmatch(commit):
         raise BadTree(f"{commit!a} is no commit id", next_step="give the whole id")
     refuse_borrowed_objects(repository)
     entries = TreeReader(repository=repository).list_files(commit)
     for entry in entries:
-        _check(entry)
+        _refuse_undeployable(entry)
     return entries
 
 
 def tree_digest(folder: Path) -> str:
     """Name a tree by what is in it: every path, its kind, whether it runs, and its content."""
     digest = hashlib.sha256()
-    for path, facts in _walk(folder):
-        digest.update(_line(folder, path, facts))
+    for path, facts in _walk_tree(folder):
+        digest.update(_render_line(folder, path, facts))
     return digest.hexdigest()
 
 
@@ -76,7 +76,10 @@ def different_files(old: Path, new: Path) -> dict[str, tuple[bytes | None, bytes
     A file that became a program, or a link, differs as well, and has no content on that side.
     """
     lines = [
-        {str(path.relative_to(tree)): _line(tree, path, facts) for path, facts in _walk(tree)}
+        {
+            str(path.relative_to(tree)): _render_line(tree, path, facts)
+            for path, facts in _walk_tree(tree)
+        }
         for tree in (old, new)
     ]
     names = {name for name in {*lines[0], *lines[1]} if lines[0].get(name) != lines[1].get(name)}
@@ -86,14 +89,29 @@ def different_files(old: Path, new: Path) -> dict[str, tuple[bytes | None, bytes
 def _plain_content(path: Path) -> bytes | None:
     if path.is_symlink() or not path.is_file() or path.stat().st_mode & 0o100:
         return None
+    return read_plain(path)
+
+
+def read_plain(path: Path) -> bytes:
+    """Read a file that is no link."""
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
         return file.read()
+
+
+def write_plain(path: Path, content: bytes) -> None:
+    """Write a new file in place of whatever has its name, and never through a link."""
+    if path.is_dir() and not path.is_symlink():
+        remove_tree(path)
+    path.unlink(missing_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os.fdopen(os.open(path, flags, 0o644), "wb") as file:
+        file.write(content)
 
 
 def measure(folder: Path) -> tuple[int, int]:
     """Count files and bytes; refuses what a release may not hold."""
     files = size = 0
-    for _path, facts in _walk(folder):
+    for _path, facts in _walk_tree(folder):
         files += not stat.S_ISDIR(facts.st_mode)
         size += facts.st_size if stat.S_ISREG(facts.st_mode) else 0
     return files, size
@@ -101,15 +119,15 @@ def measure(folder: Path) -> tuple[int, int]:
 
 def seal(folder: Path) -> None:
     """Take away every right to write, from the inside out, and make it Astra's own."""
-    for path, facts in reversed(list(_walk(folder))):
-        _own(path)
+    for path, facts in reversed(list(_walk_tree(folder))):
+        _take_ownership(path)
         if not stat.S_ISLNK(facts.st_mode):
             runs = stat.S_ISDIR(facts.st_mode) or facts.st_mode & 0o100
             path.chmod(0o555 if runs else 0o444)
-            _sync(path)
-    _own(folder)
+            _sync_path(path)
+    _take_ownership(folder)
     folder.chmod(0o555)
-    _sync(folder)
+    _sync_path(folder)
 
 
 def remove_tree(folder: Path) -> None:
@@ -132,7 +150,7 @@ def link_tree(source: Path, target: Path) -> None:
     partial.rename(target)
 
 
-def _check(entry: TreeFile) -> None:
+def _refuse_undeployable(entry: TreeFile) -> None:
     if entry.mode == SUBMODULE:
         raise BadTree(
             f"{quote(entry.path)} is not a file: submodules are not deployed",
@@ -144,22 +162,24 @@ def _check(entry: TreeFile) -> None:
         raise BadTree(error.detail, next_step="rename that file") from None
 
 
-def _contents(repository: Path, entries: Sequence[TreeFile]) -> Iterator[tuple[TreeFile, bytes]]:
+def _read_contents(
+    repository: Path, entries: Sequence[TreeFile]
+) -> Iterator[tuple[TreeFile, bytes]]:
     reader = ObjectReader(repository, largest=CHECKED_OUT, timeout=120.0)
     try:
         for start in range(0, len(entries), _AT_ONCE):
             some = entries[start : start + _AT_ONCE]
-            for entry, found in zip(some, reader.read_many([one.oid for one in some]), strict=True):
-                if found is None:
+            for entry, blob in zip(some, reader.read_many([one.oid for one in some]), strict=True):
+                if blob is None:
                     raise BadTree(
                         f"the content of {quote(entry.path)} is missing", next_step="astra doctor"
                     )
-                yield entry, found.data
+                yield entry, blob.data
     finally:
         reader.close()
 
 
-def _write(folder: Path, entry: TreeFile, data: bytes) -> None:
+def _write_entry(folder: Path, entry: TreeFile, data: bytes) -> None:
     path = folder / os.fsdecode(entry.raw_path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -176,10 +196,10 @@ def _write(folder: Path, entry: TreeFile, data: bytes) -> None:
         ) from None
 
 
-def _walk(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
+def _walk_tree(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
     """Give everything below a folder in one order, following no link."""
     count = 0
-    for place, folders, files in os.walk(folder, onerror=_raise):
+    for place, folders, files in os.walk(folder, onerror=_raise_error):
         folders.sort()
         for name in sorted([*folders, *files]):
             path = Path(place, name)
@@ -194,11 +214,11 @@ def _walk(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
             yield path, facts
 
 
-def _raise(error: OSError) -> None:
+def _raise_error(error: OSError) -> None:
     raise error
 
 
-def _line(folder: Path, path: Path, facts: os.stat_result) -> bytes:
+def _render_line(folder: Path, path: Path, facts: os.stat_result) -> bytes:
     name = os.fsencode(path.relative_to(folder))
     if stat.S_ISDIR(facts.st_mode):
         kind, content = b"folder", b""
@@ -218,13 +238,13 @@ def _file_digest(path: Path) -> bytes:
     return digest.hexdigest().encode()
 
 
-def _own(path: Path) -> None:
+def _take_ownership(path: Path) -> None:
     """Take a file back from the user of the boxes, who may have built it."""
     if os.geteuid() == 0:
         os.chown(path, 0, 0, follow_symlinks=False)
 
 
-def _sync(path: Path) -> None:
+def _sync_path(path: Path) -> None:
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

@@ -19,8 +19,8 @@ class SignedChannels:
 
         A damaged line of `.env` silences its own channel, and no other channel or device.
         """
-        notify = contract.in_force(self.ledger).notify
-        addresses = environment.read_what_is_readable(self.root.path / ".env")
+        notify = contract.read_configuration(self.ledger).notify
+        addresses = environment.read_valid_lines(self.root.path / ".env")
         return AppriseChannels(
             addresses={name: addresses[name] for name in notify.channels if addresses.get(name)},
             include_content=notify.include_content,

@@ -11,14 +11,24 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
+from astra.adapters.asking_modes import EVERY_MODE, UNSUPPORTED, AskingModes
 from astra.adapters.language_models import (
     LONGEST_ANSWER,
-    MOST_TOKENS,
     SECONDS,
     Endpoint,
-    client_of,
-    model_of,
-    unavailable,
+    make_model,
+    make_settings,
+    make_unavailable,
+    open_client,
+    read_usage,
+)
+from astra.adapters.model_calls import (
+    FREE,
+    Charge,
+    Sending,
+    read_status,
+    request_reply,
+    stream_reply,
 )
 from astra.persona.speech import (
     Cut,
@@ -32,7 +42,8 @@ from astra.persona.speech import (
     Utterance,
     Wanted,
 )
-from astra.plans.ports import Usage
+from astra.spend.model import SpendRefused
+from astra.trusted.kernel.errors import LedgerError
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
@@ -45,46 +56,91 @@ LONGEST_TALK = 900.0
 class TalkingModel:
     endpoint: Endpoint
     seconds: float = SECONDS
+    modes: AskingModes = EVERY_MODE
+    charge: Charge = FREE
 
     @property
     def name(self) -> str:
         return self.endpoint.name
 
     def converse(self, dialogue: Dialogue, *, say: Say, cut: Cut) -> Spoken:
-        heard = _Heard(say)
+        reply = _Heard(say)
         try:
-            asyncio.run(self._converse(dialogue, heard, cut))
+            asyncio.run(self._speak(dialogue, reply, cut))
         except asyncio.CancelledError:
-            return Spoken(text=heard.text, cut=True)
+            return Spoken(text=reply.text, cut=True)
+        except (SpendRefused, LedgerError):
+            raise
         except Exception as error:  # noqa: BLE001 - a library and a server of somebody else
             if cut.is_set():
-                return Spoken(text=heard.text, cut=True)
-            raise unavailable(self.endpoint, error, self.seconds) from None
-        return heard.spoken()
+                return Spoken(text=reply.text, cut=True)
+            raise make_unavailable(self.endpoint, error, self.seconds) from None
+        return reply.spoken()
 
-    async def _converse(self, dialogue: Dialogue, heard: "_Heard", cut: Cut) -> None:
-        from pydantic_ai.direct import model_request_stream
-
+    async def _speak(self, dialogue: Dialogue, heard: "_Heard", cut: Cut) -> None:
+        """Hear a stream; where a server sends none, ask for the answer in one piece."""
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None  # noqa: S101 - this runs in one
 
         def interrupt() -> None:
             loop.call_soon_threadsafe(task.cancel)
 
+        with cut.calls(interrupt):
+            if not self.endpoint.is_compatible:
+                await self._stream_reply(dialogue, heard)
+            elif not await self._has_streamed(dialogue, heard):
+                await self._take_reply(dialogue, heard)
+
+    async def _has_streamed(self, dialogue: Dialogue, heard: "_Heard") -> bool:
+        """Tell whether a stream brought an answer; a server that has none is remembered."""
+        if not self.modes.streams(self.endpoint.url, self.endpoint.model):
+            return False
+        try:
+            await self._stream_reply(dialogue, heard)
+        except Exception as error:
+            if heard.text or not _may_lack_streams(error):
+                raise
+        if heard.is_anything:
+            return True
+        self.modes.remember_no_stream(self.endpoint.url, self.endpoint.model)
+        return False
+
+    async def _stream_reply(self, dialogue: Dialogue, heard: "_Heard") -> None:
+        loop = asyncio.get_running_loop()
         async with AsyncExitStack() as open_:
-            open_.enter_context(cut.calls(interrupt))
             await open_.enter_async_context(asyncio.timeout(LONGEST_TALK))
             silence = await open_.enter_async_context(asyncio.timeout(self.seconds))
-            client = await open_.enter_async_context(client_of(self.endpoint, LONGEST_TALK))
+            client = await open_.enter_async_context(open_client(self.endpoint, LONGEST_TALK))
+            model = make_model(self.endpoint, client)
             stream = await open_.enter_async_context(
-                model_request_stream(
-                    model_of(self.endpoint, client),
-                    _messages(dialogue),
-                    model_settings={"max_tokens": MOST_TOKENS, "timeout": LONGEST_TALK},
-                    model_request_parameters=_offered(dialogue.tools),
-                )
+                stream_reply(model, self._make_sending(dialogue), self.charge)
             )
             await heard.listen(stream, lambda: silence.reschedule(loop.time() + self.seconds))
+
+    async def _take_reply(self, dialogue: Dialogue, heard: "_Heard") -> None:
+        async with (
+            asyncio.timeout(LONGEST_TALK),
+            open_client(self.endpoint, LONGEST_TALK) as client,
+        ):
+            model = make_model(self.endpoint, client)
+            response = await request_reply(model, self._make_sending(dialogue), self.charge)
+        heard.take(response)
+
+    def _make_sending(self, dialogue: Dialogue) -> Sending:
+        return Sending(
+            model=self.endpoint.name,
+            messages=_build_messages(dialogue),
+            parameters=_build_parameters(dialogue.tools),
+            settings=make_settings(self.endpoint, LONGEST_TALK),
+            output_tokens=self.endpoint.output_tokens,
+            context_tokens=self.endpoint.context_tokens,
+        )
+
+
+def _may_lack_streams(error: Exception) -> bool:
+    """Tell an answer that is no stream, or a refusal of the parameter, from trouble elsewhere."""
+    status = read_status(error)
+    return status in UNSUPPORTED if status else type(error).__name__ == "UnexpectedModelBehavior"
 
 
 class _Heard:
@@ -100,54 +156,63 @@ class _Heard:
             alive()
             part = getattr(event, "part", None)
             if event.event_kind == "part_start" and getattr(part, "part_kind", "") == "text":
-                self._hear(str(getattr(part, "content", "")))
+                self._append_text(str(getattr(part, "content", "")))
             elif event.event_kind == "part_delta" and event.delta.part_delta_kind == "text":
-                self._hear(event.delta.content_delta)
+                self._append_text(event.delta.content_delta)
             if len(self.text) >= LONGEST_ANSWER:
                 break
         self._response = stream.get()
 
+    def take(self, response: "ModelResponse") -> None:
+        """Hear an answer that came in one piece."""
+        parts = (part for part in response.parts if part.part_kind == "text")
+        self._append_text(
+            "".join(str(getattr(part, "content", "")) for part in parts)[:LONGEST_ANSWER]
+        )
+        self._response = response
+
+    @property
+    def is_anything(self) -> bool:
+        return bool(self.text or (self._response and _read_calls(self._response)))
+
     def spoken(self) -> Spoken:
         response = self._response
         assert response is not None  # noqa: S101 - the stream ended
-        usage = Usage(
-            input_tokens=response.usage.input_tokens, output_tokens=response.usage.output_tokens
-        )
-        return Spoken(text=self.text, calls=_wanted(response), usage=usage)
+        return Spoken(text=self.text, calls=_read_calls(response), usage=read_usage(response))
 
-    def _hear(self, text: str) -> None:
+    def _append_text(self, text: str) -> None:
         if text:
             self.text += text
             self._say(text)
 
 
-def _wanted(response: "ModelResponse") -> tuple[Wanted, ...]:
+def _read_calls(response: "ModelResponse") -> tuple[Wanted, ...]:
     return tuple(
-        Wanted(id=part.tool_call_id, tool=part.tool_name, arguments=_object(part.args))
+        Wanted(id=part.tool_call_id, tool=part.tool_name, arguments=_parse_arguments(part.args))
         for part in response.parts
         if part.part_kind == "tool-call"
     )
 
 
-def _object(arguments: Any) -> dict[str, Any] | None:
+def _parse_arguments(arguments: Any) -> dict[str, Any] | None:
     """Read what a model wrote as arguments; nothing at all means none are needed."""
     if not arguments:
         return {}
     try:
-        found = json.loads(arguments) if isinstance(arguments, str) else arguments
+        document = json.loads(arguments) if isinstance(arguments, str) else arguments
     except (ValueError, RecursionError):
         return None
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else None
+    return cast("dict[str, Any]", document) if isinstance(document, dict) else None
 
 
-def _messages(dialogue: Dialogue) -> "list[ModelMessage]":
+def _build_messages(dialogue: Dialogue) -> "list[ModelMessage]":
     from pydantic_ai.messages import ModelRequest, SystemPromptPart
 
     rules = ModelRequest(parts=[SystemPromptPart(dialogue.rules)])
-    return [rules, *(_message(each) for each in dialogue.utterances)]
+    return [rules, *(_message_from_utterance(utterance) for utterance in dialogue.utterances)]
 
 
-def _message(said: Utterance) -> "ModelMessage":
+def _message_from_utterance(said: Utterance) -> "ModelMessage":
     from pydantic_ai.messages import (
         ModelRequest,
         ModelResponse,
@@ -162,29 +227,29 @@ def _message(said: Utterance) -> "ModelMessage":
             return ModelRequest(parts=[UserPromptPart(text)])
         case FromPersona(text, calls):
             texts = [TextPart(text)] if text else []
-            wanted = [
-                ToolCallPart(each.tool, json.dumps(dict(each.arguments or {})), each.id)
-                for each in calls
+            call_parts = [
+                ToolCallPart(item.tool, json.dumps(dict(item.arguments or {})), item.id)
+                for item in calls
             ]
-            return ModelResponse(parts=[*texts, *wanted])
+            return ModelResponse(parts=[*texts, *call_parts])
         case FromTools(results):
             return ModelRequest(
-                parts=[ToolReturnPart(each.tool, each.text, each.id) for each in results]
+                parts=[ToolReturnPart(item.tool, item.text, item.id) for item in results]
             )
 
 
-def _offered(tools: Sequence[Offered]) -> "ModelRequestParameters":
+def _build_parameters(tools: Sequence[Offered]) -> "ModelRequestParameters":
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.tools import ToolDefinition
 
     return ModelRequestParameters(
         function_tools=[
             ToolDefinition(
-                name=each.name,
-                description=each.description,
-                parameters_json_schema=dict(each.schema),
+                name=tool.name,
+                description=tool.description,
+                parameters_json_schema=dict(tool.schema),
             )
-            for each in tools
+            for tool in tools
         ],
         allow_text_output=True,
     )

@@ -9,10 +9,12 @@ passes then is flaky, which is not the same as passing.
 import contextlib
 import os
 import tempfile
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from astra.adapters.environment_orders import Purpose
+from astra.adapters.environments import Environment, ProvideEnvironment, provide_nothing
 from astra.adapters.workspaces import Workspaces
 from astra.changes import judging, junit
 from astra.changes.judging import Judgement
@@ -52,6 +54,8 @@ class BoxedTests:
     test_paths: Sequence[str]
     limits: Limits = field(default_factory=Limits)
     programs: Callable[[], tuple[Path, ...]] = tuple
+    environment: ProvideEnvironment = provide_nothing
+    variables: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def run(
         self,
@@ -76,16 +80,20 @@ class BoxedTests:
             with self.workspaces.open(
                 commit, tests_from=tests_from, test_paths=self.test_paths
             ) as files:
-                blank = replace(blank, withheld=self.workspaces.withheld(commit)[:MOST_WITHHELD])
-                story = _Story(self, command, files, label, actor, correlation)
-                return story.tell(blank, show, lambda: self._paths(commit, tests_from))
+                blank = replace(
+                    blank, withheld=self.workspaces.list_withheld(commit)[:MOST_WITHHELD]
+                )
+                purpose = Purpose(actor=actor, correlation=correlation, label=label, show=show)
+                environment = self.environment(commit, purpose)
+                story = _Story(self, command, files, environment, purpose)
+                return story.tell(blank, show, lambda: self._list_paths(commit, tests_from))
         except AstraError as error:
             return replace(blank, reason=error.detail)
 
     def end(self, label: str) -> None:
         self.boxes.end(label, "its change was decided on before it ended")
 
-    def _paths(self, commit: str, tests_from: str | None) -> frozenset[bytes]:
+    def _list_paths(self, commit: str, tests_from: str | None) -> frozenset[bytes]:
         return frozenset[bytes]().union(
             *(self.workspaces.paths(name) for name in (commit, tests_from) if name)
         )
@@ -106,24 +114,23 @@ class _Story:
     tests: BoxedTests
     command: TestCommand
     files: Workspace
-    label: str
-    actor: str
-    correlation: str
+    environment: Environment
+    purpose: Purpose
 
     def tell(
         self, blank: TestReport, show: Show, list_paths: Callable[[], frozenset[bytes]]
     ) -> TestReport:
-        first = self._run(self.command.words, show)
-        told = _told(blank, first)
-        if self.command.pytest is None or told.verdict is not TestVerdict.FAILED:
-            return told
+        first = self._run_tests(self.command.build_words, show)
+        report = _fill_report(blank, first)
+        if self.command.pytest is None or report.verdict is not TestVerdict.FAILED:
+            return report
         paths = list_paths()
         names = _node_ids(first, paths)
         if not names:
-            return told
+            return report
         show(b"\n[running the failed tests once more, alone]\n")
-        again = self._run(self._words_for(names, paths), show)
-        return _with_flaky(told, first, again, names)
+        again = self._run_tests(self._words_for(names, paths), show)
+        return _with_flaky(report, first, again, names)
 
     def _words_for(
         self, names: dict[str, Case], paths: frozenset[bytes]
@@ -132,26 +139,31 @@ class _Story:
             place = os.fsencode(word.removeprefix("./").rstrip("/"))
             return any(path == place or path.startswith(place + b"/") for path in paths)
 
-        return lambda report: self.command.only(report, tuple(names), is_path=is_path)
+        return lambda report: self.command.select_tests(report, tuple(names), is_path=is_path)
 
-    def _run(self, words: Callable[[str], tuple[str, ...]], show: Show) -> _Run:
+    def _run_tests(self, words: Callable[[str], tuple[str, ...]], show: Show) -> _Run:
         screen = _Screen(show)
-        with _results() as folder:
+        with _make_results_folder() as folder:
             command = words(str(folder / _REPORT))
             request = BoxRequest(
                 command=command,
-                manifest=Manifest(write_paths=(str(folder),), limits=self.tests.limits),
+                manifest=Manifest(
+                    write_paths=(str(folder),),
+                    limits=self.tests.limits,
+                    environment=dict(self.tests.variables),
+                ),
                 workdir=self.files.place,
-                actor=self.actor,
-                correlation=self.correlation,
-                programs=(*toolchain.named(command), *self.tests.programs()),
-                workspace=self.files,
+                actor=self.purpose.actor,
+                correlation=self.purpose.correlation,
+                programs=(*toolchain.find_named_programs(command), *self.tests.programs()),
+                workspace=self.environment.link_modules(self.files),
                 on_output=screen.take,
-                label=self.label,
+                label=self.purpose.label,
+                environment=self.environment.toolchain,
             )
             outcome = self.tests.boxes.run(request)
-            report, problem = _report(folder, asked=self.command.reports)
-        judgement = _judged(outcome, report, problem, is_pytest=self.command.pytest is not None)
+            report, problem = _read_report(folder, asked=self.command.has_report)
+        judgement = _judge_run(outcome, report, problem, is_pytest=self.command.pytest is not None)
         return _Run(outcome, report, judgement, screen.tail())
 
 
@@ -175,7 +187,9 @@ class _Screen:
         return mask(printable(self._end.decode("utf-8", "replace")))
 
 
-def _judged(outcome: Outcome, report: Report | None, problem: str, *, is_pytest: bool) -> Judgement:
+def _judge_run(
+    outcome: Outcome, report: Report | None, problem: str, *, is_pytest: bool
+) -> Judgement:
     if outcome.verdict in _ENDINGS:
         return Judgement(_ENDINGS[outcome.verdict], _in_words(outcome))
     code = outcome.exit_code if outcome.exit_code is not None else 1
@@ -187,7 +201,7 @@ def _in_words(outcome: Outcome) -> str:
     return one_line(outcome.reason + step, 500)
 
 
-def _report(folder: Path, *, asked: bool) -> tuple[Report | None, str]:
+def _read_report(folder: Path, *, asked: bool) -> tuple[Report | None, str]:
     """Read the report that the run was asked for, or say why there is none."""
     if not asked:
         return None, "the command writes no report (see {junit})"
@@ -197,7 +211,7 @@ def _report(folder: Path, *, asked: bool) -> tuple[Report | None, str]:
         return None, one_line(error.detail, 300)
 
 
-def _told(blank: TestReport, run: _Run) -> TestReport:
+def _fill_report(blank: TestReport, run: _Run) -> TestReport:
     report = run.report
     return replace(
         blank,
@@ -207,26 +221,28 @@ def _told(blank: TestReport, run: _Run) -> TestReport:
         failed=report.count(State.FAILED) if report else None,
         errors=report.count(State.ERROR) if report else None,
         skipped=report.count(State.SKIPPED) if report else None,
-        failures=tuple(_failure(case) for case in report.bad[:MOST_FAILURES]) if report else (),
+        failures=tuple(_failure_from_case(case) for case in report.failed_cases[:MOST_FAILURES])
+        if report
+        else (),
         seconds=round(run.outcome.seconds, 3),
         output_tail=run.tail,
     )
 
 
-def _failure(case: Case) -> Failure:
+def _failure_from_case(case: Case) -> Failure:
     return Failure(name=one_line(case.title), message=case.message)
 
 
 def _with_flaky(told: TestReport, first: _Run, again: _Run, names: dict[str, Case]) -> TestReport:
     """Name what passed the second time; only if that is all that failed, the run is flaky."""
-    passed = (
+    passed_titles = (
         {c.title for c in again.report.cases if c.state is State.PASSED}
         if again.report
         else set[str]()
     )
-    passed -= {case.title for case in again.report.bad} if again.report else set()
-    flaky = tuple(one_line(case.title) for case in names.values() if case.title in passed)
-    bad = len(first.report.bad) if first.report else 0
+    passed_titles -= {case.title for case in again.report.failed_cases} if again.report else set()
+    flaky = tuple(one_line(case.title) for case in names.values() if case.title in passed_titles)
+    bad = len(first.report.failed_cases) if first.report else 0
     if flaky and len(flaky) == bad and again.judgement.verdict is TestVerdict.PASSED:
         reason = f"{len(flaky)} tests failed at first and passed when run again"
         return replace(told, verdict=TestVerdict.FLAKY, reason=reason, flaky=flaky)
@@ -235,7 +251,7 @@ def _with_flaky(told: TestReport, first: _Run, again: _Run, names: dict[str, Cas
 
 def _node_ids(run: _Run, paths: frozenset[bytes]) -> dict[str, Case]:
     """Spell what failed as pytest does; only for files that the commit really has."""
-    bad = run.report.bad if run.report else []
+    bad = run.report.failed_cases if run.report else []
     if len(bad) > MOST_RERUN:
         return {}
     return {name: case for case in bad if (name := _node_id(case, paths))}
@@ -253,10 +269,10 @@ def _node_id(case: Case, paths: frozenset[bytes]) -> str:
 
 
 @contextlib.contextmanager
-def _results() -> Generator[Path, None, None]:
+def _make_results_folder() -> Generator[Path, None, None]:
     """Make a folder that the boxes' user can write and nobody else can reach."""
     with tempfile.TemporaryDirectory(prefix="astra-tests-", ignore_cleanup_errors=True) as name:
         inner = Path(name).resolve() / "results"
         inner.mkdir(mode=0o755)
-        staging.hand_over(inner, machine.look().identity)
+        staging.hand_over(inner, machine.inspect_machine().identity)
         yield inner

@@ -25,4 +25,4 @@ class RegistrySkills:
         )
 
     def names(self) -> list[str]:
-        return [tool.name for tool in self._registry.every() if not tool.operator_only]
+        return [tool.name for tool in self._registry.list_all() if not tool.operator_only]

@@ -25,9 +25,9 @@ class WaitingFlagFile:
     def write(self, change_ids: Sequence[str]) -> None:
         """Bring the file up to date; on a full disk it waits for the next step of any change."""
         with contextlib.suppress(OSError):
-            self._write(change_ids)
+            self._write_or_remove(change_ids)
 
-    def _write(self, change_ids: Sequence[str]) -> None:
+    def _write_or_remove(self, change_ids: Sequence[str]) -> None:
         if not change_ids:
             self.path.unlink(missing_ok=True)
             return

@@ -41,8 +41,8 @@ class Outcome(Enum):
 
 def public_places(host: str, *, lookup: Lookup = socket.getaddrinfo) -> list[Place]:
     """Resolve a name; nothing, if any of its addresses is this machine's, its network's or odd."""
-    found = [str(row[4][0]) for row in lookup(host, _HTTPS, type=socket.SOCK_STREAM)]
-    return [(each, _HTTPS) for each in found] if all(map(is_public, found)) else []
+    addresses = [str(row[4][0]) for row in lookup(host, _HTTPS, type=socket.SOCK_STREAM)]
+    return [(address, _HTTPS) for address in addresses] if all(map(is_public, addresses)) else []
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,21 +58,21 @@ class WebPush:
         """Send a message; the address is gone when the service does not know it any more."""
         try:
             places = self.places(address.host)
-            status = self._posted(address, places[0], message) if places else 0
+            status = self._post_message(address, places[0], message) if places else 0
         except (OSError, ValueError, http.client.HTTPException):
             return Outcome.FAILED
         if status in _GONE:
             return Outcome.GONE
         return Outcome.TAKEN if status in _TAKEN else Outcome.FAILED
 
-    def _posted(self, address: Address, place: Place, message: bytes) -> int:
+    def _post_message(self, address: Address, place: Place, message: bytes) -> int:
         body = encryption.encrypt(message, receiver=address.key, auth=address.auth)
         with _Pinned(address.host, place, self.trust(), self.seconds) as connection:
             path = address.endpoint.removeprefix("https://").partition("/")[2]
-            connection.request("POST", f"/{path}", body, self._headers(address))
+            connection.request("POST", f"/{path}", body, self._build_headers(address))
             return connection.getresponse().status
 
-    def _headers(self, address: Address) -> dict[str, str]:
+    def _build_headers(self, address: Address) -> dict[str, str]:
         return {
             "Authorization": self.key().authorization(
                 f"https://{address.host}", contact=self.contact, now=self.clock.now()
@@ -112,7 +112,7 @@ class _Limit:
 
     def __init__(self, connection: socket.socket, seconds: float) -> None:
         self._connection = connection.dup()
-        self._timer = threading.Timer(seconds, self._cut)
+        self._timer = threading.Timer(seconds, self._shut_connection)
         self._timer.daemon = True
         self._timer.start()
 
@@ -121,7 +121,7 @@ class _Limit:
         self._timer.join()
         self._connection.close()
 
-    def _cut(self) -> None:
+    def _shut_connection(self) -> None:
         with contextlib.suppress(OSError):
             self._connection.shutdown(socket.SHUT_RDWR)
 
@@ -136,8 +136,8 @@ class DeviceChannels:
     known: dict[str, Device] = field(init=False)
 
     def __post_init__(self) -> None:
-        found = {each.id: each for each in self.devices.listed()}
-        object.__setattr__(self, "known", found)
+        devices_by_id = {device.id: device for device in self.devices.list_devices()}
+        object.__setattr__(self, "known", devices_by_id)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -148,15 +148,15 @@ class DeviceChannels:
         if address is None:
             return False
         content = message.content if self.devices.may_hear_content(self.known[name]) else ""
-        outcome = self.push.deliver(address, _payload(message, content))
+        outcome = self.push.deliver(address, _encode_payload(message, content))
         if outcome is Outcome.GONE:
             self.devices.forget(name, reason="gone", actor="daemon")
         return outcome is Outcome.TAKEN
 
 
-def _payload(message: Message, content: str) -> bytes:
+def _encode_payload(message: Message, content: str) -> bytes:
     """Write what the service worker reads; without content it is where to look, and how many."""
-    said: dict[str, Any] = {"opens": message.opens, "waiting": message.waiting}
+    document: dict[str, Any] = {"opens": message.opens, "waiting": message.waiting}
     if content:
-        said["text"] = content[:LONGEST_CONTENT]
-    return json.dumps(said).encode()
+        document["text"] = content[:LONGEST_CONTENT]
+    return json.dumps(document).encode()

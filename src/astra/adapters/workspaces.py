@@ -66,7 +66,7 @@ class Workspaces:
     ) -> None:
         self._secrets = secrets
         self._objects = ObjectReader(repository, largest=largest, timeout=120.0)
-        self._folder = folder / boxes.boot()
+        self._folder = folder / boxes.read_boot_id()
         self._checkouts: dict[str, _Checkouts] = {}
         self._make = partial(
             _Checkouts,
@@ -76,7 +76,7 @@ class Workspaces:
             most_edits=most_edits,
             copied=copied,
         )
-        self._clear(folder)
+        self._remove_stale(folder)
 
     def open(
         self, commit: str, *, tests_from: str | None = None, test_paths: Sequence[str] = ()
@@ -92,7 +92,7 @@ class Workspaces:
         """List every path of a commit."""
         return self._under_rules().paths(commit)
 
-    def withheld(self, commit: str) -> tuple[str, ...]:
+    def list_withheld(self, commit: str) -> tuple[str, ...]:
         """List the secrets of a commit, which runs find empty."""
         rules = self._secrets()
         paths = (os.fsdecode(path) for path in sorted(self.paths(commit)))
@@ -103,10 +103,10 @@ class Workspaces:
 
     def _under_rules(self) -> "_Checkouts":
         rules = self._secrets()
-        made = self._make(folder=self._folder / rules.digest, rules=rules)
-        return self._checkouts.setdefault(rules.digest, made)
+        checkouts = self._make(folder=self._folder / rules.digest, rules=rules)
+        return self._checkouts.setdefault(rules.digest, checkouts)
 
-    def _clear(self, folder: Path) -> None:
+    def _remove_stale(self, folder: Path) -> None:
         """Remove checkouts of earlier boots and rules, and what a daemon did not finish."""
         current = self._folder / self._secrets().digest
         stale = [path for path in folder.glob("*") if path != self._folder]
@@ -137,8 +137,8 @@ class _Checkouts:
         with contextlib.ExitStack() as stack:
             with self._lock:
                 base = self._base_for(tuple(filter(None, (commit, tests_from))))
-                stack.enter_context(_held(self.folder / f"{base}.lock"))
-            edits = self._edits(base, commit, tests_from, test_paths)
+                stack.enter_context(_hold_shared_lock(self.folder / f"{base}.lock"))
+            edits = self._list_edits(base, commit, tests_from, test_paths)
             yield Workspace(
                 place=PLACE,
                 base=self.folder / base,
@@ -178,12 +178,12 @@ class _Checkouts:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         partial = self.folder / f".partial-{random_id('run')}"
         partial.mkdir(mode=0o755)
-        identity = machine.look().identity
+        identity = machine.inspect_machine().identity
         if identity.dropped:
             os.chown(partial, identity.uid, identity.gid)
         top = os.open(partial, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            workspace.apply(top, self._read(self._added(commit)), identity)
+            workspace.apply(top, self._read_edits(self._list_added(commit)), identity)
         except BaseException:
             workspace.discard(partial)
             raise
@@ -202,21 +202,21 @@ class _Checkouts:
                     workspace.discard(self.folder / name)
                     lock.unlink()
 
-    def _edits(
+    def _list_edits(
         self, base: str, commit: str, tests_from: str | None, test_paths: Sequence[str]
     ) -> tuple[Edit, ...]:
         if tests_from is None:
-            return self._read(self.trees.list_changes(base, commit))
+            return self._read_edits(self.trees.list_changes(base, commit))
         _check_commit(tests_from)
         settings = self._settings_of_tests(commit, tests_from)
-        by_name = _in(test_paths)
+        by_name = _make_test_matcher(test_paths)
 
         def is_test(path: str) -> bool:
             return path in settings or by_name(path)
 
         code = (c for c in self.trees.list_changes(base, commit) if not is_test(c.path))
         tests = (c for c in self.trees.list_changes(base, tests_from) if is_test(c.path))
-        return self._read([*code, *tests])
+        return self._read_edits([*code, *tests])
 
     def _settings_of_tests(self, commit: str, tests_from: str) -> frozenset[str]:
         """Find the files that say how tests run beside much else, and say it differently."""
@@ -225,28 +225,31 @@ class _Checkouts:
             for old, new in ((commit, tests_from), (tests_from, commit))
         ]
         before, after = (
-            {change.path: edit.data for change, edit in zip(side, self._read(side), strict=True)}
+            {
+                change.path: edit.data
+                for change, edit in zip(side, self._read_edits(side), strict=True)
+            }
             for side in sides
         )
         return frozenset(
             path for path, text in before.items() if configures_tests(path, text, after.get(path))
         )
 
-    def _added(self, commit: str) -> Iterator[TreeChange]:
+    def _list_added(self, commit: str) -> Iterator[TreeChange]:
         """Give every file of a commit as a change of an empty folder."""
         for file in self.trees.list_files(commit):
             yield TreeChange(path=file.path, old=None, new=file)
 
-    def _read(self, changes: Iterable[TreeChange]) -> tuple[Edit, ...]:
-        checked = [_checked(change) for change in changes]
+    def _read_edits(self, changes: Iterable[TreeChange]) -> tuple[Edit, ...]:
+        checked = [_check_change(change) for change in changes]
         oids = [c.new.oid for c in checked if c.new is not None and c.new.mode != SUBMODULE]
         blobs = zip(oids, self.objects.read_many(oids), strict=True)
         contents = {oid: blob.data for oid, blob in blobs if blob}
-        return tuple(_edit(change, contents, self.rules) for change in checked)
+        return tuple(_edit_from_change(change, contents, self.rules) for change in checked)
 
 
 @contextlib.contextmanager
-def _held(lock: Path) -> Generator[None, None, None]:
+def _hold_shared_lock(lock: Path) -> Generator[None, None, None]:
     with lock.open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_SH)
         yield
@@ -260,7 +263,7 @@ def _check_commit(commit: str) -> None:
         )
 
 
-def _checked(change: TreeChange) -> TreeChange:
+def _check_change(change: TreeChange) -> TreeChange:
     try:
         refuse_unsafe(change)
     except UnsafePath as error:
@@ -268,14 +271,16 @@ def _checked(change: TreeChange) -> TreeChange:
     return change
 
 
-def _edit(change: TreeChange, contents: Mapping[str, bytes], rules: SecretRules) -> Edit:
+def _edit_from_change(
+    change: TreeChange, contents: Mapping[str, bytes], rules: SecretRules
+) -> Edit:
     path, file = change.raw_path, change.new
     if file is None:
         return Edit(path=path)
     if file.mode == SUBMODULE:
         return Edit(path=path, folder=True)
     if file.oid not in contents:
-        raise _unsafe(path, "is not in the repository")
+        raise _make_unsafe_error(path, "is not in the repository")
     data = contents[file.oid]
     if file.mode == LINK:
         _refuse_leading_out(path, data)
@@ -288,13 +293,13 @@ def _edit(change: TreeChange, contents: Mapping[str, bytes], rules: SecretRules)
 def _refuse_leading_out(path: bytes, target: bytes) -> None:
     reached = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
     if target.startswith(b"/") or b"\0" in target or reached.split(b"/")[0] == b"..":
-        raise _unsafe(path, "is a link that leads out of the tree")
+        raise _make_unsafe_error(path, "is a link that leads out of the tree")
 
 
-def _in(test_paths: Sequence[str]) -> Callable[[str], bool]:
+def _make_test_matcher(test_paths: Sequence[str]) -> Callable[[str], bool]:
     return lambda path: belongs_to_tests(path, test_paths)
 
 
-def _unsafe(path: bytes, why: str) -> UnsafeTree:
-    shown = one_line(path.decode("utf-8", "replace"))
-    return UnsafeTree(f"{shown} {why}", next_step="propose a change without it")
+def _make_unsafe_error(path: bytes, why: str) -> UnsafeTree:
+    printable_path = one_line(path.decode("utf-8", "replace"))
+    return UnsafeTree(f"{printable_path} {why}", next_step="propose a change without it")

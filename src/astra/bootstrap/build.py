@@ -5,9 +5,13 @@ the executor of schedules need each other (`make_executor`).
 """
 
 import threading
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
+from typing import ParamSpec, TypeVar
 
+from astra.adapters import conversation_texts
 from astra.adapters.agent_views import CurrentFiles, CurrentSource, CurrentViews, Readers
 from astra.adapters.approval_tokens import TokenFiles
 from astra.adapters.boxes import target_tools
@@ -17,40 +21,72 @@ from astra.adapters.boxes.coding_agent import BoxedCodingAgent, ProposedByTool, 
 from astra.adapters.boxes.plan_boxes import PlanBoxes, RefusedHosts
 from astra.adapters.boxes.sandbox import Sandbox
 from astra.adapters.chat_door import Copies, CounterForChat
-from astra.adapters.configured_model import ConfiguredModel
+from astra.adapters.conversation_texts import ConversationTexts
 from astra.adapters.dbos_engine import DbosEngine, Job
 from astra.adapters.device_files import KeyFile
 from astra.adapters.signed_channels import SignedChannels
 from astra.adapters.supervisor.lending import LentListeners
 from astra.adapters.web_push import DeviceChannels, WebPush
 from astra.bootstrap.base import Base, open_base
-from astra.bootstrap.changing import ChangeParts, make_change_parts, make_readiness
+from astra.bootstrap.beliefs import make_beliefs, make_beliefs_lane
+from astra.bootstrap.changing import (
+    ChangeParts,
+    make_change_parts,
+    make_config_check,
+    make_readiness,
+)
+from astra.bootstrap.goals import (
+    has_target_path,
+    list_target_files,
+    make_decomposer,
+    make_goal_service,
+    make_model_proposals,
+    make_task_runner,
+)
 from astra.bootstrap.notifying import make_devices, make_key_file
-from astra.bootstrap.planning import Planning, make_running, planning_of
+from astra.bootstrap.operating import (
+    make_alerting,
+    make_probes,
+    make_receipts,
+    read_ledger_signals,
+)
+from astra.bootstrap.planning import Planning, find_model, make_running, planning_of
 from astra.bootstrap.releasing import make_deployer
+from astra.bootstrap.researching import make_research
 from astra.bootstrap.runtime import Dashboard, Runtime
+from astra.bootstrap.servers import make_server_grants, make_servers, make_servers_lane
+from astra.bootstrap.syncing import make_clone_lane, make_sync, make_sync_lane
 from astra.bootstrap.views import make_views
+from astra.changes.for_plans import TestedChanges
 from astra.changes.service import Changes
 from astra.deployments.changes import AfterChanges
+from astra.deployments.repairs import Repairs
 from astra.deployments.service import Deployer
 from astra.desires.book import Desires
 from astra.desires.idle import IdlePolicy
 from astra.flow import Background, ChangeWork, ClaimedFirings, Domains, Lane, lanes
+from astra.flow.lane import APP_LEASE, WORK_LEASE
 from astra.goals.promotion import Promotions
 from astra.notifications.channels import EveryChannel, PlanNotices
 from astra.notifications.devices import Devices
 from astra.notifications.outbox import Outbox
+from astra.notifications.trying import ChannelTest
+from astra.operations.smoke import Probe, Smoke
 from astra.persona.awareness import Awareness
 from astra.persona.chat import Chat
 from astra.persona.conversations import Conversations
+from astra.persona.digest import Digest
+from astra.plans.code.memory import LedgerMemory
 from astra.plans.coding import PlanCoder
 from astra.plans.door import PlanDoor
+from astra.plans.proposed import ProposedChanges
 from astra.schedules import events as schedule_events
 from astra.schedules.admission import Admission
 from astra.schedules.door import RegistryCatalogue, ScheduleDoor
 from astra.schedules.executor import JOB, Executor
 from astra.schedules.service import Timetable
 from astra.schedules.tokens import TokenShelf
+from astra.spend.views import SpendViews
 from astra.tools.health import HealthReport
 from astra.tools.services import Services
 from astra.trusted.calls.counter import Counter
@@ -58,10 +94,16 @@ from astra.trusted.calls.slots import Slots
 from astra.trusted.door.recognition import Recognition
 from astra.trusted.files.own_places import grant_places
 from astra.trusted.kernel.clock import Clock, SystemClock
+from astra.trusted.ledger.fencing import Fence, work_under
 from astra.trusted.policy.gate import Gate, Surroundings
-from astra.trusted.policy.outside import outside, own_grants
+from astra.trusted.policy.outside import build_grant_check, own_grants
 from astra.trusted.sandbox.cgroups import NOT_DELEGATED, Delegation
+from astra.trusted.sandbox.toolchain import NO_TOOLCHAIN, Toolchain
 from astra.trusted.settings.environment import Settings
+from astra.trusted.stop.machines import Machines
+
+Arguments = ParamSpec("Arguments")
+Answer = TypeVar("Answer")
 
 
 def build_runtime(
@@ -71,35 +113,48 @@ def build_runtime(
 
     Where something cannot be built, what was opened before it is closed again.
     """
-    with ExitStack() as opened:
-        base = open_base(settings, clock or SystemClock(), opened)
+    with ExitStack() as exit_stack:
+        base = open_base(settings, clock or SystemClock(), exit_stack)
         root, ledger, desk = base.root, base.ledger, base.desk
         dashboard = make_dashboard(settings)
 
         # What the agent sees, and where its code runs
         readers = Readers.open(root.git, base.persona_space)
-        opened.callback(readers.close)
+        exit_stack.callback(readers.close)
         views = CurrentViews(lambda: make_views(readers, base))
         sandbox = Sandbox(root, ledger, asked_off=settings.sandbox_off, groups=groups)
 
         # The domains
-        desires = Desires(ledger=ledger, clock=base.clock, half_life_days=settings.half_life_days)
-        if not ledger.holds:
-            desires.settle()
+        desires = make_desires(base)
         promotions = Promotions(desires=desires, desk=desk)
+        beliefs = make_beliefs(base)
+        digest = Digest(Awareness(ledger), beliefs.book)
+        planning = planning_of(
+            base,
+            digest.write,
+            lambda: list_target_files(views),
+            lambda path: has_target_path(views, path),
+        )
+        decomposer = make_decomposer(base, planning)
+        goals = make_goal_service(base, promotions, beliefs.book, may_ask_model=decomposer.is_there)
         timetable = Timetable(ledger, base.clock, RegistryCatalogue(base.registry), desk)
         shelf = TokenShelf(ledger, desk, TokenFiles(root.var / "approvals"))
         desk.when_spent.append(shelf.spent)
-        planning = planning_of(base)
-        parts = make_change_parts(base, sandbox, opened)
+        parts = make_change_parts(base, sandbox, exit_stack)
+        upstream_sync = make_sync(base, parts, exit_stack)
         listeners = LentListeners(root.run)
-        opened.callback(listeners.close)
-        deployer = make_deployer(base, sandbox, parts.changes, listeners)
+        exit_stack.callback(listeners.close)
+        deployer = make_deployer(base, sandbox, parts, listeners)
+        research = make_research(base, planning, views, sandbox, exit_stack)
         devices, push_key = make_devices(root, ledger, base.clock), make_key_file(root)
         channels = SignedChannels(ledger=ledger, root=root)
+        servers = make_servers(base, sandbox, exit_stack)
 
         # The counter, where every door calls
-        boxes_of_plan = make_boxes_of_plan(base, sandbox, planning)
+        probes: dict[str, Probe] = {}
+        smoke = Smoke(ledger, probes)
+        environment = make_trunk_environment(base, parts)
+        boxes_of_plan = make_boxes_of_plan(base, sandbox, planning, environment)
         services = Services(
             ledger=ledger,
             clock=base.clock,
@@ -108,10 +163,13 @@ def build_runtime(
             changes=parts.changes,
             desires=desires,
             promotions=promotions,
+            goals=goals,
             awareness=Awareness(ledger),
+            beliefs=beliefs,
             plans=planning.plans,
             plan_views=planning.views,
             drafting=planning.drafting,
+            research=research,
             source=CurrentSource(views),
             persona=CurrentFiles(views),
             persona_root=str(base.persona_space),
@@ -119,13 +177,16 @@ def build_runtime(
                 switches=base.switches, desk=desk, sandbox_state=sandbox.state
             ).read,
             set_flag_off=lambda name: base.switches.turn_off(name, actor="operator tool").as_dict(),
+            stop_all=lambda keep_app: base.stops.stop_all(keep_app=keep_app, actor="operator tool"),
             approval_link=lambda identifier: f"{dashboard.page}/approvals/{identifier}",
-            boxes=make_agent_boxes(base, sandbox),
+            boxes=make_agent_boxes(base, sandbox, environment),
             plan_boxes=boxes_of_plan,
             deployments=deployer,
+            servers=servers,
+            smoke=smoke,
         )
         counter = make_counter(base, planning, services)
-        opened.callback(counter.record_refusals, leaving=True)
+        exit_stack.callback(counter.record_refusals, leaving=True)
 
         # What works by itself, through the same counter
         coder = make_coder(
@@ -143,22 +204,30 @@ def build_runtime(
             coder=coder,
             refusals=RefusedHosts(ledger),
             boxes=sandbox,
-            notifier=PlanNotices(channels.current),
+            notifier=PlanNotices(channels.current, lambda: dashboard.page),
             closed=base.switches.why_no_steps,
             most_at_once=settings.most_plans_at_once,
+            outcomes=TestedChanges(parts.changes.book),
+            models=find_model(base, "work"),
         )
         executor, engine = make_executor(base, timetable, shelf, counter)
-        opened.callback(engine.close)
+        exit_stack.callback(engine.close)
         domains = Domains(
             approvals=desk,
             tokens=shelf,
             promotions=promotions,
+            adoption=goals.adoption,
+            repairs=Repairs(ledger),
             idle=IdlePolicy(desires, settings.survey_hours),
             plans=planning.plans,
             exports=planning.exports,
             allowlist=planning.allowlist,
+            bring_in=upstream_sync.execute,
+            raises=base.raises,
         )
-        outbox = Outbox(ledger, base.clock, make_every_channel(base, channels, devices, push_key))
+        every_channel = make_every_channel(base, channels, devices, push_key)
+        outbox = Outbox(ledger, base.clock, every_channel, page=lambda: dashboard.page)
+        alerting = make_alerting(base, deployer=deployer, troubles=lambda: background.trouble())  # noqa: PLW0108 - made below
         woken = threading.Event()
         firings = ClaimedFirings(executor, woken)
         every_lane = (
@@ -166,13 +235,46 @@ def build_runtime(
             make_changes_lane(base, parts.changes, deployer),
             *firings.lanes(),
             *lanes.plan_lanes(running.runner, planning.drafting, running.announcements),
+            lanes.goals_lane(
+                make_task_runner(
+                    base,
+                    goals,
+                    planning=planning,
+                    changes=parts.changes,
+                    views=views,
+                    counter=counter,
+                    research=research,
+                    read_signals=partial(read_ledger_signals, base),
+                ),
+                make_model_proposals(base, goals, decomposer),
+            ),
+            lanes.research_lane(research.researcher),
             lanes.deployments_lane(deployer),
+            lanes.pushes_lane(deployer),
             lanes.app_egress_lane(deployer),
             lanes.notifications_lane(outbox),
             make_witness_lane(base),
+            lanes.stop_lane(
+                find_due=base.stops.reach.find_due, carry_out=base.stops.reach.carry_out
+            ),
+            make_sync_lane(base, upstream_sync),
+            make_clone_lane(base, sandbox, parts),
+            lanes.alerts_lane(alerting.check, seconds=time.monotonic),
             lanes.refusals_lane(counter.record_refusals),
+            make_beliefs_lane(beliefs.book),
+            make_servers_lane(base, servers),
         )
-        background = Background(ledger, base.clock, every_lane, woken=woken)
+        background = make_background(base, every_lane, woken, deployer)
+        chat = make_chat(base, counter, digest)
+        probes |= make_probes(
+            base,
+            sandbox=sandbox,
+            counter=counter,
+            chat=chat,
+            executor=executor,
+            deployer=deployer,
+            background=background,
+        )
 
         return Runtime(
             started_at=base.clock.now(),
@@ -180,7 +282,9 @@ def build_runtime(
             settings=settings,
             clock=base.clock,
             ledger=ledger,
+            chain=base.chain,
             reserve=base.reserve,
+            machines=base.machines,
             stops=base.stops,
             switches=base.switches,
             recognition=make_recognition(base),
@@ -188,16 +292,23 @@ def build_runtime(
             restores=base.restores,
             witness=base.witness,
             registry=base.registry,
+            servers=servers,
             counter=counter,
             views=views,
             sandbox=sandbox,
             desires=desires,
+            goals=goals,
+            research=research,
+            beliefs=beliefs,
+            spend=SpendViews(book=base.spend),
             timetable=timetable,
             shelf=shelf,
             change_parts=parts,
+            sync=upstream_sync,
+            config_check=make_config_check(base, sandbox, parts),
             planning=planning,
             running=running,
-            chat=make_chat(base, counter),
+            chat=chat,
             channels=channels,
             devices=devices,
             push_key=push_key,
@@ -208,9 +319,26 @@ def build_runtime(
             firings=firings,
             deployer=deployer,
             readiness=make_readiness(base, sandbox, parts, background),
+            smoke=smoke,
+            alerting=alerting,
+            receipts=make_receipts(base),
+            channel_test=ChannelTest(
+                ledger=ledger,
+                clock=base.clock,
+                channels=every_channel,
+                page=lambda: dashboard.page,
+            ),
             background=background,
-            opened=opened.pop_all(),
+            opened=exit_stack.pop_all(),
         )
+
+
+def make_desires(base: Base) -> Desires:
+    days = base.settings.half_life_days
+    desires = Desires(ledger=base.ledger, clock=base.clock, half_life_days=days)
+    if not base.ledger.holds:
+        desires.settle()
+    return desires
 
 
 def make_recognition(base: Base) -> Recognition:
@@ -232,19 +360,34 @@ def make_dashboard(settings: Settings) -> Dashboard:
     return Dashboard(planned=public.origin if public else f"http://localhost:{settings.port}")
 
 
-def make_agent_boxes(base: Base, sandbox: Sandbox) -> AgentBoxes:
+def make_trunk_environment(base: Base, parts: ChangeParts) -> Callable[[], Toolchain]:
+    """Give what finds the environment of the target as it is now; nothing is built for it."""
+
+    def find_environment() -> Toolchain:
+        target = base.configuration().target
+        if not target.environment:
+            return NO_TOOLCHAIN
+        return parts.environments.find(parts.repo.head(), target).toolchain
+
+    return find_environment
+
+
+def make_agent_boxes(
+    base: Base, sandbox: Sandbox, environment: Callable[[], Toolchain]
+) -> AgentBoxes:
     return AgentBoxes(
         sandbox=sandbox,
         folder=base.settings.sandbox_folder,
         code_repo=base.settings.code_repo,
         persona=base.persona_space,
         may_write_code=base.switches.may_write_code,
-        tools=lambda: target_tools.programs(base.configuration().target),
+        tools=lambda: target_tools.find_programs(base.configuration().target),
+        environment=environment,
     )
 
 
 def make_boxes_of_plan(
-    base: Base, sandbox: Sandbox, planning: Planning
+    base: Base, sandbox: Sandbox, planning: Planning, environment: Callable[[], Toolchain]
 ) -> Callable[[str], PlanBoxes]:
     """Give what makes the box of a plan, which is compiled anew for every run."""
     return lambda plan: PlanBoxes(
@@ -252,18 +395,28 @@ def make_boxes_of_plan(
         sandbox=BoxesOnly(sandbox),
         contracts=planning.contracts,
         may_write_code=base.switches.may_write_code,
-        tools=lambda: target_tools.programs(base.configuration().target),
+        tools=lambda: target_tools.find_programs(base.configuration().target),
+        environment=environment,
+        own_folders=base.own_folders,
+        secrets=lambda: base.configuration().egress.list_for_plans(),  # noqa: PLW0108 - anew each time
     )
 
 
 def make_counter(base: Base, planning: Planning, services: Services) -> Counter:
     grants = own_grants(grant_places(base.root), base.own_folders)
     around = Surroundings(
-        flags=base.switches.on,
-        stopped=base.stops.stopped,
-        outside_grants=outside(grants, planning.contracts.outside),
+        flags=base.switches.read_states,
+        stopped=base.stops.is_stopped,
+        held_off=lambda: base.settings.flags_off,
+        outside_grants=build_grant_check(
+            grants,
+            planning.contracts.find_outside,
+            make_server_grants(base),
+        ),
         disk_low=base.reserve.is_low,
         held=base.why_held,
+        machine=base.machines.own_id,
+        ceilings=lambda: base.configuration().budgets,
     )
     return Counter(
         registry=base.registry,
@@ -287,7 +440,7 @@ def make_coder(
     return PlanCoder(
         register=planning.register,
         contracts=planning.contracts,
-        models=planning.drafting.models,
+        models=find_model(base, "code"),
         source=SourceForCoder(source=lambda: views.current.source, contracts=planning.contracts),
         agent=BoxedCodingAgent(
             command=lambda: base.configuration().coder.command,
@@ -297,6 +450,10 @@ def make_coder(
             plan_boxes=boxes_of_plan,
         ),
         proposals=ProposedByTool(counter),
+        proposed=ProposedChanges(
+            register=planning.register, outcomes=TestedChanges(parts.changes.book)
+        ),
+        formats=LedgerMemory(base.ledger),
     )
 
 
@@ -325,8 +482,31 @@ def make_executor(
         closed=base.switches.why_no_firings,
         jobs=engine,
     )
-    jobs[JOB] = Job(run=executor.job_run, done=executor.job_done)
+    jobs[JOB] = Job(
+        run=bind_job(base.machines, executor.job_run),
+        done=bind_job(base.machines, executor.job_done),
+    )
     return executor, engine
+
+
+def bind_job(machines: Machines, work: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
+    """Let the engine's own threads work under the lease that this machine has at the time."""
+
+    def work_under_lease(*arguments: Arguments.args, **named: Arguments.kwargs) -> Answer:
+        term = machines.find_term(WORK_LEASE)
+        fence = term.fence if term else Fence(WORK_LEASE, machines.own_id, 0)
+        with work_under(fence):
+            return work(*arguments, **named)
+
+    return work_under_lease
+
+
+def make_background(
+    base: Base, every_lane: Sequence[Lane], woken: threading.Event, deployer: Deployer
+) -> Background:
+    """Make the loop; the lease of the app is wanted where the app is kept up."""
+    base.wanted_leases[APP_LEASE] = lambda: deployer.keeps_app
+    return Background(base.ledger, base.clock, every_lane, woken=woken, machines=base.machines)
 
 
 def make_changes_lane(base: Base, changes: Changes, deployer: Deployer) -> Lane:
@@ -349,28 +529,33 @@ def make_every_channel(
     )
 
     def every_channel() -> EveryChannel:
-        signed = channels.current()
-        content = signed.include_content
+        signed_channels = channels.current()
+        content = signed_channels.include_content
         return EveryChannel(
-            signed=signed,
+            signed=signed_channels,
             devices=DeviceChannels(devices=devices, push=push, include_content=content),
         )
 
     return every_channel
 
 
-def make_chat(base: Base, counter: Counter) -> Chat:
+def make_chat(base: Base, counter: Counter, digest: Digest) -> Chat:
     def flags(off: frozenset[str]) -> Mapping[str, bool]:
-        return base.switches.on(off=off)
+        return base.switches.read_states(off=off)
 
     def door(correlation: str, off: frozenset[str]) -> CounterForChat:
         return CounterForChat(counter=counter, flags=flags(off), correlation=correlation, off=off)
 
+    texts = ConversationTexts(base.root.var / conversation_texts.FOLDER)
+    copies = Copies(root=base.root, conversations=Conversations(base.ledger, texts))
     return Chat(
         ledger=base.ledger,
-        talkers=ConfiguredModel(ledger=base.ledger, settings=base.settings, root=base.root),
+        texts=texts,
+        talkers=find_model(base, "chat"),
         door=door,
         flags=flags,
-        stopped=base.stops.stopped,
-        kept=Copies(root=base.root, conversations=Conversations(base.ledger)).write,
+        stopped=base.stops.is_stopped,
+        digest=digest.write,
+        kept=copies.write,
+        removed=copies.remove,
     )

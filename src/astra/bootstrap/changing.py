@@ -5,10 +5,13 @@ from dataclasses import dataclass
 
 from astra.adapters.boxes.boxes_only import BoxesOnly
 from astra.adapters.boxes.clone_imports import BoxedImports
+from astra.adapters.boxes.config_check import ConfigCheck
 from astra.adapters.boxes.configured_tests import ConfiguredMutation, ConfiguredTests
 from astra.adapters.boxes.sandbox import Sandbox
 from astra.adapters.change_scanner import ChangeScanner
 from astra.adapters.dry_run_folders import DryRunFolders
+from astra.adapters.environments import FOLDER as ENVIRONMENTS
+from astra.adapters.environments import Environments
 from astra.adapters.live_output import LiveOutput
 from astra.adapters.waiting_flag import WaitingFlagFile
 from astra.adapters.witnesses.checking import check_data_root
@@ -19,6 +22,8 @@ from astra.changes.dry_run import DryRuns
 from astra.changes.gathering import Gathering
 from astra.changes.readiness import Readiness
 from astra.changes.service import Changes
+from astra.deployments import arming
+from astra.deployments.app_plan import plan_of
 from astra.deployments.views import quarantined_commits
 from astra.flow import Background
 from astra.persona.awareness import Awareness
@@ -27,6 +32,7 @@ from astra.trusted.changes.workbench import Workbench
 from astra.trusted.files.data_root import DataRoot
 from astra.trusted.files.withholding import secret_rules
 from astra.trusted.git.change_repo import GitChangeRepo, Identity
+from astra.trusted.ledger.stored import StoredChain
 from astra.trusted.policy import contract
 
 
@@ -36,6 +42,7 @@ class ChangeParts:
 
     repo: GitChangeRepo
     workspaces: Workspaces
+    environments: Environments
     changes: Changes
     live_output: LiveOutput
     dry_runs: DryRuns
@@ -51,6 +58,12 @@ def make_change_parts(base: Base, sandbox: Sandbox, opened: ExitStack) -> Change
         root.var / "git", root.var / "workspaces", secrets=lambda: secret_rules(ledger)
     )
     opened.callback(workspaces.close)
+    environments = Environments(
+        boxes=boxes,
+        workspaces=workspaces,
+        repository=root.git,
+        folder=root.path.resolve() / ENVIRONMENTS,
+    )
     scanner = ChangeScanner(boxes=boxes)
     live_output = LiveOutput()
     bench = Workbench(
@@ -64,6 +77,7 @@ def make_change_parts(base: Base, sandbox: Sandbox, opened: ExitStack) -> Change
             workspaces=workspaces,
             target=lambda: base.configuration().target,
             seconds=settings.test_timeout,
+            environments=environments,
         ),
         imports=BoxedImports(boxes=boxes, clone=settings.code_repo, repo=repo),
         waiting=WaitingFlagFile(root.path / "deployments"),
@@ -72,13 +86,24 @@ def make_change_parts(base: Base, sandbox: Sandbox, opened: ExitStack) -> Change
         closed=switches.why_no_changes,
         person_for_tests=switches.person_for_tests,
         tests_required=switches.tests_required,
-        ledger_is_whole=lambda: ledger_is_whole(root),
+        ledger_is_whole=lambda: ledger_is_whole(root, base.chain),
         quarantined=lambda: quarantined_commits(ledger),
+        find_deploy_objection=lambda: arming.find_objection(
+            ledger, plan_of(base.configuration(), root.path.resolve())
+        ),
     )
     mutations = ConfiguredMutation(
-        boxes=boxes, workspaces=workspaces, target=lambda: base.configuration().target
+        boxes=boxes,
+        workspaces=workspaces,
+        target=lambda: base.configuration().target,
+        environments=environments,
     )
-    changes = Changes(bench, Gathering(bench, live_output.feed, mutations))
+
+    def compare_environments(before: str, after: str) -> tuple[str, ...]:
+        return environments.compare(before, after, base.configuration().target)
+
+    gathering = Gathering(bench, live_output.feed, mutations, compare_environments)
+    changes = Changes(bench, gathering)
     base.desk.conditions[model.KIND] = changes.review.check_terms
     folders = DryRunFolders(root)
     dry_runs = DryRuns(
@@ -87,16 +112,34 @@ def make_change_parts(base: Base, sandbox: Sandbox, opened: ExitStack) -> Change
         files=folders,
         tests_required=switches.tests_required,
         open_stage=lambda identifier: open_stage(
-            base, folders.make(identifier), boxes=boxes, scanner=scanner
+            base,
+            folders.make(identifier),
+            boxes=boxes,
+            scanner=scanner,
+            environments=environments,
+            sandbox=sandbox,
         ),
     )
     opened.callback(dry_runs.close)
     return ChangeParts(
         repo=repo,
         workspaces=workspaces,
+        environments=environments,
         changes=changes,
         live_output=live_output,
         dry_runs=dry_runs,
+    )
+
+
+def make_config_check(base: Base, sandbox: Sandbox, parts: ChangeParts) -> ConfigCheck:
+    return ConfigCheck(
+        sandbox=sandbox,
+        root=base.root,
+        workspaces=parts.workspaces,
+        environments=parts.environments,
+        head=parts.repo.head,
+        signed=base.configuration,
+        seconds=base.settings.test_timeout,
     )
 
 
@@ -110,7 +153,7 @@ def make_readiness(
         flags=base.switches.flags,
         ledger_is_whole=parts.changes.bench.ledger_is_whole,
         alerts=parts.changes.book.alerts,
-        sandbox_off=lambda: sandbox.off,
+        sandbox_off=lambda: sandbox.is_off,
         sandbox_problems=sandbox.problems,
         target=parts.repo.head,
         troubles=lambda: {
@@ -122,7 +165,7 @@ def make_readiness(
     )
 
 
-def ledger_is_whole(root: DataRoot) -> bool:
-    """Verify the whole chain, from its files."""
-    key = root.require().data["ledger_key"]
-    return check_data_root(root, public_key=key).report.ok
+def ledger_is_whole(root: DataRoot, stored_chain: StoredChain) -> bool:
+    """Verify the whole chain, as it is stored."""
+    key = root.require_first_record().data["ledger_key"]
+    return check_data_root(root, stored_chain, public_key=key).report.ok

@@ -16,22 +16,28 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from types import MappingProxyType
 
-from astra.adapters.boxes import sandbox
+from astra.adapters.boxes import clone_following, sandbox
+from astra.adapters.servers import hosting
 from astra.adapters.supervisor import app_egress
+from astra.beliefs import events as beliefs
 from astra.changes import dry_run, readiness
 from astra.deployments import events as deployments
 from astra.desires import idle
 from astra.desires import views as desires
-from astra.goals import book as goals
-from astra.notifications import devices, outbox
+from astra.goals import events as goals
+from astra.notifications import devices, outbox, trying
+from astra.operations import alert_book, smoke
 from astra.persona import conversations
 from astra.plans import events as plans
+from astra.plans.code import memory as edit_formats
+from astra.research import events as research
 from astra.schedules import events as schedules
 from astra.schedules import tokens
+from astra.spend import projection as spend
 from astra.trusted.approvals import desk
 from astra.trusted.changes import events as changed
+from astra.trusted.changes import merge_permissions, tasks
 from astra.trusted.changes import model as changes
-from astra.trusted.changes import tasks
 from astra.trusted.ledger import formats, timekeeping
 from astra.trusted.ledger.record import Event
 from astra.trusted.policy import (
@@ -42,9 +48,13 @@ from astra.trusted.policy import (
     contract,
     flags,
     passkeys,
+    permissions,
     stopping,
     telemetry,
 )
+from astra.trusted.servers import acceptance
+from astra.trusted.stop import reaching
+from astra.trusted.upstream import sync
 
 
 class Direction(Enum):
@@ -65,32 +75,47 @@ _TABLE: Mapping[Direction, tuple[str, ...]] = {
         *(access.SESSION_CLOSED, access.TOKEN_REVOKED, passkeys.REVOKED, confinement.REVOKED),
         *(desk.REJECTED, desk.EXPIRED, desk.STALE, tokens.REFUSED, devices.FORGOTTEN),
         *(changes.REJECTED, changes.WITHDRAWN, changes.REVISION_REQUESTED, tasks.DISABLED),
-        changes.RETURNED,
+        *(changes.RETURNED, permissions.REMOVED, alert_book.UNSILENCED),
+        merge_permissions.REMOVED,
         *(plans.REJECTED, plans.PAUSED, plans.GLOBAL_GRANT_REMOVED, plans.ALLOWLIST_TAMPERED),
         *(plans.BLOCKED_ON_PERMISSION, plans.BLOCKED_ON_DESTRUCTIVE),
-        *(plans.BLOCKED_ON_BUDGET, plans.BLOCKED_ON_LLM),
-        *(schedules.PAUSED, deployments.QUARANTINED, deployments.DECLINED, stopping.STOPPED),
+        *(plans.BLOCKED_ON_BUDGET, plans.BLOCKED_ON_LLM, spend.REACHED),
+        *(goals.HELD, goals.ABANDONED),
+        *(
+            schedules.DELETED,
+            schedules.PAUSED,
+            deployments.QUARANTINED,
+            deployments.DECLINED,
+            stopping.STOPPED,
+        ),
+        reaching.REACHED,
     ),
     Direction.RETURNS: (
         *(deployments.ROLLBACK_ORDERED, deployments.ROLLED_BACK, deployments.ROLLBACK_FAILED),
-        *(deployments.RESTARTED, changes.ROLLED_BACK),
+        *(deployments.RESTARTED, deployments.STATE_RESTORED, changes.ROLLED_BACK),
     ),
     Direction.ENDS: (
         *(telemetry.TOOL_FINISHED, telemetry.TOOL_INTERRUPTED, sandbox.BOX_ENDED, tasks.FINISHED),
         *(changes.TESTS_PASSED, changes.TESTS_FAILED, changes.TESTS_COMPLETED, changes.CONFLICTED),
         *(plans.STEP_FINISHED, plans.COMPLETED, plans.ABORTED, plans.FAILED),
         *(schedules.CLOSED, schedules.GAVE_UP, dry_run.COMPLETED),
+        *(research.TASK_FINISHED, research.FINISHED),
+        *(goals.TASK_FINISHED, goals.TASK_RETRIED, goals.SATISFIED, goals.PLANNING_FAILED),
+        *(desires.CLOSED, conversations.DELETED, spend.SETTLED),
         *(deployments.RETIRED, deployments.SETTLED, deployments.FAILED, deployments.NOT_SERVING),
-        *(deployments.REMOVED, "ledger_tail_set_aside", formats.FORMAT_RAISED),
+        deployments.BEFORE_START_FINISHED,
+        *(deployments.REMOVED, "ledger_tail_set_aside", formats.FORMAT_RAISED, smoke.FINISHED),
     ),
     Direction.DECIDES: (
         *(authority.ROOT_CREATED, authority.KEY_ROTATED, contract.CONFIG_SIGNED, flags.FLAG_SET),
-        authority.RESTORED,
+        *(authority.RESTORED, permissions.ADDED, acceptance.ACCEPTED),
+        merge_permissions.ADDED,
         *(desk.GRANTED, tokens.EXPORTED, passkeys.ENROLLED, access.TOKEN_CREATED),
         *(stopping.STARTED, confinement.ALLOWED, readiness.SIGNED_OFF, dry_run.APPROVED),
-        *(readiness.MATRIX_RECORDED, timekeeping.CLOCK_ACCEPTED),
+        *(readiness.MATRIX_RECORDED, timekeeping.CLOCK_ACCEPTED, alert_book.SILENCED),
         *(plans.APPROVED, plans.GLOBAL_GRANT_ADDED, plans.PERMISSION_GRANTED),
         *(plans.ACTION_CONFIRMED, plans.ACTION_SKIPPED, plans.BUDGET_EXTENDED),
+        *(goals.ADOPTED, spend.RAISED),
         *(deployments.ORDERED, desires.HALF_LIFE_SET, access.SESSION_OPENED),
     ),
     Direction.NOTES: (
@@ -98,17 +123,29 @@ _TABLE: Mapping[Direction, tuple[str, ...]] = {
         telemetry.REFUSALS_COUNTED,
         *(changes.COMMENTED, changed.STEP_FAILED, changes.SUPERSEDED, desires.PRUNED),
         *(plans.MESSAGE_SENT, plans.MESSAGE_RECEIVED, plans.SILENCED, plans.NOTIFIED),
+        edit_formats.EDIT_TRIED,
         *(plans.OVERRAN, plans.USAGE_COUNTED, plans.FILES_EXPORTED, plans.ALLOWLIST_EXPORTED),
         *(schedules.SKIPPED, schedules.MISSED, schedules.NOTICED, schedules.ADJUSTED),
         schedules.JOBS_SET_ASIDE,
-        *(schedules.HELD, outbox.SENT, outbox.FAILED, sandbox.EGRESS_ATTEMPTED),
+        *(schedules.HELD, outbox.SENT, outbox.FAILED, trying.TESTED, sandbox.EGRESS_ATTEMPTED),
         *(app_egress.RECORDED, budgets.BUDGET_RETURNED),
+        deployments.STATE_SAVED,
+        smoke.STARTED,
+        *(alert_book.RAISED, alert_book.REPEATED, alert_book.RESOLVED),
         *(deployments.PUSHED, deployments.PUSH_FAILED, idle.SURVEYED),
+        *(beliefs.PROPOSED, beliefs.SHIFTED, beliefs.DEPRECATED),
+        *(acceptance.CHANGED, hosting.FAILED),
     ),
     Direction.BEGINS: (
-        *(budgets.BUDGET_SPENT, telemetry.TOOL_STARTED),
+        *(budgets.BUDGET_SPENT, permissions.USED, telemetry.TOOL_STARTED, spend.RESERVED),
+        merge_permissions.USED,
         *(desk.REQUESTED, desk.USED, devices.SUBSCRIBED, goals.CREATED),
+        *(goals.PLANNED, goals.STARTED, goals.RESUMED, goals.RETRIED, goals.REOPENED),
+        *(desires.REOPENED,),
+        *(goals.TASK_CLAIMED, goals.TASK_WAITED, goals.DECOMPOSITION_ASKED),
+        *(research.STARTED, research.RESUMED),
         *(conversations.ASKED, conversations.ANSWERED, sandbox.EGRESS_OPENED),
+        sandbox.SECRET_ADDED,
         *(schedules.CREATED, schedules.MODIFIED, schedules.RESUMED, schedules.CLAIMED),
         *(schedules.RETRIED, desires.RECORDED, desires.REINFORCED, desires.PROMOTED),
         *(tasks.CREATED, tasks.ENABLED, changes.SCHEDULED, changes.SCANNED, changes.TESTS_STARTED),
@@ -117,11 +154,12 @@ _TABLE: Mapping[Direction, tuple[str, ...]] = {
         *(plans.DRAFTED, plans.REVISED, plans.STARTED, plans.CHECKPOINT_STARTED),
         *(plans.CHECKPOINT_COMPLETED, plans.STEP_STARTED, plans.STEP_DECIDED),
         *(plans.ACTION_STARTED, plans.MODEL_FAILED, plans.STEP_RETRIED, plans.RESUMED),
-        *(plans.CODER_CALLED, deployments.REHEARSED),
+        *(plans.CODER_CALLED, deployments.REHEARSED, sync.MERGED),
+        *(clone_following.FOLLOWED, hosting.STARTED, acceptance.LISTED),
     ),
     Direction.BY_KIND: (
         *(deployments.REQUESTED, deployments.BUILT, deployments.SWITCHED),
-        deployments.RELOAD_BEGUN,
+        *(deployments.RELOAD_BEGUN, deployments.BEFORE_START_BEGUN),
     ),
 }
 

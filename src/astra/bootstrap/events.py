@@ -10,22 +10,28 @@ that nothing appends.
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from astra.adapters.boxes import sandbox
+from astra.adapters.boxes import clone_following, sandbox
+from astra.adapters.servers import hosting
 from astra.adapters.supervisor import app_egress
+from astra.beliefs import events as beliefs
 from astra.changes import dry_run, readiness
 from astra.deployments import events as deployments
 from astra.desires import idle
 from astra.desires import views as desires
-from astra.goals import book as goals
-from astra.notifications import devices, outbox
+from astra.goals import events as goals
+from astra.notifications import devices, outbox, trying
+from astra.operations import alert_book, smoke
 from astra.persona import conversations
 from astra.plans import events as plans
+from astra.plans.code import memory as edit_formats
+from astra.research import events as research
 from astra.schedules import events as schedules
 from astra.schedules import tokens
+from astra.spend import projection as spend
 from astra.trusted.approvals import desk
 from astra.trusted.changes import events as changed
+from astra.trusted.changes import merge_permissions, tasks
 from astra.trusted.changes import model as changes
-from astra.trusted.changes import tasks
 from astra.trusted.ledger import formats, timekeeping
 from astra.trusted.policy import (
     access,
@@ -35,9 +41,13 @@ from astra.trusted.policy import (
     contract,
     flags,
     passkeys,
+    permissions,
     stopping,
     telemetry,
 )
+from astra.trusted.servers import acceptance
+from astra.trusted.stop import reaching
+from astra.trusted.upstream import sync
 
 EVENTS: Mapping[str, str] = MappingProxyType(
     {
@@ -61,6 +71,20 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         passkeys.REVOKED: "a passkey was silenced; what it decided before stays",
         budgets.BUDGET_SPENT: "a start was counted against a budget of its day",
         budgets.BUDGET_RETURNED: "what a refused call had spent was given back to its budget",
+        spend.RESERVED: "the most that a model call can take was counted before it was made",
+        spend.SETTLED: "what that call took, by what its server reported; or all that was reserved,"
+        " with the reason why that is uncertain",
+        spend.REACHED: "a model call for a plan or a goal would have passed a cap on tokens or"
+        " money, and was not made",
+        spend.RAISED: "the operator signed for a higher cap, for one day, actor, goal or plan",
+        permissions.ADDED: "the operator signed a standing permission: a tool, a host, a method, a"
+        " number of calls and an end",
+        permissions.USED: "a call was covered by a standing permission, and counted",
+        permissions.REMOVED: "a standing permission was taken back",
+        merge_permissions.ADDED: "the operator signed a standing permission for changes: paths,"
+        " conditions, a number of uses and an end",
+        merge_permissions.USED: "a change was approved by a standing permission, and counted",
+        merge_permissions.REMOVED: "a standing permission for changes was taken back",
         telemetry.TOOL_CALLED: "a tool that only reads was called; how it went",
         telemetry.TOOL_REFUSED: "a call was refused or has to wait; with the reason",
         telemetry.REFUSALS_COUNTED: "how often an actor was refused besides, in about a"
@@ -75,11 +99,13 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         desk.USED: "an approval was used up by the call it was for",
         desk.STALE: "an approval was withdrawn because its content is not the same any more",
         desk.ANNOUNCED: "a request that still waits was announced again",
-        conversations.ASKED: "a person said something to the persona",
-        conversations.ANSWERED: "the persona's answer is over: its words, its calls, how it ended",
+        conversations.ASKED: "a person said something to the persona: the digest of its words",
+        conversations.ANSWERED: "the persona's answer is over: digest of its words, calls, end",
+        conversations.DELETED: "a conversation was deleted: its texts are gone, its records stay",
         conversations.SILENCED: "no project is suggested in that conversation any more",
         schedules.CREATED: "a schedule was made; its next run",
         schedules.MODIFIED: "fields of a schedule were changed; the record has all of them",
+        schedules.DELETED: "a schedule was deleted: it runs no more; its records stay",
         schedules.PAUSED: "a schedule was paused: nothing of it runs until it is resumed",
         schedules.RESUMED: "a paused schedule runs again, from its next firing on",
         schedules.CLAIMED: "a firing, or another attempt at it, was claimed to be run, once",
@@ -95,6 +121,7 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         " anew, and open firings are submitted again",
         outbox.SENT: "a notification was taken by a channel; the channel's name, never its address",
         outbox.FAILED: "a channel did not take a notification; which attempt that was",
+        trying.TESTED: "an operator tried a channel with a test message; whether it was taken",
         devices.SUBSCRIBED: "a browser is told by push from now on: whose it is, and until when",
         devices.FORGOTTEN: "a device is not told any more, and why",
         tokens.EXPORTED: "an operator's approval of a firing was written to its token file",
@@ -104,8 +131,34 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         desires.PRUNED: "what had faded below the threshold was put away",
         desires.HALF_LIFE_SET: "from here on, desires fade with this half-life",
         desires.PROMOTED: "the operator made a goal of a desire",
+        desires.CLOSED: "the goal of a desire is over: it is fulfilled, or given up",
+        desires.REOPENED: "the goal of a desire was reopened, so it is wanted again",
         idle.SURVEYED: "the idle policy noted what is wanted most in this hour",
+        research.STARTED: "a research session was asked for; has its question, limits and commit",
+        research.TASK_FINISHED: "one search of a research session is over; has its findings with"
+        " their citations, and how many claims had no quote that was found",
+        research.RESUMED: "a research session that a dead daemon left goes on",
+        research.FINISHED: "a research session is over; has its narrative, order and coverage",
         goals.CREATED: "there is a new goal; says where it came from",
+        goals.PLANNED: "a proposed goal was decomposed by methods; has the graph of its tasks",
+        goals.PLANNING_FAILED: "no method fits a proposed goal, and why",
+        goals.DECOMPOSITION_ASKED: "a model is asked how to decompose a goal that no method fits",
+        goals.ADOPTED: "the operator's signature adopted a goal with its graph and its budgets",
+        goals.STARTED: "the tasks of an adopted goal may run from here on",
+        goals.HELD: "nothing of a goal begins until it is resumed or retried, and why",
+        goals.RESUMED: "a goal that was held goes on; with an approval that renewed its budget",
+        goals.RETRIED: "tasks of a goal, and those behind them, begin anew",
+        goals.SATISFIED: "the success criteria of a goal ran and held, or the operator closed it",
+        goals.ABANDONED: "a goal was given up, with a reason; nothing of it begins any more",
+        goals.REOPENED: "a goal that was over is proposed again; it is planned and adopted anew",
+        goals.TASK_CLAIMED: "a task of a goal was claimed by this daemon and begins",
+        goals.TASK_WAITED: "a task of a goal waits for a decision, a merge or a plan's end",
+        goals.TASK_RETRIED: "an attempt at a task of a goal failed; when it is tried again",
+        goals.TASK_FINISHED: "a task of a goal is over: succeeded, failed or skipped, with what it"
+        " gave",
+        beliefs.PROPOSED: "somebody said what they think is so; it has no weight",
+        beliefs.SHIFTED: "outcomes moved a belief: it is held, doubted or open now; its numbers",
+        beliefs.DEPRECATED: "an operator put a belief away; it begins anew with the next outcome",
         tasks.CREATED: "there is a task; it is on disk before anything of it runs",
         tasks.ENABLED: "an operator's approval enabled a task, which runs it",
         tasks.DISABLED: "a task waits for an approval again, and why",
@@ -148,7 +201,7 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         plans.STARTED: "the runner began with an approved plan",
         plans.CHECKPOINT_STARTED: "a plan began a checkpoint",
         plans.CHECKPOINT_COMPLETED: "a checkpoint is done; what came of it",
-        plans.STEP_STARTED: "a model call was counted against a checkpoint's budget",
+        plans.STEP_STARTED: "a step was counted against a checkpoint's budget",
         plans.STEP_DECIDED: "what the model wants to do next, and what that is judged to be",
         plans.ACTION_STARTED: "an action with an effect is about to begin, at most once",
         plans.STEP_FINISHED: "how that step went",
@@ -157,7 +210,8 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         plans.BLOCKED_ON_PERMISSION: "a plan wants what it was not granted; the narrowest grant",
         plans.BLOCKED_ON_DESTRUCTIVE: "a destructive step waits to be confirmed, just this once",
         plans.BLOCKED_ON_BUDGET: "a checkpoint's step budget is spent",
-        plans.BLOCKED_ON_LLM: "the model did not answer, however often it was asked",
+        plans.BLOCKED_ON_LLM: "the model did not answer, or with nothing that is an action,"
+        " however often it was asked",
         plans.PERMISSION_GRANTED: "the operator granted a running plan more, once or for good",
         plans.ACTION_CONFIRMED: "the operator confirmed one destructive step",
         plans.ACTION_SKIPPED: "the operator skipped an action",
@@ -172,9 +226,21 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         plans.CODER_CALLED: "the coder was handed instructions; counts as a step",
         plans.USAGE_COUNTED: "a model's answer was paid for beside a step: the coder's, or one that"
         " came too late",
+        edit_formats.EDIT_TRIED: "whether a model's code could be used in the format it was asked"
+        " for; the next is asked for in what worked",
         plans.SILENCED: "notifications of a plan were turned off or on again",
         plans.NOTIFIED: "the messages of a minute were announced together",
+        hosting.STARTED: "another MCP server was started in its box, or reached at its address",
+        hosting.FAILED: "another MCP server could not be started or reached; says why",
+        acceptance.LISTED: "the tool list of another MCP server, looked at, differs from the look"
+        " before; a digest for each tool",
+        acceptance.ACCEPTED: "the operator signed for the tools of another MCP server, word for"
+        " word as they are shown to models",
+        acceptance.CHANGED: "a finding: tools of another MCP server are not what the operator"
+        " signed for any more; they rest",
         sandbox.EGRESS_OPENED: "a box is about to be let through to a host; how it went follows",
+        sandbox.SECRET_ADDED: "the egress proxy added a named secret to a request for a host"
+        " that it is for; never its value",
         sandbox.EGRESS_ATTEMPTED: "a box tried to reach a host; whether it was let through, and"
         " how much passed, written when the connection is over",
         app_egress.RECORDED: "the hosts a confined app connected to or was kept from, summed up"
@@ -185,6 +251,10 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         deployments.DECLINED: "an approved change could not be deployed by itself, and why",
         deployments.BUILT: "a release was made from its commit and sealed; its digest",
         deployments.REHEARSED: "a release ran well on its own in staging before it was started",
+        deployments.STATE_SAVED: "the app's state folder was saved before a release changes it",
+        deployments.BEFORE_START_BEGUN: "before_start of a release began, with nothing running",
+        deployments.BEFORE_START_FINISHED: "before_start of a release ended; whether it went well",
+        deployments.STATE_RESTORED: "the app's state from before a release was put back",
         deployments.RELOAD_BEGUN: "the running app was asked to take a release's code over",
         deployments.SWITCHED: "a healthy release was given the app's port; what it replaced",
         deployments.RETIRED: "a replaced release was drained and ended; how that went",
@@ -195,6 +265,8 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         deployments.QUARANTINED: "a commit failed in service and is not deployed again by itself",
         deployments.RESTARTED: "the app was not running and was started again",
         deployments.NOT_SERVING: "the app is to run and cannot be started; why",
+        sync.MERGED: "commits of the upstream came into the target's branch; by whose word",
+        clone_following.FOLLOWED: "the agent's clone got new commits; whether its branch moved",
         deployments.PUSHED: "the commit of a settled release was pushed to the operator's remote",
         deployments.PUSH_FAILED: "it was not pushed; why. The deployment stands",
         deployments.REMOVED: "a release beyond the number to keep was removed",
@@ -207,7 +279,15 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         confinement.ALLOWED: "the operator signed that agent code may run without a sandbox; it"
         " does only where the daemon's setting says so too",
         confinement.REVOKED: "that was taken back: agent code runs in the sandbox or not at all",
+        alert_book.RAISED: "a value went beyond the number of an alert rule, for long enough",
+        alert_book.REPEATED: "that alert lasts and was told again",
+        alert_book.RESOLVED: "that alert is over, and why",
+        alert_book.SILENCED: "the operator signed that an alert rule is told to nobody until then",
+        alert_book.UNSILENCED: "that silence was ended before its time",
+        smoke.STARTED: "a quick check of the running server began",
+        smoke.FINISHED: "that check is over; each part with its outcome and how long it took",
         stopping.STOPPED: "everything the agent ran was ended; what was found and what survived",
+        reaching.REACHED: "a machine that shares the chain carried a stop out, and what it ended",
         stopping.STARTED: "the operator let work start again, with a signature",
         "ledger_tail_set_aside": "a crash tore the end of a segment; it was moved out of the chain,"
         " whole, to `var/set-aside`",

@@ -5,7 +5,6 @@ record is the moment the root exists. Running it again changes nothing.
 """
 
 import errno
-import json
 import os
 import secrets
 from collections.abc import Mapping
@@ -15,6 +14,11 @@ from typing import Any
 
 from astra import __version__
 from astra.adapters.boxes.clone_keeping import rules_file
+from astra.adapters.package_registries import propose_registries
+from astra.adapters.repository_snapshot import read_repository
+from astra.adoption import configuration_text
+from astra.adoption.detected import NOTHING, Detected
+from astra.adoption.detecting import detect
 from astra.bootstrap import PROJECTIONS
 from astra.trusted.file_ledger import FileLedger
 from astra.trusted.file_ledger.reserve import Reserve
@@ -43,18 +47,21 @@ class Made:
     operator_key: Path
     created: bool
     recovery_key: str = ""
+    detected: Detected = NOTHING
+    is_signed: bool = True
+    """Whether the configuration on disk is the one that counts."""
 
 
-def existing(settings: Settings, target: Path | None) -> Made | None:
+def describe_existing(settings: Settings, target: Path | None) -> Made | None:
     """Describe the root that is there already; refuse to point it at another target."""
     root = DataRoot(settings.data_root)
     first = root.first_record()
     if first is None:
         return None
-    known = first.data["target"]
-    if target is not None and known != str(target):
+    known_target = first.data["target"]
+    if target is not None and known_target != str(target):
         raise Refused(
-            f"this data root was made for {known or 'no target'}, not for {target}",
+            f"this data root was made for {known_target or 'no target'}, not for {target}",
             code="other_target",
             next_step="name another data root with --data-root",
         )
@@ -67,14 +74,22 @@ def existing(settings: Settings, target: Path | None) -> Made | None:
 
 
 def initialise(
-    settings: Settings, target: Path | None, *, passphrase: str, throwaway: bool
+    settings: Settings,
+    target: Path | None,
+    *,
+    passphrase: str,
+    throwaway: bool,
+    sign_detected: bool = False,
 ) -> Made:
+    """Make a data root; what was detected counts at once only where the operator said so."""
     branch = trusted_repo.current_branch(target) if target else "main"
     root = DataRoot(settings.data_root)
     root.make_folders()
     settings.sandbox_folder.mkdir(parents=True, exist_ok=True)
     trusted_repo.make_trusted(root.git, target, branch)
-    write_configuration(root, target, branch)
+    detected = _detect_target(root, branch) if target else NOTHING
+    guess = _render_guess(target, branch, detected)
+    write_configuration(root, guess)
     _make_clone(root, settings)
     _give_to_boxes(settings.sandbox_folder, settings.code_repo)
     operator, recovery = KeyPair.generate(), KeyPair.generate()
@@ -89,17 +104,23 @@ def initialise(
         "ledger_key": root.make_ledger_key().public,
         "target": str(target) if target else "",
         "branch": branch,
-        "code_repo": _relative(settings.code_repo, root),
-        "sandbox": _relative(settings.sandbox_folder, root),
+        "code_repo": _relative_to_root(settings.code_repo, root),
+        "sandbox": _relative_to_root(settings.sandbox_folder, root),
         **formats.statement(__version__),
     }
-    _record(root, created, operator)
+    text = root.configuration.read_text()
+    is_signed = sign_detected or not detected.has_commands or text != guess
+    if not is_signed:
+        text = configuration_text.render_target(str(target or ""), branch)
+    _record_creation(root, created, operator, text)
     return Made(
         data_root=root.path,
         code_repo=settings.code_repo,
         operator_key=key_file,
         created=True,
         recovery_key=signatures.recovery_text(recovery.seed),
+        detected=detected,
+        is_signed=is_signed,
     )
 
 
@@ -117,17 +138,22 @@ def _make_clone(root: DataRoot, settings: Settings) -> None:
     write_private(rules_file(root.var), rules.digest.encode())
 
 
-def write_configuration(root: DataRoot, target: Path | None, branch: str) -> None:
+def _detect_target(root: DataRoot, branch: str) -> Detected:
+    return detect(read_repository(root.git, f"refs/heads/{branch}"))
+
+
+def _render_guess(target: Path | None, branch: str, detected: Detected) -> str:
+    """Write down what was detected, with the registries that pip or npm of this user go by."""
+    registries: tuple[str, ...] = ()
+    if detected.environment:
+        registries = propose_registries("venv" if detected.language == "python" else "npm")
+    return configuration_text.render_configuration(str(target or ""), branch, detected, registries)
+
+
+def write_configuration(root: DataRoot, text: str) -> None:
+    """Write `astra.toml`, unless somebody wrote one already."""
     if root.configuration.exists():
         return
-    lines = [
-        "# What Astra may do with the target. Sign every change: astra config sign",
-        "[target]",
-    ]
-    if target:
-        lines.append(f"repo = {json.dumps(str(target))}")
-    lines += [f"branch = {json.dumps(branch)}", ""]
-    text = "\n".join(lines)
     configuration.parse(text)
     write_private(root.configuration, text.encode())
 
@@ -136,10 +162,12 @@ def generated_passphrase() -> str:
     return "-".join(secrets.token_hex(2) for _ in range(4))
 
 
-def _record(root: DataRoot, created: Mapping[str, Any], operator: KeyPair) -> None:
+def _record_creation(
+    root: DataRoot, created: Mapping[str, Any], operator: KeyPair, text: str
+) -> None:
     """Append the first record, and the operator's signature under the first configuration."""
     clock = SystemClock()
-    ledger = FileLedger(root.var, projections=PROJECTIONS, key=root.ledger_key(), clock=clock)
+    ledger = FileLedger(root.var, projections=PROJECTIONS, key=root.read_ledger_key(), clock=clock)
     Reserve(root.var).fill()
     try:
         story = random_id("cor")
@@ -151,7 +179,6 @@ def _record(root: DataRoot, created: Mapping[str, Any], operator: KeyPair) -> No
             key="data-root",
         )
         ledger.append([first])
-        text = root.configuration.read_text()
         statement = authority.draft(
             contract.CONFIG_SIGNED,
             contract.content(text),
@@ -159,8 +186,8 @@ def _record(root: DataRoot, created: Mapping[str, Any], operator: KeyPair) -> No
             head=ledger.head(),
             now=clock.now(),
         )
-        signed = authority.sign(statement, operator)
-        ledger.append([contract.sign(ledger, text, signed, now=clock.now())])
+        operator_signature = authority.sign(statement, operator)
+        ledger.append([contract.sign(ledger, text, operator_signature, now=clock.now())])
     finally:
         ledger.close()
 
@@ -168,7 +195,7 @@ def _record(root: DataRoot, created: Mapping[str, Any], operator: KeyPair) -> No
 def _give_to_boxes(*folders: Path) -> None:
     """Let boxes write the agent's folders: as root, boxes have a uid of their own."""
     try:
-        identity = machine.identity()
+        identity = machine.choose_identity()
         for folder in folders if identity.dropped else ():
             for path in (folder, *folder.rglob("*")):
                 os.chown(path, identity.uid, identity.gid, follow_symlinks=False)
@@ -181,5 +208,5 @@ def _give_to_boxes(*folders: Path) -> None:
             raise
 
 
-def _relative(path: Path, root: DataRoot) -> str:
+def _relative_to_root(path: Path, root: DataRoot) -> str:
     return str(path.relative_to(root.path)) if path.is_relative_to(root.path) else str(path)

@@ -13,7 +13,7 @@ def make_devices(root: DataRoot, ledger: Ledger, clock: Clock) -> Devices:
         ledger,
         clock,
         DeviceFiles(root.var / "devices"),
-        lambda: contract.in_force(ledger).notify.push_services,
+        lambda: contract.read_configuration(ledger).notify.push_services,
     )
 
 

@@ -1,9 +1,11 @@
 """Putting plans together: the registry as their book of skills, the data root as their shelf."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from astra.adapters.boxes.granted_places import can_be_made
 from astra.adapters.configured_model import ConfiguredModel
 from astra.adapters.plan_files import PlanFolder
 from astra.adapters.tool_skills import RegistrySkills
@@ -14,7 +16,9 @@ from astra.plans.book import Plans
 from astra.plans.control import Control
 from astra.plans.drafting import Drafting
 from astra.plans.exports import Exports
-from astra.plans.ports import ModelSource, Notifier, PlanFiles
+from astra.plans.ports import ChangeOutcomes, ModelSource, NoOutcomes, Notifier, PlanFiles
+from astra.plans.preflight import Preflight
+from astra.plans.proposed import ProposedChanges
 from astra.plans.refusals import Refusals
 from astra.plans.register import Register
 from astra.plans.runner import Boxes, Runner
@@ -23,6 +27,7 @@ from astra.plans.talk import Announcements
 from astra.plans.terms import Contracts
 from astra.plans.validation import Rules
 from astra.plans.views import PlanViews
+from astra.spend.model import SpendRoom, UnlimitedRoom
 from astra.trusted.approvals.desk import Desk
 from astra.trusted.files.own_places import grant_places
 from astra.trusted.kernel.clock import Clock
@@ -65,7 +70,12 @@ def make_planning(
     code_repo: str,
     most_rounds: int,
     flag: Callable[[str], bool],
+    room: SpendRoom | None = None,
+    digest: Callable[[], str] = str,
+    target_files: Callable[[], Sequence[str]] = list,
     resolve: Callable[[str], str] = os.path.realpath,
+    exists: Callable[[str], bool] = os.path.lexists,
+    is_in_target: Callable[[str], bool] | None = None,
 ) -> Planning:
     register = Register(ledger, clock)
     allowlist = Allowlist(ledger=ledger, clock=clock, rules=rules, files=files)
@@ -75,7 +85,16 @@ def make_planning(
     return Planning(
         register=register,
         plans=plans,
-        views=PlanViews(plans),
+        views=PlanViews(
+            plans,
+            Preflight(
+                models=models,
+                code_repo=code_repo,
+                exists=exists,
+                is_in_target=is_in_target,
+                can_be_made=lambda path: can_be_made(path, map(Path, rules().own_folders)),
+            ),
+        ),
         exports=Exports(register=register, desk=desk, files=files),
         allowlist=allowlist,
         drafting=Drafting(
@@ -83,6 +102,9 @@ def make_planning(
             models=models,
             most_rounds=most_rounds,
             enabled=lambda: flag("AGENT_PLANNING_ENABLED"),
+            room=room or UnlimitedRoom(),
+            files=target_files,
+            digest=digest,
         ),
         contracts=Contracts(
             register=register,
@@ -105,7 +127,10 @@ def make_running(
     notifier: Notifier,
     closed: Callable[[], str],
     most_at_once: int,
+    outcomes: ChangeOutcomes | None = None,
+    models: ModelSource | None = None,
 ) -> Running:
+    proposed = ProposedChanges(register=planning.register, outcomes=outcomes or NoOutcomes())
     acting = Acting(
         register=planning.register,
         contracts=planning.contracts,
@@ -114,17 +139,21 @@ def make_running(
         door=door,
         coder=coder,
         refusals=refusals,
+        proposed=proposed,
     )
     runner = Runner(
         register=planning.register,
         exports=planning.exports,
         contracts=planning.contracts,
         allowlist=planning.allowlist,
-        models=planning.drafting.models,
+        models=models or planning.drafting.models,
         acting=acting,
         boxes=boxes,
         closed=closed,
         most_at_once=most_at_once,
+        proposed=proposed,
+        room=planning.drafting.room,
+        digest=planning.drafting.digest,
     )
     return Running(
         runner=runner,
@@ -133,7 +162,23 @@ def make_running(
     )
 
 
-def planning_of(base: Base) -> Planning:
+def find_model(base: Base, role: str) -> ConfiguredModel:
+    """Give the configured model in a role: draft, work, code, chat or research."""
+    return ConfiguredModel(
+        ledger=base.ledger,
+        settings=base.settings,
+        root=base.root,
+        meter=base.spend,
+        role=role,
+    )
+
+
+def planning_of(
+    base: Base,
+    digest: Callable[[], str],
+    target_files: Callable[[], Sequence[str]],
+    is_in_target: Callable[[str], bool],
+) -> Planning:
     """Put plans together for a data root on disk."""
     skills = RegistrySkills(base.registry)
     own_folders = tuple(str(folder) for folder in base.own_folders)
@@ -150,8 +195,12 @@ def planning_of(base: Base) -> Planning:
         skills=skills,
         rules=rules,
         files=PlanFolder(base.root.path),
-        models=ConfiguredModel(ledger=base.ledger, settings=base.settings, root=base.root),
+        models=find_model(base, "draft"),
         code_repo=str(base.settings.code_repo),
         most_rounds=base.settings.most_clarifying_rounds,
         flag=lambda name: base.switches.flags()[name].on,
+        room=base.spend,
+        digest=digest,
+        target_files=target_files,
+        is_in_target=is_in_target,
     )

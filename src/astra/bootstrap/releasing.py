@@ -1,29 +1,40 @@
 """Putting deployments together: what is approved, how a release is built, how the app is run."""
 
-from astra.adapters.boxes.app_commands import AppCommand, BuildSteps, OperatorsRemote
+from astra.adapters.boxes.app_commands import (
+    AppCommand,
+    BeforeStartCommand,
+    BuildSteps,
+    CommitChecks,
+)
 from astra.adapters.boxes.sandbox import Sandbox
+from astra.adapters.operators_remote import OperatorsRemote, describe_change
 from astra.adapters.release_folders import ReleaseFolders
+from astra.adapters.state_snapshots import StateSnapshots
 from astra.adapters.supervisor.app_egress import AppEgress
 from astra.adapters.supervisor.channel import STAGING
 from astra.adapters.supervisor.client import HolderClient
 from astra.adapters.supervisor.lending import LentListeners
 from astra.bootstrap.base import Base
+from astra.bootstrap.changing import ChangeParts
 from astra.changes.service import Changes
 from astra.deployments.app_plan import build_steps, plan_of, secret_filter
 from astra.deployments.asking import AgentRequests
 from astra.deployments.changes import ApprovedChanges
-from astra.deployments.pushing import Pushing
+from astra.deployments.migrating import Migrations
+from astra.deployments.plan import Plan
+from astra.deployments.pushing import ChangeNote, Pushing
 from astra.deployments.requests import Requests
 from astra.deployments.service import Deployer, Leaving
 from astra.deployments.stage import Stage
 from astra.deployments.upkeep import Upkeep
-from astra.deployments.watching import Plan
 from astra.deployments.work import Work
 
 
-def make_deployer(base: Base, sandbox: Sandbox, changes: Changes, lent: LentListeners) -> Deployer:
+def make_deployer(
+    base: Base, sandbox: Sandbox, parts: ChangeParts, lent: LentListeners
+) -> Deployer:
     root, ledger, switches = base.root, base.ledger, base.switches
-    place = root.path.resolve()
+    place, changes = root.path.resolve(), parts.changes
 
     def plan() -> Plan:
         return plan_of(base.configuration(), place)
@@ -34,6 +45,9 @@ def make_deployer(base: Base, sandbox: Sandbox, changes: Changes, lent: LentList
         steps=lambda: build_steps(base.configuration()),
         run=BuildSteps(sandbox=sandbox, configuration=base.configuration).run,
         secret_filter=lambda: secret_filter(base.configuration()),
+        environment=lambda commit, purpose: parts.environments.provide(
+            commit, base.configuration().target, purpose
+        ),
     )
     leaving = Leaving()
     stage = Stage(
@@ -41,16 +55,41 @@ def make_deployer(base: Base, sandbox: Sandbox, changes: Changes, lent: LentList
         releases=releases,
         holder=HolderClient(place, lent=lent),
         rehearsal=HolderClient(place, STAGING, lent),
-        health=AppCommand(sandbox=sandbox, plan=plan),
+        health=AppCommand(sandbox=sandbox),
         pace=leaving,
         plan=plan,
-        stopped=base.stops.stopped,
+        stopped=base.stops.is_stopped,
     )
     approved = ApprovedChanges(changes=changes, tests_required=switches.tests_required)
     requests = Requests(ledger=ledger, clock=base.clock, approved=approved)
-    remote = OperatorsRemote(sandbox=sandbox, plan=plan, root=root, branch=base.branch)
-    work = Work(stage=stage, upkeep=Upkeep(stage))
-    asked = AgentRequests(
+    snapshots = StateSnapshots(root.var / "state-snapshots")
+    migrations = Migrations(
+        stage=stage,
+        snapshots=snapshots,
+        command=BeforeStartCommand(sandbox=sandbox, data_root=place),
+    )
+    work = Work(stage=stage, upkeep=Upkeep(stage, snapshots), migrations=migrations)
+    agent_requests = AgentRequests(
         changes=changes, requests=requests, person_for_tests=switches.person_for_tests
     )
-    return Deployer(asked, work, Pushing(stage, remote), leaving, AppEgress(place))
+    checks = CommitChecks(sandbox=sandbox, plan=plan)
+    pushing = _make_pushing(base, stage, changes, checks)
+    return Deployer(agent_requests, work, pushing, leaving, AppEgress(place))
+
+
+def _make_pushing(base: Base, stage: Stage, changes: Changes, checks: CommitChecks) -> Pushing:
+    remote = OperatorsRemote(
+        checks=checks, deploy=lambda: base.configuration().deploy, root=base.root
+    )
+    return Pushing(
+        stage=stage,
+        remote=remote,
+        clock=base.clock,
+        branch=base.branch,
+        describe_commit=lambda commit: _describe_commit(changes, commit),
+    )
+
+
+def _describe_commit(changes: Changes, commit: str) -> ChangeNote | None:
+    change = changes.book.find_by_commit(commit)
+    return describe_change(change) if change else None

@@ -10,12 +10,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from astra.adapters.agent_views import CurrentViews
+from astra.adapters.boxes.config_check import ConfigCheck
 from astra.adapters.boxes.sandbox import Sandbox
 from astra.adapters.dbos_engine import DbosEngine
 from astra.adapters.device_files import KeyFile
+from astra.adapters.servers.hosting import ServerHost
 from astra.adapters.signed_channels import SignedChannels
 from astra.adapters.supervisor.lending import LentListeners
 from astra.adapters.witnesses.keeping import WitnessKeeping
+from astra.beliefs.views import BeliefViews
 from astra.bootstrap.changing import ChangeParts
 from astra.bootstrap.planning import Planning, Running
 from astra.changes.readiness import Readiness
@@ -23,23 +26,33 @@ from astra.changes.service import Changes
 from astra.deployments.service import Deployer
 from astra.desires.book import Desires
 from astra.flow import Background, ClaimedFirings
+from astra.goals.service import GoalService
 from astra.notifications.devices import Devices
+from astra.notifications.trying import ChannelTest
+from astra.operations.alerting import Alerting
+from astra.operations.receipts import Receipts
+from astra.operations.smoke import Smoke
 from astra.persona.chat import Chat
+from astra.research.service import Research
 from astra.schedules.executor import Executor
 from astra.schedules.service import Timetable
 from astra.schedules.tokens import TokenShelf
+from astra.spend.views import SpendViews
 from astra.trusted.approvals.desk import Desk
 from astra.trusted.approvals.restores import Restores
 from astra.trusted.calls.counter import Counter
 from astra.trusted.calls.registry import Registry
 from astra.trusted.door.recognition import Recognition
-from astra.trusted.file_ledger import FileLedger
+from astra.trusted.file_ledger.indexed import IndexedLedger
 from astra.trusted.file_ledger.reserve import Reserve
 from astra.trusted.files.data_root import DataRoot
+from astra.trusted.ledger.stored import StoredChain
 from astra.trusted.ledger.timekeeping import LedgerClock
 from astra.trusted.policy.switches import Switches
 from astra.trusted.settings.environment import Settings
+from astra.trusted.stop.machines import Machines
 from astra.trusted.stop.stops import Stops
+from astra.trusted.upstream.sync import Sync
 
 
 @dataclass(kw_only=True)
@@ -50,6 +63,8 @@ class Dashboard:
     """Where `astra up` will serve it."""
     url: str | None = None
     port: int | None = None
+    on_demand: bool = False
+    """A command started this daemon: it leaves when nobody needs it, and to whoever runs `up`."""
 
     @property
     def page(self) -> str:
@@ -62,8 +77,12 @@ class Runtime:
     root: DataRoot
     settings: Settings
     clock: LedgerClock
-    ledger: FileLedger
+    ledger: IndexedLedger
+    chain: StoredChain
+    """The same chain as it is stored, to read without the index."""
     reserve: Reserve
+    machines: Machines
+    """The machines that share this chain; alone on its own files."""
     stops: Stops
     switches: Switches
     recognition: Recognition
@@ -71,14 +90,21 @@ class Runtime:
     restores: Restores
     witness: WitnessKeeping
     registry: Registry
+    servers: ServerHost
+    """Other MCP servers, reached when one of their tools is called."""
     counter: Counter
     """The one place where every door calls tools."""
     views: CurrentViews
     sandbox: Sandbox
     desires: Desires
+    goals: GoalService
+    research: Research
+    beliefs: BeliefViews
+    spend: SpendViews
     timetable: Timetable
     shelf: TokenShelf
     change_parts: ChangeParts
+    sync: Sync
     planning: Planning
     running: Running
     chat: Chat
@@ -94,6 +120,11 @@ class Runtime:
     firings: ClaimedFirings
     deployer: Deployer
     readiness: Readiness
+    config_check: ConfigCheck
+    smoke: Smoke
+    alerting: Alerting
+    receipts: Receipts
+    channel_test: ChannelTest
     background: Background
     """The one loop for everything that happens without anybody's call."""
     opened: ExitStack = field(repr=False)

@@ -11,6 +11,7 @@ belongs to nobody. Nothing here is anybody's only copy. What cannot be removed s
 | `deployments/**/.*.partial`              | a release or a backup that was never completed   |
 | indexes of other versions                | projections of the chain, built anew when needed |
 | `*.lock` of git without a git process    | what git left when it was killed                 |
+| `var/conversations/ID/SHA256`            | no record names it, or its conversation is gone  |
 """
 
 import contextlib
@@ -20,7 +21,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from astra.adapters.chat_door import Copies
 from astra.adapters.release_tree import remove_tree
+from astra.persona.conversations import Conversations
 from astra.trusted.file_ledger import sqlite_index
 from astra.trusted.files.data_root import DataRoot
 from astra.trusted.ledger.projection import Projection
@@ -39,16 +42,16 @@ class Swept:
     indexes: int = 0
     locks: tuple[str, ...] = ()
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """Say what was taken away, or nothing."""
-        counted = {
+        counts = {
             "boxes without an owner": self.boxes,
             "entries of dead boxes": self.entries,
             "half-written files": self.files,
             "indexes of other versions": self.indexes,
             f"stale git locks ({', '.join(self.locks)})": len(self.locks),
         }
-        return ", ".join(f"{count} {what}" for what, count in counted.items() if count)
+        return ", ".join(f"{count} {label}" for label, count in counts.items() if count)
 
 
 def sweep(root: DataRoot, projections: Iterable[Projection]) -> Swept:
@@ -60,6 +63,14 @@ def sweep(root: DataRoot, projections: Iterable[Projection]) -> Swept:
         indexes=_remove_other_indexes(root.var / "index", list(projections)),
         locks=tuple(remove_stale_locks(root.git)),
     )
+
+
+def sweep_conversations(root: DataRoot, conversations: Conversations) -> str:
+    """Remove texts that a crash left without a record, and what a deletion had still to remove."""
+    texts = conversations.remove_texts_without_record()
+    copies = Copies(root=root, conversations=conversations).remove_deleted()
+    counts = {"texts without a record": texts, "copies of deleted conversations": copies}
+    return ", ".join(f"{count} {label}" for label, count in counts.items() if count)
 
 
 def stale_locks(repository: Path) -> list[Path]:
@@ -81,9 +92,9 @@ def remove_stale_locks(repository: Path) -> list[str]:
 
 def _forget_dead_boxes(data_root: Path) -> int:
     count = 0
-    for box in boxes.registered(data_root)[0]:
-        with boxes.held(box) as process:
-            alive = process is not None or (box.confined and boxes.members(box.pid_namespace))
+    for box in boxes.list_registered(data_root)[0]:
+        with boxes.hold_process(box) as process:
+            alive = process is not None or (box.confined and boxes.list_members(box.pid_namespace))
         if not alive:
             with contextlib.suppress(OSError):
                 boxes.unregister(data_root, box)
@@ -116,21 +127,21 @@ def _remove_half_written(data_root: Path) -> int:
 
 
 def _remove_other_indexes(folder: Path, projections: list[Projection]) -> int:
-    current, _generation = sqlite_index.newest(folder, projections)
-    others = [path for path in folder.glob("index-*.sqlite3") if path != current]
-    for path in others:
+    current, _generation = sqlite_index.find_newest(folder, projections)
+    other_indexes = [path for path in folder.glob("index-*.sqlite3") if path != current]
+    for path in other_indexes:
         with contextlib.suppress(OSError):
             sqlite_index.remove(path)
-    return len(others)
+    return len(other_indexes)
 
 
 def _is_worked_on(repository: Path) -> bool:
     """Tell whether a process names the repository in its arguments, as each git of Astra's does."""
     name = os.fsencode(repository.resolve())
-    return any(name in _arguments(pid) for pid in boxes.all_pids() if pid != os.getpid())
+    return any(name in _read_arguments(pid) for pid in boxes.all_pids() if pid != os.getpid())
 
 
-def _arguments(pid: int) -> bytes:
+def _read_arguments(pid: int) -> bytes:
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:

@@ -21,13 +21,13 @@ def make_views(readers: Readers, base: Base) -> Views:
     if settings.read_scope is not None:
         scope = scope.narrowed_to(ReadScope(settings.read_scope))
     source = Source(base.root.git, branch=base.branch, secrets=secrets, objects=readers.objects)
-    own = PersonaSpace(readers.persona, source=source, secrets=secrets)
-    boundary = _boundary(base.root, settings, configuration, secrets, scope)
-    files = Files(own, ScopedReads(boundary, readers.machine))
+    persona_space = PersonaSpace(readers.persona, source=source, secrets=secrets)
+    boundary = _make_boundary(base.root, settings, configuration, secrets, scope)
+    files = Files(persona_space, ScopedReads(boundary, readers.machine))
     return Views(source=source, files=files, read_scope=scope)
 
 
-def _boundary(
+def _make_boundary(
     root: DataRoot,
     settings: Settings,
     configuration: Configuration,

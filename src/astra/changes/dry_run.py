@@ -37,6 +37,7 @@ from astra.trusted.policy.authority import Signed
 
 APPROVED, COMPLETED = "dry_run_approved", "dry_run_completed"
 FILE = "ASTRA_DRY_RUN.md"
+SCREENSHOT = "app.png"
 CODE_WRITE = "ASTRA_CODE_WRITE_ENABLED"
 
 
@@ -49,6 +50,14 @@ class DueSteps(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Screenshot:
+    """What the app looks like, as a PNG; or why there is no picture."""
+
+    picture: bytes = b""
+    why: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Stage:
     """A data root made to be thrown away, and everything that a change needs over it."""
 
@@ -56,6 +65,8 @@ class Stage:
     changes: Changes
     steps: DueSteps
     verify: Callable[[], Report]
+    take_screenshot: Callable[[str], Screenshot]
+    """Takes a picture of the app at a commit of the stage."""
     close: Callable[[], None]
     discard: Callable[[], None]
 
@@ -103,19 +114,22 @@ class DryRun:
         change = changes.book.get(self.change.id)
         approval = the_desk.get(str(change.approval))
         terms = {"consent": change.facts["protected"]} if change.facts["protected"] else {}
-        signed = _signed(ledger, self.operator, desk.GRANTED, desk.content(approval, terms))
-        the_desk.grant(approval.id, signed)
+        signed_grant = _sign_statement(
+            ledger, self.operator, desk.GRANTED, desk.content(approval, terms)
+        )
+        the_desk.grant(approval.id, signed_grant)
         self.stage.steps.run_due()
 
     def transcript(self) -> list[str]:
         records = views.records(self.stage.ledger, limit=1000)
-        lines = [_line(record) for record in records]
-        change = self.stage.changes.shown(self.change.id)
+        lines = [_render_record(record) for record in records]
+        change = self.stage.changes.describe_change(self.change.id)
         diff = self.stage.changes.diff(self.change.id).decode(errors="replace")
         return [
             f"dry run {self.id} of {change['id']}: {change['state']}",
             *lines,
             f"findings: {len(change['findings'] or ())}; {change['evidence']['words']}",
+            _describe_mutants(change["evidence"]),
             *printable(diff).rstrip("\n").split("\n"),
         ]
 
@@ -140,48 +154,49 @@ class DryRuns:
         with self._lock:
             self.close()
             self.files.clear()
-            run = self._prepare(edits)
-            self._open[run.id] = run
-        change = run.stage.changes.shown(run.change.id)
+            dry_run = self._prepare_run(edits)
+            self._open[dry_run.id] = dry_run
+        change = dry_run.stage.changes.describe_change(dry_run.change.id)
         if change["state"] != model.State.AWAITING:
-            return self._finish(run)
+            return self._finish_run(dry_run)
         return {
-            "id": run.id,
+            "id": dry_run.id,
             "state": change["state"],
-            "digest": run.digest,
-            "transcript": run.transcript(),
+            "digest": dry_run.digest,
+            "transcript": dry_run.transcript(),
         }
 
     def approve(self, identifier: str, signed: Signed) -> dict[str, Any]:
         """Record the operator's rehearsed approval, and walk on to the end."""
-        run = self._open.get(identifier)
-        if run is None:
+        dry_run = self._open.get(identifier)
+        if dry_run is None:
             raise NotFound(
                 f"no dry run {identifier[:40]} is under way", next_step="astra changes dry-run"
             )
-        data = {"dry_run": run.id, "digest": run.digest}
-        event = Event(type=APPROVED, actor="operator", data=data, subject=run.id)
+        data = {"dry_run": dry_run.id, "digest": dry_run.digest}
+        event = Event(type=APPROVED, actor="operator", data=data, subject=dry_run.id)
         event = authority.signed_event(self.ledger, event, signed, now=self.clock.now())
         self.ledger.append([event])
-        run.approve()
-        return self._finish(run)
+        dry_run.approve()
+        return self._finish_run(dry_run)
 
     def close(self) -> None:
-        for run in self._open.values():
-            run.close()
-            run.stage.discard()
+        for dry_run in self._open.values():
+            dry_run.close()
+            dry_run.stage.discard()
         self._open.clear()
 
-    def _finish(self, run: DryRun) -> dict[str, Any]:
-        change = run.stage.changes.shown(run.change.id)
+    def _finish_run(self, run: DryRun) -> dict[str, Any]:
+        change = run.stage.changes.describe_change(run.change.id)
         transcript = run.transcript()
         counters = run.stage.changes.book.counters()
-        folder = self._keep(run, transcript, change)
+        screenshot = self._take_screenshot(run, change)
+        folder = self._archive_run(run, transcript, change, screenshot)
         self._open.pop(run.id, None)
         run.close()
         report = run.stage.verify()
         run.stage.discard()
-        tested = self._tested(change["evidence"]["verdict"])
+        tested = self._has_sufficient_tests(change["evidence"]["verdict"])
         summary = {
             "dry_run": run.id,
             "ok": change["state"] == model.State.EXECUTED and report.ok and tested,
@@ -189,20 +204,29 @@ class DryRuns:
             "target": change["base"],
             "state": change["state"],
             "tests": change["evidence"]["verdict"],
+            "mutants": _describe_mutants(change["evidence"]),
             "ledger_whole": report.ok,
             "records": report.records,
             "counters": counters,
             "folder": folder,
+            "screenshot": SCREENSHOT if screenshot.picture else f"not taken: {screenshot.why}",
         }
         self.ledger.append([Event(type=COMPLETED, actor="daemon", data=summary, subject=run.id)])
         return {**summary, "id": run.id, "transcript": transcript, "diff": change["diff"]}
 
-    def _tested(self, verdict: str | None) -> bool:
+    def _has_sufficient_tests(self, verdict: str | None) -> bool:
         """Tell whether the tests count: passed, or none at all where the operator wants none."""
         absent = verdict in {TestVerdict.NEVER_RAN, TestVerdict.NO_TESTS}
         return verdict == TestVerdict.PASSED or (absent and not self.tests_required())
 
-    def _keep(self, run: DryRun, transcript: list[str], change: dict[str, Any]) -> str:
+    def _take_screenshot(self, run: DryRun, change: dict[str, Any]) -> Screenshot:
+        if change["state"] != model.State.EXECUTED:
+            return Screenshot(why=f"the change is {change['state']}")
+        return run.stage.take_screenshot(str(change["commit"]))
+
+    def _archive_run(
+        self, run: DryRun, transcript: list[str], change: dict[str, Any], screenshot: Screenshot
+    ) -> str:
         records = [record.line for record in views.records(run.stage.ledger, limit=1000)]
         return self.files.keep(
             run.id,
@@ -210,17 +234,19 @@ class DryRuns:
                 "transcript.txt": "".join(f"{line}\n" for line in transcript).encode(),
                 "ledger.ndjson": "".join(f"{line}\n" for line in records).encode(),
                 "change.json": json.dumps(change, indent=2).encode(),
+                **({SCREENSHOT: screenshot.picture} if screenshot.picture else {}),
             },
         )
 
-    def _prepare(self, edits: Sequence[Edit]) -> DryRun:
+    def _prepare_run(self, edits: Sequence[Edit]) -> DryRun:
         identifier, operator = random_id("dry"), KeyPair.generate()
         stage = self.open_stage(identifier)
         try:
-            _create(stage.ledger, operator)
+            _begin_ledger(stage.ledger, operator)
             change = stage.changes.proposals.propose(
                 Proposal(
-                    reason=f"dry run {identifier}", edits=edits or [self._harmless(identifier)]
+                    reason=f"dry run {identifier}",
+                    edits=edits or [self._make_harmless_edit(identifier)],
                 ),
                 actor="operator: dry run",
                 correlation=random_id("cor"),
@@ -232,15 +258,15 @@ class DryRuns:
             raise
         return DryRun(id=identifier, stage=stage, operator=operator, change=change)
 
-    def _harmless(self, identifier: str) -> Edit:
+    def _make_harmless_edit(self, identifier: str) -> Edit:
         """Give an edit that the operator's own rules admit: a note, where files may be made."""
-        allowed = contract.in_force(self.ledger).target.allowed_paths
+        allowed = contract.read_configuration(self.ledger).target.allowed_paths
         folders = [text for text in allowed if text.endswith("/") and "*" not in text]
         text = f"made by {identifier} at {format_time(self.clock.now())}\n"
         return WholeFile(path=f"{folders[0] if folders else ''}{FILE}", content=text.encode())
 
 
-def _create(ledger: Ledger, operator: KeyPair) -> None:
+def _begin_ledger(ledger: Ledger, operator: KeyPair) -> None:
     """Begin a ledger as every one does, with an operator of its own, and code writing on."""
     created = {
         "root_id": random_id("root"),
@@ -250,15 +276,17 @@ def _create(ledger: Ledger, operator: KeyPair) -> None:
     }
     first = Event(type=authority.ROOT_CREATED, actor="operator", data=created, key="data-root")
     ledger.append([first])
-    signed = _signed(ledger, operator, flags.FLAG_SET, flags.content(CODE_WRITE, on=True))
-    ledger.append([flags.turn_on(ledger, CODE_WRITE, signed, now=_time_of(ledger))])
+    signed_flag = _sign_statement(
+        ledger, operator, flags.FLAG_SET, flags.content(CODE_WRITE, on=True)
+    )
+    ledger.append([flags.turn_on(ledger, CODE_WRITE, signed_flag, now=_time_of(ledger))])
 
 
-def _signed(ledger: Ledger, key: KeyPair, action: str, content: dict[str, Any]) -> Signed:
+def _sign_statement(ledger: Ledger, key: KeyPair, action: str, content: dict[str, Any]) -> Signed:
     statement = authority.draft(
         action,
         content,
-        root_id=authority.keys(ledger).root_id,
+        root_id=authority.find_keys(ledger).root_id,
         head=views.settled_head(ledger),
         now=_time_of(ledger),
     )
@@ -269,9 +297,15 @@ def _time_of(ledger: Ledger) -> datetime:
     return parse_time(ledger.head().time)
 
 
-def _line(record: Record) -> str:
+def _describe_mutants(evidence: Mapping[str, Any]) -> str:
+    """Say what the tests notice; where nothing was measured, that."""
+    mutation: Mapping[str, Any] = evidence.get("mutation") or {}
+    return str(mutation.get("words") or "mutants: not measured")
+
+
+def _render_record(record: Record) -> str:
     about = f" {record.subject}" if record.subject else ""
-    words = record.data.get("words") or record.data.get("verdict") or ""
+    summary = record.data.get("words") or record.data.get("verdict") or ""
     return printable(
-        f"{record.sequence:4} {record.time[:19]}Z  {record.type}{about}  {words}"
+        f"{record.sequence:4} {record.time[:19]}Z  {record.type}{about}  {summary}"
     ).rstrip()

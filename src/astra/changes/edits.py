@@ -59,19 +59,19 @@ def apply(edits: Sequence[Edit], base: Find) -> Result:
     result: Result = {}
     for edit in edits:
         if isinstance(edit, Patch):
-            _patch(edit, base, result)
+            _apply_patch(edit, base, result)
         else:
             path = parse_relative(edit.path).text
-            result[path] = _edited(edit, path, base, result)
+            result[path] = _apply_edit(edit, path, base, result)
     return result
 
 
-def _edited(
+def _apply_edit(
     edit: WholeFile | Replace | Delete, path: str, base: Find, result: Result
 ) -> FileState | None:
     match edit:
         case Replace():
-            return _replaced(edit, path, result[path] if path in result else base(path))
+            return _apply_replace(edit, path, result[path] if path in result else base(path))
         case WholeFile():
             _refuse_twice(path, result)
             before = base(path)
@@ -81,16 +81,16 @@ def _edited(
             return FileState(content=edit.content, mode=mode)
         case Delete():
             _refuse_twice(path, result)
-            _existing(path, base(path))
+            _require_file(path, base(path))
             return None
 
 
-def _replaced(edit: Replace, path: str, before: FileState | None) -> FileState:
-    found = _existing(path, before)
-    count = found.content.count(edit.search) if edit.search else 0
+def _apply_replace(edit: Replace, path: str, before: FileState | None) -> FileState:
+    file_state = _require_file(path, before)
+    count = file_state.content.count(edit.search) if edit.search else 0
     if count == 0:
         raise EditRefused(
-            f"{quote(path)}: the text to replace is not in it{_line_ends(edit, found)}",
+            f"{quote(path)}: the text to replace is not in it{_line_ends(edit, file_state)}",
             next_step="read the file with read_source_code and copy the text exactly",
             path=path,
         )
@@ -100,7 +100,7 @@ def _replaced(edit: Replace, path: str, before: FileState | None) -> FileState:
             next_step="search for more of the text around it, or set `every`",
             path=path,
         )
-    return replace(found, content=found.content.replace(edit.search, edit.replace))
+    return replace(file_state, content=file_state.content.replace(edit.search, edit.replace))
 
 
 def _line_ends(edit: Replace, found: FileState) -> str:
@@ -109,11 +109,11 @@ def _line_ends(edit: Replace, found: FileState) -> str:
     return ""
 
 
-def _patch(edit: Patch, base: Find, result: Result) -> None:
+def _apply_patch(edit: Patch, base: Find, result: Result) -> None:
     for part in patches.parse(edit.text):
         before = None
         if part.old_path is not None:
-            before = _existing(part.old_path, base(part.old_path))
+            before = _require_file(part.old_path, base(part.old_path))
         if part.old_path is not None and part.old_path != part.new_path and not part.copied:
             _refuse_twice(part.old_path, result)
             result[part.old_path] = None
@@ -132,7 +132,7 @@ def _patch(edit: Patch, base: Find, result: Result) -> None:
         result[part.new_path] = FileState(content=content, mode=mode)
 
 
-def _existing(path: str, before: FileState | None) -> FileState:
+def _require_file(path: str, before: FileState | None) -> FileState:
     if before is None:
         raise EditRefused(
             f"{quote(path)}: there is no such file to edit",

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from astra.changes.mutation import MutationEvidence, MutationRuns, not_measured
+from astra.changes.mutation import MutationEvidence, MutationRuns, make_unmeasured
 from astra.trusted.changes import admission, commands, events, verdicts
 from astra.trusted.changes.evidence import Finding, Severity, TestReport, TestVerdict
 from astra.trusted.changes.files import ChangedFile
@@ -28,7 +28,7 @@ _MEASURED_AFTER = frozenset({TestVerdict.PASSED, TestVerdict.FLAKY})
 _BLOCKING = frozenset({"flag_off", "stopped"})
 
 
-def _silently(_chunk: bytes) -> None:
+def _ignore_output(_chunk: bytes) -> None:
     return
 
 
@@ -39,6 +39,8 @@ class Gathering:
     """Gets a change's id and what its tests print, as it comes."""
     mutations: MutationRuns | None = None
     """Tries mutants of a change against its tests; None where there is nothing to try them in."""
+    compare_environments: Callable[[str, str], tuple[str, ...]] | None = None
+    """Says how what a commit installs differs from what its base does."""
 
     def scan(self, identifier: str) -> None:
         """Look at the text of a change; nothing of it runs on the host."""
@@ -46,21 +48,21 @@ class Gathering:
         if change.state is not State.GATHERING or change.findings is not None:
             return
         self.bench.require_open()
-        self.bench.repo.place(change.id, change.commit)
+        self.bench.repo.set_change_branch(change.id, change.commit)
         files = self.bench.repo.differences(change.base, change.commit)
         target = self.bench.configuration().target
         try:
-            found = self.bench.scanner.scan(
+            findings = self.bench.scanner.scan(
                 files,
-                test_paths=admission.tests_of(target),
+                test_paths=admission.list_test_places(target),
                 actor=change.actor,
                 correlation=change.correlation,
             )
         except AstraError as error:
             _pass_on(error)
-            found = (_not_scanned(error),)
-        found = (*_of_command(files, target.test_command), *found)
-        clean = [_clean(finding.as_dict()) for finding in found[:_MOST_FINDINGS]]
+            findings = (_not_scanned(error),)
+        findings = (*_of_command(files, target.test_command), *findings)
+        clean = [_clean_value(finding.as_dict()) for finding in findings[:_MOST_FINDINGS]]
         self.bench.append(change, events.scanned(change, clean))
 
     def test(self, identifier: str) -> None:
@@ -68,34 +70,38 @@ class Gathering:
         change = self.bench.book.get(identifier)
         if change.state is not State.GATHERING or change.tests is not None:
             return
-        for run in planned(change):
-            self._run(identifier, run)
+        for planned_run in plan_runs(change):
+            self._record_run(identifier, planned_run)
         change = self.bench.book.get(identifier)
         if change.state is not State.GATHERING:
             return  # somebody decided meanwhile
-        verdict, words = judged(change)
-        mutation = self._measure_mutants(change, verdict)
+        verdict, summary = judge_runs(change, base_has_tests=self.bench.has_tests(change.base))
+        mutation = self._measure_mutants(change)
         change = self.bench.book.get(identifier)
         if change.state is not State.GATHERING:
             return
-        before = self.bench.book.of_commit(change.base)
-        said = warnings(change, before)
+        before = self.bench.book.find_by_commit(change.base)
+        test_warnings = [*list_warnings(change, before), *self._compare_environments(change)]
         completed = events.tests_completed(
             change,
             verdict,
-            words,
-            warnings=said,
-            mutation=None if mutation is None else _clean(mutation.as_dict()),
-            findings=[_clean(f.as_dict()) for f in mutation.findings()] if mutation else (),
+            summary,
+            warnings=test_warnings,
+            mutation=None if mutation is None else _clean_value(mutation.as_dict()),
+            findings=[_clean_value(f.as_dict()) for f in mutation.findings()] if mutation else (),
         )
         self.bench.append(change, completed)
 
-    def _measure_mutants(self, change: Change, verdict: str) -> MutationEvidence | None:
-        """Try mutants of what the change touches, where its tests pass without any."""
+    def _measure_mutants(self, change: Change) -> MutationEvidence | None:
+        """Try mutants of what the change touches, where its own tests pass without any.
+
+        That the tests as they were fail on the new code is no reason to leave it out: a change
+        that breaks one old test on purpose could weaken all the others unmeasured.
+        """
         if self.mutations is None:
             return None
-        if verdict not in _MEASURED_AFTER:
-            return not_measured("the tests do not pass")
+        if verdicts.own_verdict(change) not in _MEASURED_AFTER:
+            return make_unmeasured("the tests do not pass")
         self.bench.require_open()
         try:
             return self.mutations.measure(
@@ -109,14 +115,23 @@ class Gathering:
             )
         except AstraError as error:
             _pass_on(error)
-            return not_measured(error.detail)
+            return make_unmeasured(error.detail)
+
+    def _compare_environments(self, change: Change) -> tuple[str, ...]:
+        """Show what a change of dependencies brings along; the tests have built it by now."""
+        if self.compare_environments is None or not change.facts["dependencies"]:
+            return ()
+        try:
+            return self.compare_environments(change.base, change.commit)
+        except AstraError as error:
+            return (printable(f"its environment cannot be compared: {error.detail}"),)
 
     def cut_short(self, identifier: str) -> None:
         """End the tests of a change that was decided on meanwhile: nobody will read the report."""
         if self.bench.book.get(identifier).state is not State.GATHERING:
             self.bench.tests.end(identifier)
 
-    def _run(self, identifier: str, run: dict[str, str]) -> None:
+    def _record_run(self, identifier: str, run: dict[str, str]) -> None:
         change = self.bench.book.get(identifier)
         if change.state is not State.GATHERING:
             return
@@ -128,12 +143,12 @@ class Gathering:
             report = _never_ran(run, f"it was cut off {MOST_ATTEMPTS} times")
         else:
             self.bench.append(change, events.tests_started(change, run, attempt=attempt))
-            report = self._report(change, run)
+            report = self._execute_run(change, run)
         now = self.bench.book.get(identifier)
         if now.state is State.GATHERING and now.round == change.round:
-            self.bench.append(now, events.tests_ended(now, run, _cut(report)))
+            self.bench.append(now, events.tests_ended(now, run, _trim_report(report)))
 
-    def _report(self, change: Change, run: dict[str, str]) -> TestReport:
+    def _execute_run(self, change: Change, run: dict[str, str]) -> TestReport:
         show = self.show
         try:
             return self.bench.tests.run(
@@ -142,14 +157,14 @@ class Gathering:
                 label=change.id,
                 actor=change.actor,
                 correlation=change.correlation,
-                show=_silently if show is None else lambda chunk: show(change.id, chunk),
+                show=_ignore_output if show is None else lambda chunk: show(change.id, chunk),
             )
         except AstraError as error:
             _pass_on(error)
             return _never_ran(run, f"{error.detail} (next: {error.next_step})")
 
 
-def planned(change: Change) -> list[dict[str, str]]:
+def plan_runs(change: Change) -> list[dict[str, str]]:
     """Say which runs a change needs: with touched tests, old and new are put against each other."""
     runs = [{"label": CHANGE, "code": change.commit, "tests": change.commit}]
     if change.facts["tests"]:
@@ -160,42 +175,58 @@ def planned(change: Change) -> list[dict[str, str]]:
     return runs
 
 
-def judged(change: Change) -> tuple[str, str]:
+def judge_runs(change: Change, *, base_has_tests: bool = True) -> tuple[str, str]:
     """Sum the runs up: the verdict on the change, and what a reviewer should read into it."""
-    reports = {label: run.report or {} for label, run in change.runs.items()}
+    reports = {label: test_run.report or {} for label, test_run in change.runs.items()}
     verdict = str(reports.get(CHANGE, {}).get("verdict", TestVerdict.UNKNOWN))
-    words = [f"tests {verdict.replace('_', ' ')}"]
-    if BASE_TESTS in reports:
+    summary_parts = [f"tests {verdict.replace('_', ' ')}"]
+    if BASE_TESTS in reports and not base_has_tests:
+        summary_parts.append("these are the first tests: there were none to hold it against")
+    elif BASE_TESTS in reports:
         on_base = reports[BASE_TESTS]["verdict"]
-        words.append(f"the tests as they were: {on_base.replace('_', ' ')} on the new code")
+        summary_parts.append(f"the tests as they were: {on_base.replace('_', ' ')} on the new code")
         if on_base != TestVerdict.PASSED and verdict == TestVerdict.PASSED:
             verdict = str(TestVerdict.FAILED)
-            words.append("the change passes only with the tests it changed")
+            summary_parts.append("the change passes only with the tests it changed")
     if OLD_CODE in reports and reports[OLD_CODE]["verdict"] == TestVerdict.PASSED:
-        words.append("the new tests pass on the old code too, so they prove nothing new")
+        summary_parts.append("the new tests pass on the old code too, so they prove nothing new")
     if OLD_CODE in reports and verdicts.could_not_collect(reports[OLD_CODE]):
-        words.append("the new tests cannot even start on the old code, which proves nothing")
-    return verdict, "; ".join(words)
+        summary_parts.append(
+            "the new tests cannot even start on the old code, which proves nothing"
+        )
+    return verdict, "; ".join(summary_parts)
 
 
-def warnings(change: Change, before: Change | None) -> list[str]:
+def list_warnings(change: Change, before: Change | None) -> list[str]:
     """Say what runs show when they are held against each other, whatever each says of itself.
 
     A runner that was told to leave tests out, or a report that was written by somebody else, shows
     in how few tests there are: fewer than with the base's own tests, or, where the base was a
     change itself, than its tests were.
     """
-    now = _executed(change.runs.get(CHANGE))
-    then = _executed(change.runs.get(BASE_TESTS))
-    words = "than with the tests as they were"
-    if then is None and before is not None:
-        then, words = _executed(before.runs.get(CHANGE)), f"than on {before.id}, its base"
-    if now is None or then is None or now >= then:
+    now = _count_executed(change.runs.get(CHANGE))
+    base_count = _count_executed(change.runs.get(BASE_TESTS))
+    comparison = "than with the tests as they were"
+    if base_count is None and before is not None and _ran_same_command(change, before):
+        base_count, comparison = (
+            _count_executed(before.runs.get(CHANGE)),
+            f"than on {before.id}, its base",
+        )
+    if now is None or base_count is None or now >= base_count:
         return []
-    return [f"{then - now} fewer test{'s' if then - now > 1 else ''} ran {words}"]
+    return [f"{base_count - now} fewer test{'s' if base_count - now > 1 else ''} ran {comparison}"]
 
 
-def _executed(run: Run | None) -> int | None:
+def _ran_same_command(change: Change, before: Change) -> bool:
+    """Tell whether two changes were tested by one command: counts of others mean nothing."""
+    test_commands = [
+        ((side.runs[CHANGE].report if CHANGE in side.runs else None) or {}).get("command")
+        for side in (change, before)
+    ]
+    return test_commands[0] == test_commands[1]
+
+
+def _count_executed(run: Run | None) -> int | None:
     """Count the tests of a run, if it said how many there were."""
     report = (run.report if run else None) or {}
     counts = [report.get(name) for name in ("passed", "failed", "errors")]
@@ -210,12 +241,12 @@ def _pass_on(error: AstraError) -> None:
 
 def _of_command(files: Sequence[ChangedFile], command: str) -> tuple[Finding, ...]:
     """Find what decides how the tests are run: the command is signed, these files are not."""
-    named = set(commands.named_files(command))
+    command_files = set(commands.list_named_files(command))
     message = "is what the signed test_command goes by, so it decides what the tests are"
     return tuple(
         Finding(rule="test-hook", severity=Severity.DANGER, path=file.path, message=message)
         for file in files
-        if file.path in named
+        if file.path in command_files
     )
 
 
@@ -238,19 +269,19 @@ def _never_ran(run: dict[str, str], reason: str) -> TestReport:
     )
 
 
-def _cut(report: TestReport) -> dict[str, Any]:
+def _trim_report(report: TestReport) -> dict[str, Any]:
     """Keep of a report what a reviewer reads: what the code under test says can be endless."""
-    said = report.as_dict()
-    tail = str(said.pop("output_tail"))[-_LONGEST_OUTPUT:]
-    said["failures"] = said["failures"][:_MOST_FAILURES]
-    return {**_clean(said), "output_tail": printable(tail)}
+    document = report.as_dict()
+    tail = str(document.pop("output_tail"))[-_LONGEST_OUTPUT:]
+    document["failures"] = document["failures"][:_MOST_FAILURES]
+    return {**_clean_value(document), "output_tail": printable(tail)}
 
 
-def _clean(value: Any) -> Any:
+def _clean_value(value: Any) -> Any:
     if isinstance(value, str):
         return printable(value)[:_LONGEST_TEXT]
     if isinstance(value, dict):
-        return {str(name): _clean(item) for name, item in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        return {str(name): _clean_value(item) for name, item in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
     if isinstance(value, list | tuple):
-        return [_clean(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+        return [_clean_value(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
     return value

@@ -23,23 +23,25 @@ class Judgement:
 def judge(*, exit_code: int, report: Report | None, problem: str, is_pytest: bool) -> Judgement:
     """Judge a run that ended by itself."""
     if report is None:
-        return _unreported(exit_code, problem, is_pytest=is_pytest)
-    bad = len(report.bad)
+        return _judge_unreported(exit_code, problem, is_pytest=is_pytest)
+    bad = len(report.failed_cases)
     if bad:
-        return Judgement(TestVerdict.FAILED, f"{bad} of {report.executed} tests failed")
+        return Judgement(TestVerdict.FAILED, f"{bad} of {report.executed_count} tests failed")
     if exit_code and not (is_pytest and exit_code == NO_TESTS_COLLECTED):
         reason = f"exit code {exit_code}, although the report names no failure"
         return Judgement(TestVerdict.FAILED, reason)
-    if report.is_contradictory:
+    # pytest counts every subtest in its totals and writes one case for all of them.
+    if report.hides_failures or (report.hides_tests and not is_pytest):
         return Judgement(TestVerdict.UNKNOWN, "the report contradicts itself")
-    if not report.executed or exit_code:
+    if not report.executed_count or exit_code:
         skipped = report.count(State.SKIPPED)
         detail = f"; {skipped} were skipped" if skipped else ""
         return Judgement(TestVerdict.NO_TESTS, f"no test was executed{detail}")
-    return Judgement(TestVerdict.PASSED, f"{report.executed} tests passed")
+    subtests = f" ({report.claimed_tests} with subtests)" if report.hides_tests else ""
+    return Judgement(TestVerdict.PASSED, f"{report.executed_count} tests passed{subtests}")
 
 
-def _unreported(exit_code: int, problem: str, *, is_pytest: bool) -> Judgement:
+def _judge_unreported(exit_code: int, problem: str, *, is_pytest: bool) -> Judgement:
     if is_pytest and exit_code == NO_TESTS_COLLECTED:
         return Judgement(TestVerdict.NO_TESTS, "no test was collected")
     if exit_code:

@@ -32,6 +32,7 @@ class State(StrEnum):
 
 
 _WORSE = list(State)
+_STATES = {"failure": State.FAILED, "error": State.ERROR, "skipped": State.SKIPPED}
 
 
 @dataclass(kw_only=True)
@@ -57,30 +58,35 @@ class Report:
         return sum(case.state is state for case in self.cases)
 
     @property
-    def executed(self) -> int:
+    def executed_count(self) -> int:
         return len(self.cases) - self.count(State.SKIPPED)
 
     @property
-    def bad(self) -> list[Case]:
+    def failed_cases(self) -> list[Case]:
         return [case for case in self.cases if case.state in {State.FAILED, State.ERROR}]
 
     @property
-    def is_contradictory(self) -> bool:
-        """Tell whether the totals claim more failures or more tests than there are cases."""
-        return self.claimed_failures > len(self.bad) or self.claimed_tests > len(self.cases)
+    def hides_failures(self) -> bool:
+        """Tell whether the totals claim more failures than there are failed cases."""
+        return self.claimed_failures > len(self.failed_cases)
+
+    @property
+    def hides_tests(self) -> bool:
+        """Tell whether the totals claim more tests than there are cases."""
+        return self.claimed_tests > len(self.cases)
 
 
 def read(data: bytes) -> Report:
     if len(data) > LARGEST:
-        raise _unreadable(f"is larger than {LARGEST:,} bytes")
+        raise _unreadable_error(f"is larger than {LARGEST:,} bytes")
     reader = _Reader()
     try:
         reader.parser.Parse(data, True)  # noqa: FBT003 - expat's own way to say "all of it"
     except expat.ExpatError as error:
-        raise _unreadable(f"is no XML: {error}") from None
+        raise _unreadable_error(f"is no XML: {error}") from None
     if not reader.saw_suite:
-        raise _unreadable("is no JUnit report")
-    return _merged(reader.report)
+        raise _unreadable_error("is no JUnit report")
+    return _merge_cases(reader.report)
 
 
 class _Reader:
@@ -88,39 +94,44 @@ class _Reader:
         self.report = Report()
         self.saw_suite = False
         self._case: Case | None = None
+        self._message_missing = False
         self._depth = 0
         self.parser = expat.ParserCreate(namespace_separator=None)
         self.parser.StartDoctypeDeclHandler = _refuse_declaration
         self.parser.EntityDeclHandler = _refuse_declaration
-        self.parser.StartElementHandler = self._start
-        self.parser.EndElementHandler = self._end
+        self.parser.StartElementHandler = self._start_element
+        self.parser.EndElementHandler = self._end_element
+        self.parser.CharacterDataHandler = self._read_text
+        self.parser.buffer_text = True
 
-    def _start(self, name: str, attributes: dict[str, str]) -> None:
+    def _start_element(self, name: str, attributes: dict[str, str]) -> None:
         self._depth += 1
         if self._depth > DEEPEST:
-            raise _unreadable(f"is nested deeper than {DEEPEST}")
+            raise _unreadable_error(f"is nested deeper than {DEEPEST}")
         if name in _SUITES:
-            self._suite(name, attributes)
+            self._read_suite(name, attributes)
         elif name == "testcase":
-            self._begin(attributes)
+            self._begin_case(attributes)
         elif self._case is not None:
-            self._mark(self._case, name, attributes)
+            self._mark_case(self._case, name, attributes)
 
-    def _end(self, name: str) -> None:
+    def _end_element(self, name: str) -> None:
         self._depth -= 1
         if name == "testcase":
             self._case = None
+        if name in _STATES:
+            self._message_missing = False
 
-    def _suite(self, name: str, attributes: dict[str, str]) -> None:
+    def _read_suite(self, name: str, attributes: dict[str, str]) -> None:
         self.saw_suite = True
         if name == "testsuite":
-            bad = _number(attributes, "failures") + _number(attributes, "errors")
+            bad = _read_count(attributes, "failures") + _read_count(attributes, "errors")
             self.report.claimed_failures += bad
-            self.report.claimed_tests += _number(attributes, "tests")
+            self.report.claimed_tests += _read_count(attributes, "tests")
 
-    def _begin(self, attributes: dict[str, str]) -> None:
+    def _begin_case(self, attributes: dict[str, str]) -> None:
         if len(self.report.cases) >= MOST_CASES:
-            raise _unreadable(f"has more than {MOST_CASES:,} tests")
+            raise _unreadable_error(f"has more than {MOST_CASES:,} tests")
         self._case = Case(
             name=attributes.get("name", "")[:_LONGEST_NAME],
             group=attributes.get("classname", "")[:_LONGEST_NAME],
@@ -128,20 +139,27 @@ class _Reader:
         )
         self.report.cases.append(self._case)
 
-    def _mark(self, case: Case, name: str, attributes: dict[str, str]) -> None:
-        state = {"failure": State.FAILED, "error": State.ERROR, "skipped": State.SKIPPED}.get(name)
+    def _mark_case(self, case: Case, name: str, attributes: dict[str, str]) -> None:
+        state = _STATES.get(name)
         if state is not None and _WORSE.index(state) > _WORSE.index(case.state):
             case.state = state
             case.message = one_line(attributes.get("message", ""), _LONGEST_MESSAGE)
+            self._message_missing = not case.message
+
+    def _read_text(self, text: str) -> None:
+        """Take the first words inside a failure for its message, where it has no attribute."""
+        if self._message_missing and self._case is not None and text.strip():
+            self._case.message = one_line(text.strip(), _LONGEST_MESSAGE)
+            self._message_missing = False
 
 
-def _merged(report: Report) -> Report:
+def _merge_cases(report: Report) -> Report:
     """Keep one case for each name, at its worst: a report may not outvote a failure."""
     merged: dict[tuple[str, str, str], Case] = {}
     for case in report.cases:
         key = (case.file, case.group, case.name)
-        known = merged.setdefault(key, case)
-        if _WORSE.index(case.state) > _WORSE.index(known.state):
+        worst_case = merged.setdefault(key, case)
+        if _WORSE.index(case.state) > _WORSE.index(worst_case.state):
             merged[key] = case
     double = len(report.cases) - len(merged)
     return Report(
@@ -151,16 +169,16 @@ def _merged(report: Report) -> Report:
     )
 
 
-def _number(attributes: dict[str, str], name: str) -> int:
+def _read_count(attributes: dict[str, str], name: str) -> int:
     text = attributes.get(name, "0")[:9]
     return int(text) if text.isascii() and text.isdigit() else 0
 
 
 def _refuse_declaration(*_words: object) -> None:
-    raise _unreadable("declares a document type or an entity")
+    raise _unreadable_error("declares a document type or an entity")
 
 
-def _unreadable(why: str) -> UnreadableReport:
+def _unreadable_error(why: str) -> UnreadableReport:
     return UnreadableReport(
         f"the test report {why}", next_step="have the test runner write plain JUnit XML"
     )

@@ -4,7 +4,7 @@ A reviewer asks for what a diff leaves out, and says something about a line. Bot
 line of one commit, so both are checked here against what is there. Only files of the change can be
 read; lines end where git ends them, at a newline, whatever else the agent wrote into them.
 
->>> split(b"one\ntwo\x0c\nthree")
+>>> split_lines(b"one\ntwo\x0c\nthree")
 ['one', 'two\x0c', 'three']
 """
 
@@ -44,7 +44,7 @@ class Remark:
 class Lines:
     repo: ChangeRepo
 
-    def shown(
+    def read_page(
         self, change: Change, *, path: str, side: Side, start: int, end: int
     ) -> dict[str, Any]:
         """Give some lines of a file, numbered from one, and how many it has."""
@@ -53,21 +53,21 @@ class Lines:
                 f"ask for 1 to {MOST_LINES} lines, the first before the last",
                 next_step="ask for a page at a time",
             )
-        found = self._read(change, path, side)
-        lines = [line[:LONGEST_LINE] for line in found[start - 1 : end]]
+        file_lines = self._read_lines(change, path, side)
+        lines = [line[:LONGEST_LINE] for line in file_lines[start - 1 : end]]
         return {
             "id": change.id,
-            "commit": _commit(change, side),
+            "commit": _choose_commit(change, side),
             "path": path,
             "side": side,
             "start": start,
             "lines": lines,
-            "total": len(found),
+            "total": len(file_lines),
         }
 
-    def checked(self, change: Change, remarks: Sequence[Remark]) -> list[dict[str, Any]]:
+    def check_remarks(self, change: Change, remarks: Sequence[Remark]) -> list[dict[str, Any]]:
         """Give remarks as a record keeps them; one on a line that is not there is refused."""
-        if len(remarks) > MOST_REMARKS or sum(len(each.text) for each in remarks) > (
+        if len(remarks) > MOST_REMARKS or sum(len(remark.text) for remark in remarks) > (
             _LONGEST_ALTOGETHER
         ):
             raise BadInput(
@@ -75,37 +75,37 @@ class Lines:
                 next_step="send some of them now and the others after that",
             )
         counts: dict[tuple[str, Side], int] = {}
-        for each in remarks:
-            where = (each.path, each.side)
-            if where not in counts:
-                counts[where] = len(self._read(change, *where))
-            if not 1 <= each.line <= counts[where]:
-                raise _no_line(change, each, counts[where])
-        return [_said(each) for each in remarks]
+        for remark in remarks:
+            file_side = (remark.path, remark.side)
+            if file_side not in counts:
+                counts[file_side] = len(self._read_lines(change, *file_side))
+            if not 1 <= remark.line <= counts[file_side]:
+                raise _no_line(change, remark, counts[file_side])
+        return [_remark_to_dict(remark) for remark in remarks]
 
-    def _read(self, change: Change, path: str, side: Side) -> list[str]:
-        named = any(path == each["path"] for each in change.facts["files"])
-        found = self.repo.files(_commit(change, side), [path] if named else [])
-        if path not in found:
+    def _read_lines(self, change: Change, path: str, side: Side) -> list[str]:
+        is_in_change = any(path == file["path"] for file in change.facts["files"])
+        file_states = self.repo.files(_choose_commit(change, side), [path] if is_in_change else [])
+        if path not in file_states:
             raise NotFound(
                 f"{change.id} has no {quote(path)} {'before' if side == 'old' else 'after'} it",
                 code="no_such_file",
                 next_step=f"name a file of it: astra changes show {change.id}",
             )
-        state = found[path]
-        return split(state.content) if state.mode in {REGULAR, EXECUTABLE} else []
+        state = file_states[path]
+        return split_lines(state.content) if state.mode in {REGULAR, EXECUTABLE} else []
 
 
-def split(content: bytes) -> list[str]:
+def split_lines(content: bytes) -> list[str]:
     lines = content.decode(errors="backslashreplace").split("\n")
     return lines[:-1] if lines[-1] == "" else lines
 
 
-def _commit(change: Change, side: Side) -> str:
+def _choose_commit(change: Change, side: Side) -> str:
     return change.base if side == "old" else change.commit
 
 
-def _said(remark: Remark) -> dict[str, Any]:
+def _remark_to_dict(remark: Remark) -> dict[str, Any]:
     text = printable(remark.text).strip()
     if not text or len(text) > LONGEST_REMARK:
         raise BadInput(

@@ -51,11 +51,11 @@ class Measured:
     problem: str = ""
 
     @property
-    def noticed(self) -> frozenset[Fault]:
+    def noticed_faults(self) -> frozenset[Fault]:
         return frozenset(f for f, verdict in self.verdicts.items() if verdict in NOTICED)
 
     @property
-    def failed(self) -> frozenset[Fault]:
+    def killed_faults(self) -> frozenset[Fault]:
         """Give the faults on which a test failed; on a busy machine any run may take too long."""
         return frozenset(f for f, verdict in self.verdicts.items() if verdict == "killed")
 
@@ -80,7 +80,7 @@ def find_touched(files: Sequence[ChangedFile], is_test: Callable[[str], bool]) -
     code: dict[str, list[int]] = {}
     old_tests: dict[str, list[int]] = {}
     new_tests: dict[str, list[int]] = {}
-    concerns_all, other = False, list[str]()
+    concerns_all, other_paths = False, list[str]()
     for file in files:
         source = _source_of(file)
         if is_test(file.path):
@@ -89,12 +89,12 @@ def find_touched(files: Sequence[ChangedFile], is_test: Callable[[str], bool]) -
         elif source.language == "python":
             code[file.path] = touched_lines(source)[1]
         elif source.language in {"javascript", "typescript", "tsx", "shell"}:
-            other.append(file.path)
+            other_paths.append(file.path)
     return Touched(
         code={path: lines for path, lines in code.items() if lines},
         old_tests=None if concerns_all else {path: n for path, n in old_tests.items() if n},
         new_tests=None if concerns_all else {path: n for path, n in new_tests.items() if n},
-        other=tuple(other),
+        other=tuple(other_paths),
     )
 
 
@@ -104,16 +104,19 @@ def touched_lines(source: Source) -> tuple[list[int], list[int]]:
     Where lines only came or only went, the lines around that place stand for it on the other side:
     a `return` put before a check touches the test that holds the check.
     """
-    old, new = set(source.removed), set(source.added)
+    old, new = set(source.removed_numbers), set(source.added_numbers)
     before = after = 0
     while before < len(source.old_lines) or after < len(source.new_lines):
-        gone, come = _run_of(source.removed, before), _run_of(source.added, after)
-        if come and not gone:
+        removed_count, added_count = (
+            _run_of(source.removed_numbers, before),
+            _run_of(source.added_numbers, after),
+        )
+        if added_count and not removed_count:
             old |= {before, before + 1}
-        if gone and not come:
+        if removed_count and not added_count:
             new |= {after, after + 1}
-        before, after = before + gone + 1, after + come + 1
-    return _within(old, source.old_lines), _within(new, source.new_lines)
+        before, after = before + removed_count + 1, after + added_count + 1
+    return _clip_lines(old, source.old_lines), _clip_lines(new, source.new_lines)
 
 
 def _run_of(lines: frozenset[int], after: int) -> int:
@@ -124,7 +127,7 @@ def _run_of(lines: frozenset[int], after: int) -> int:
     return count
 
 
-def _within(lines: set[int], text: list[str]) -> list[int]:
+def _clip_lines(lines: set[int], text: list[str]) -> list[int]:
     return sorted(line for line in lines if 0 < line <= len(text))[:_MOST_LINES]
 
 
@@ -190,31 +193,37 @@ class MutationEvidence:
         return not self.reason and not self.now.problem
 
     @property
-    def compared(self) -> list[Fault]:
+    def compared_faults(self) -> list[Fault]:
         """Give the faults that were tried with both."""
-        then = self.then.verdicts if self.then is not None else {}
-        return [fault for fault in self.now.verdicts if fault in then]
+        base_verdicts = self.then.verdicts if self.then is not None else {}
+        return [fault for fault in self.now.verdicts if fault in base_verdicts]
 
     @property
-    def lost(self) -> list[Fault]:
+    def lost_faults(self) -> list[Fault]:
         """Give the faults on which the tests as they were fail, and the changed ones do not."""
-        then = self.then.failed if self.then is not None else frozenset[Fault]()
-        return [fault for fault in self.compared if fault in then - self.now.noticed]
+        base_failed = self.then.killed_faults if self.then is not None else frozenset[Fault]()
+        return [
+            fault
+            for fault in self.compared_faults
+            if fault in base_failed - self.now.noticed_faults
+        ]
 
     @property
-    def gained(self) -> int:
-        return sum(fault in self.now.failed - self._noticed_then for fault in self.compared)
+    def gained_count(self) -> int:
+        return sum(
+            fault in self.now.killed_faults - self._noticed_then for fault in self.compared_faults
+        )
 
     @property
     def has_fallen(self) -> bool:
-        return len(self.lost) > self.gained
+        return len(self.lost_faults) > self.gained_count
 
     def describe(self) -> str:
         """Say it in one sentence, for every place that shows the counts."""
-        words = self._describe_python()
+        sentence = self._describe_python()
         if self.other:
-            words += f"; not measured in {len(self.other)} file(s) of other languages"
-        return words
+            sentence += f"; not measured in {len(self.other)} file(s) of other languages"
+        return sentence
 
     def _describe_python(self) -> str:
         if not self.is_measured:
@@ -222,33 +231,33 @@ class MutationEvidence:
         total = len(self.now.verdicts)
         if not total:
             return "mutants: none could be made of the touched lines"
-        words = f"mutants: {_share(total - len(self.now.noticed), total)} survive"
-        if self.compared:
-            count = len(self.compared)
-            survived = sum(fault not in self._noticed_then for fault in self.compared)
-            words += f"; with the tests as they were {_share(survived, count)}"
-        return words
+        sentence = f"mutants: {_render_share(total - len(self.now.noticed_faults), total)} survive"
+        if self.compared_faults:
+            count = len(self.compared_faults)
+            survived = sum(fault not in self._noticed_then for fault in self.compared_faults)
+            sentence += f"; with the tests as they were {_render_share(survived, count)}"
+        return sentence
 
     @property
     def _noticed_then(self) -> frozenset[Fault]:
-        return self.then.noticed if self.then is not None else frozenset()
+        return self.then.noticed_faults if self.then is not None else frozenset()
 
     def as_dict(self) -> dict[str, Any]:
-        survivors = [f for f in self.now.verdicts if f not in self.now.noticed]
+        survivors = [f for f in self.now.verdicts if f not in self.now.noticed_faults]
         document: dict[str, Any] = {
             "measured": self.is_measured,
             "words": self.describe(),
             "mutants": len(self.now.verdicts),
             "survived": len(survivors),
             "not_reached": sum(v == "not_reached" for v in self.now.verdicts.values()),
-            "survivors": [_shown(fault) for fault in survivors[:MOST_SHOWN]],
-            "lost": [_shown(fault) for fault in self.lost[:MOST_SHOWN]],
+            "survivors": [_fault_to_dict(fault) for fault in survivors[:MOST_SHOWN]],
+            "lost": [_fault_to_dict(fault) for fault in self.lost_faults[:MOST_SHOWN]],
             "other_languages": list(self.other[:MOST_SHOWN]),
             "seconds": round(self.now.seconds + (self.then.seconds if self.then else 0.0), 3),
         }
-        if self.compared:
-            survived = sum(fault not in self._noticed_then for fault in self.compared)
-            document["base"] = {"mutants": len(self.compared), "survived": survived}
+        if self.compared_faults:
+            survived = sum(fault not in self._noticed_then for fault in self.compared_faults)
+            document["base"] = {"mutants": len(self.compared_faults), "survived": survived}
         return document
 
     def findings(self) -> tuple[Finding, ...]:
@@ -260,7 +269,7 @@ class MutationEvidence:
             severity = Severity.DANGER if was_measured else Severity.WARNING
             message = f"mutants could not be measured: {self.now.problem}"
             yield Finding(rule="mutants-not-measured", severity=severity, path="", message=message)
-        if self.lost:
+        if self.lost_faults:
             yield self._of_lost()
         unusable = self.now.tests - self.now.usable
         if self.is_measured and unusable > 0:
@@ -274,10 +283,10 @@ class MutationEvidence:
             )
 
     def _of_lost(self) -> Finding:
-        first, count = self.lost[0], len(self.lost)
+        first, count = self.lost_faults[0], len(self.lost_faults)
         message = (
-            f"{count} of {len(self.compared)} faults that the tests as they were notice pass"
-            f" with the changed tests; {self.gained} are noticed newly"
+            f"{count} of {len(self.compared_faults)} faults that the tests as they were notice pass"
+            f" with the changed tests; {self.gained_count} are noticed newly"
         )
         return Finding(
             rule="mutants-survive-more" if self.has_fallen else "mutants-survive-elsewhere",
@@ -305,14 +314,14 @@ class MutationRuns(Protocol):
     ) -> MutationEvidence: ...
 
 
-def not_measured(reason: str, other: tuple[str, ...] = ()) -> MutationEvidence:
+def make_unmeasured(reason: str, other: tuple[str, ...] = ()) -> MutationEvidence:
     return MutationEvidence(now=Measured(), reason=reason, other=other)
 
 
-def _share(part: int, total: int) -> str:
+def _render_share(part: int, total: int) -> str:
     return f"{part} of {total} ({round(100 * part / total)} %)"
 
 
-def _shown(fault: Fault) -> dict[str, Any]:
+def _fault_to_dict(fault: Fault) -> dict[str, Any]:
     text = one_line(fault.text, 80)
     return {"path": fault.path, "line": fault.line, "kind": fault.kind, "text": text}

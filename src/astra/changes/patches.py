@@ -56,35 +56,38 @@ def parse(text: bytes) -> list[FilePatch]:
             _paths_and_hunks(lines, part)
             parts.append(part)
         elif line.startswith(b"@@ "):
-            _refuse("a hunk stands before any file", "start with --- and +++ lines")
+            _refuse_diff("a hunk stands before any file", "start with --- and +++ lines")
         else:
             lines.take()
     if not parts:
-        _refuse("it holds no file", "send a unified diff with --- and +++ lines")
+        _refuse_diff("it holds no file", "send a unified diff with --- and +++ lines")
     return parts
 
 
 def apply(part: FilePatch, before: bytes, *, whole: bool = False) -> bytes:
     """Apply every hunk; with `whole`, nothing of the file may be left."""
-    lines = _split(before)
+    lines = _split_lines(before)
     shift = 0
     for hunk in part.hunks:
-        position = _place(hunk, lines, shift, part)
+        position = _locate_hunk(hunk, lines, shift, part)
         lines[position : position + len(hunk.old)] = hunk.new
         shift += len(hunk.new) - len(hunk.old)
     content = b"".join(lines)
     if whole and part.hunks and content:
-        _refuse(
+        _refuse_diff(
             f"{quote(part.old_path or '')} is deleted, but lines of it would be left",
             "make the diff against the commit that was named",
         )
     return content
 
 
-def _place(hunk: Hunk, lines: list[bytes], shift: int, part: FilePatch) -> int:
-    wanted = hunk.start + shift
-    if 0 <= wanted <= len(lines) and tuple(lines[wanted : wanted + len(hunk.old)]) == hunk.old:
-        return wanted
+def _locate_hunk(hunk: Hunk, lines: list[bytes], shift: int, part: FilePatch) -> int:
+    stated_position = hunk.start + shift
+    if (
+        0 <= stated_position <= len(lines)
+        and tuple(lines[stated_position : stated_position + len(hunk.old)]) == hunk.old
+    ):
+        return stated_position
     places = [
         at
         for at in range(len(lines) - len(hunk.old) + 1)
@@ -96,7 +99,7 @@ def _place(hunk: Hunk, lines: list[bytes], shift: int, part: FilePatch) -> int:
         return places[0]
     why = "in several places" if places else "nowhere in the file"
     path = quote(part.old_path or part.new_path or "")
-    return _refuse(
+    return _refuse_diff(
         f"{path}: the lines of the hunk at line {hunk.start + 1} are {why}",
         "read the file again; context has to match exactly, with spaces and line ends",
     )
@@ -116,18 +119,18 @@ def _extended_headers(lines: "_Lines", part: FilePatch, header: bytes) -> None:
     part.old_path = part.new_path = same
     while (line := lines.peek()) is not None and not line.startswith((b"diff --git ", b"--- ")):
         if line.startswith((b"GIT binary patch", b"Binary files ")):
-            _refuse("it changes a binary file", "send text only")
-        if found := _MODE.match(line):
-            part.new_mode = found[1].decode()
+            _refuse_diff("it changes a binary file", "send text only")
+        if mode_match := _MODE.match(line):
+            part.new_mode = mode_match[1].decode()
         if line.startswith(b"new file mode"):
             part.old_path = None
         elif line.startswith(b"deleted file mode"):
             part.new_path = None
         elif line.startswith((b"rename from ", b"copy from ")):
             part.copied = line.startswith(b"copy")
-            part.old_path = _name(line.split(b" ", 2)[2])
+            part.old_path = _parse_name(line.split(b" ", 2)[2])
         elif line.startswith((b"rename to ", b"copy to ")):
-            part.new_path = _name(line.split(b" ", 2)[2])
+            part.new_path = _parse_name(line.split(b" ", 2)[2])
         lines.take()
 
 
@@ -135,45 +138,45 @@ def _same_name(header: bytes) -> str | None:
     """Read `diff --git a/X b/X`, which names both sides when nothing was renamed."""
     names = header.removeprefix(b"diff --git ").rstrip(b"\r")
     half = len(names) // 2
-    left, right = names[:half], names[half + 1 :]
-    if left.startswith(b"a/") and right.startswith(b"b/") and left[2:] == right[2:]:
-        return _name(left[2:])
+    old_name, new_name = names[:half], names[half + 1 :]
+    if old_name.startswith(b"a/") and new_name.startswith(b"b/") and old_name[2:] == new_name[2:]:
+        return _parse_name(old_name[2:])
     return None
 
 
 def _paths_and_hunks(lines: "_Lines", part: FilePatch) -> None:
-    old = _path(lines.take()[4:], b"a/")
+    old = _parse_path(lines.take()[4:], b"a/")
     line = lines.peek()
     if line is None or not line.startswith(b"+++ "):
-        _refuse("a --- line is not followed by +++", "send a unified diff")
-    new = _path(lines.take()[4:], b"b/")
+        _refuse_diff("a --- line is not followed by +++", "send a unified diff")
+    new = _parse_path(lines.take()[4:], b"b/")
     part.old_path, part.new_path = old, new
     if old is None and new is None:
-        _refuse("both sides of a file are /dev/null", "name the file")
-    part.hunks += _hunks(lines)
+        _refuse_diff("both sides of a file are /dev/null", "name the file")
+    part.hunks += _parse_hunks(lines)
 
 
-def _path(raw: bytes, prefix: bytes) -> str | None:
+def _parse_path(raw: bytes, prefix: bytes) -> str | None:
     name = raw.split(b"\t")[0].rstrip(b"\r")
-    return None if name == _NOTHING else _name(name.removeprefix(prefix))
+    return None if name == _NOTHING else _parse_name(name.removeprefix(prefix))
 
 
-def _name(raw: bytes) -> str:
+def _parse_name(raw: bytes) -> str:
     if raw.startswith(b'"'):
-        _refuse("a path is quoted", "write paths in plain UTF-8 (core.quotePath=false)")
+        _refuse_diff("a path is quoted", "write paths in plain UTF-8 (core.quotePath=false)")
     try:
         return parse_relative(raw.rstrip(b"\r").decode()).text
     except UnicodeDecodeError:
-        return _refuse("a path is not UTF-8", "use plain names")
+        return _refuse_diff("a path is not UTF-8", "use plain names")
 
 
-def _hunks(lines: "_Lines") -> Iterator[Hunk]:
-    while (line := lines.peek()) is not None and (found := _HUNK.match(line)):
+def _parse_hunks(lines: "_Lines") -> Iterator[Hunk]:
+    while (line := lines.peek()) is not None and (hunk_match := _HUNK.match(line)):
         lines.take()
-        old_count = int(found[2]) if found[2] is not None else 1
-        new_count = int(found[4]) if found[4] is not None else 1
+        old_count = int(hunk_match[2]) if hunk_match[2] is not None else 1
+        new_count = int(hunk_match[4]) if hunk_match[4] is not None else 1
         old, new = _hunk_lines(lines, old_count, new_count)
-        start = int(found[1]) - (1 if old_count else 0)
+        start = int(hunk_match[1]) - (1 if old_count else 0)
         yield Hunk(start=start, old=tuple(old), new=tuple(new))
 
 
@@ -185,7 +188,9 @@ def _hunk_lines(lines: "_Lines", old_count: int, new_count: int) -> tuple[list[b
         kind, text = line[:1], line[1:] + b"\n"
         sides = {b" ": (old, new), b"": (old, new), b"-": (old,), b"+": (new,)}.get(kind)
         if sides is None:
-            _refuse("a hunk holds a line that is no hunk line", "check the counts in its @@ line")
+            _refuse_diff(
+                "a hunk holds a line that is no hunk line", "check the counts in its @@ line"
+            )
         for side in sides:
             side.append(text)
         if (after := lines.peek()) is not None and after.startswith(_NO_NEWLINE[:2]):
@@ -193,14 +198,14 @@ def _hunk_lines(lines: "_Lines", old_count: int, new_count: int) -> tuple[list[b
             for side in sides:
                 side[-1] = text[:-1]
     if len(old) != old_count or len(new) != new_count:
-        _refuse("a hunk has more lines than it says", "check the counts in its @@ line")
+        _refuse_diff("a hunk has more lines than it says", "check the counts in its @@ line")
     return old, new
 
 
-def _split(content: bytes) -> list[bytes]:
+def _split_lines(content: bytes) -> list[bytes]:
     lines = content.split(b"\n")
-    kept = [line + b"\n" for line in lines[:-1]]
-    return [*kept, lines[-1]] if lines[-1] else kept
+    ended_lines = [line + b"\n" for line in lines[:-1]]
+    return [*ended_lines, lines[-1]] if lines[-1] else ended_lines
 
 
 class _Lines:
@@ -217,9 +222,9 @@ class _Lines:
 
     def take_hunk_line(self) -> bytes:
         if self._at >= len(self._lines) - 1:
-            _refuse("it ends in the middle of a hunk", "send the whole diff")
+            _refuse_diff("it ends in the middle of a hunk", "send the whole diff")
         return self.take()
 
 
-def _refuse(why: str, next_step: str) -> NoReturn:
+def _refuse_diff(why: str, next_step: str) -> NoReturn:
     raise PatchRefused(f"the diff does not apply: {why}", next_step=next_step)

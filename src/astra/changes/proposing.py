@@ -10,14 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from astra.changes import edits
+from astra.changes import edits, reverting
 from astra.changes.edits import Edit, Patch
 from astra.goals.book import Goals
+from astra.research.book import ResearchBook
 from astra.trusted.changes import events, model, rebase, tasks
 from astra.trusted.changes.files import ChangedFile, FileState, Result
 from astra.trusted.changes.model import Change
 from astra.trusted.changes.ports import Imported
-from astra.trusted.changes.workbench import Workbench, commit_message, facts
+from astra.trusted.changes.workbench import Workbench, commit_message, describe_commit
 from astra.trusted.kernel.errors import BadInput, Conflict
 from astra.trusted.kernel.ids import random_id
 from astra.trusted.kernel.text import printable
@@ -43,6 +44,8 @@ class Proposal:
     goal: str = ""
     research: str = ""
     supersedes: str = ""
+    reverts: str = ""
+    """A merged change whose inverse is wanted."""
 
 
 @dataclass(frozen=True)
@@ -52,38 +55,42 @@ class Proposals:
     def propose(self, proposal: Proposal, *, actor: str, correlation: str) -> Change:
         """Admit a change, commit it on its own branch and record it; or refuse, and do nothing."""
         bench = self.bench
-        _check(proposal)
+        _check_proposal(proposal)
+        if proposal.research:
+            ResearchBook(bench.ledger).get_finished(proposal.research)
         self._refuse_flood()
-        replaced = self._replaced(proposal)
-        story = self._story(proposal, replaced, correlation)
+        replaced = self._find_replaced_change(proposal)
+        story = self._choose_correlation(proposal, replaced, correlation)
+        for look in bench.before_proposals:
+            look()
         flags_version = flags.version(bench.ledger)
         bench.require_open()
         base = bench.repo.head()
-        result, source = self._result(proposal, base, actor=actor, correlation=story)
+        result, source = self._compute_result(proposal, base, actor=actor, correlation=story)
         identifier = random_id("chg")
-        files = _files(result, bench.repo.files(base, list(result)))
-        admitted = bench.admitted(files, base)
+        files = _list_changed_files(result, bench.repo.files(base, list(result)))
+        admitted = bench.admit_files(files, base)
         commit = bench.repo.commit(
             base=base,
             result=result,
             message=commit_message(proposal.reason, identifier),
             when=bench.clock.now(),
         )
-        found = facts(
+        change_facts = describe_commit(
             bench, identifier=identifier, base=base, commit=commit, files=files, admitted=admitted
         )
         task = random_id("tsk")
-        data = {"facts": found, "about": _about(proposal, source), "task": task}
+        data = {"facts": change_facts, "about": _describe_proposal(proposal, source), "task": task}
         happened = [
             events.scheduled(identifier, data, actor=actor, story=story),
-            tasks.created(task, subject_id=identifier, actor=actor, correlation=story),
+            tasks.make_created_event(task, subject_id=identifier, actor=actor, correlation=story),
         ]
         expect = {flags.SUBJECT: flags_version, identifier: 0}
         if replaced is not None:
-            happened += _superseding(replaced, identifier)
+            happened += _make_superseded_events(replaced, identifier)
             expect[replaced.id] = bench.book.version(replaced.id)
         bench.ledger.append(happened, expect=expect)
-        bench.repo.place(identifier, commit.id)
+        bench.repo.set_change_branch(identifier, commit.id)
         if replaced is not None and replaced.approval:
             bench.desk.go_stale(replaced.approval, f"{replaced.id} was replaced by {identifier}")
         bench.show_waiting()
@@ -93,20 +100,29 @@ class Proposals:
         """Read the uncommitted edits of the clone, unless the target's branch has them already."""
         repo = self.bench.repo
         most = self.bench.configuration().target.max_files
-        found = self.bench.imports.read_edits(most_files=most, actor=actor, correlation=correlation)
-        if found is None:
+        clone_edits = self.bench.imports.read_edits(
+            most_files=most, actor=actor, correlation=correlation
+        )
+        if clone_edits is None:
             return None
         head = repo.head()
-        carried = rebase.carry_over(repo, change=found.files, old=found.base, new=head)
-        differs = _files(carried.result, repo.files(head, list(carried.result)))
-        return found if carried.conflicts or differs else None
+        rebase_result = rebase.carry_over(
+            repo, change=clone_edits.files, old=clone_edits.base, new=head
+        )
+        differs = _list_changed_files(
+            rebase_result.result, repo.files(head, list(rebase_result.result))
+        )
+        return clone_edits if rebase_result.conflicts or differs else None
 
-    def _result(
+    def _compute_result(
         self, proposal: Proposal, base: str, *, actor: str, correlation: str
     ) -> tuple[Result, dict[str, Any]]:
+        if proposal.reverts:
+            change = self.bench.book.get(proposal.reverts)
+            return reverting.compute_inverse(self.bench.repo, change, base), {}
         if not proposal.from_branch and proposal.loose is None:
-            found = self.bench.repo.files(base, _named(proposal.edits))
-            return edits.apply(proposal.edits, found.get), {}
+            base_files = self.bench.repo.files(base, _list_edited_paths(proposal.edits))
+            return edits.apply(proposal.edits, base_files.get), {}
         imported = proposal.loose or self.bench.imports.read(
             proposal.from_branch,
             most_files=self.bench.configuration().target.max_files,
@@ -115,43 +131,45 @@ class Proposals:
         )
         branch = proposal.from_branch or WORK_TREE
         source = {"branch": branch, "tip": imported.tip, "base": imported.base}
-        return self._carried(imported, base), source
+        return self._rebase_import(imported, base), source
 
-    def _carried(self, imported: Imported, base: str) -> Result:
-        carried = rebase.carry_over(
+    def _rebase_import(self, imported: Imported, base: str) -> Result:
+        rebase_result = rebase.carry_over(
             self.bench.repo, change=imported.files, old=imported.base, new=base
         )
-        if carried.conflicts:
+        if rebase_result.conflicts:
             raise Conflict(
                 f"what is in your clone conflicts with {self.bench.repo.branch} in"
-                f" {', '.join(ascii(path) for path in carried.conflicts[:10])}",
+                f" {', '.join(ascii(path) for path in rebase_result.conflicts[:10])}",
                 code="merge_conflict",
                 next_step=f"bring it onto {base} in your clone, then propose it again",
-                paths=[ascii(path) for path in carried.conflicts],
+                paths=[ascii(path) for path in rebase_result.conflicts],
                 base=base,
             )
-        return carried.result
+        return rebase_result.result
 
     def _refuse_flood(self) -> None:
         """Keep a reviewer's list readable, whoever proposes."""
         if self.bench.book.open_count() >= MOST_OPEN:
-            raise OPEN_CHANGES.exceeded()
+            raise OPEN_CHANGES.build_error()
 
-    def _replaced(self, proposal: Proposal) -> Change | None:
+    def _find_replaced_change(self, proposal: Proposal) -> Change | None:
         if not proposal.supersedes:
             return None
         change = self.bench.book.get(proposal.supersedes)
         model.require(change, model.SUPERSEDED)
         return change
 
-    def _story(self, proposal: Proposal, replaced: Change | None, correlation: str) -> str:
+    def _choose_correlation(
+        self, proposal: Proposal, replaced: Change | None, correlation: str
+    ) -> str:
         """Tell the change in the story it comes from: its goal's, or that of what it replaces."""
         if proposal.goal:
             return Goals(self.bench.ledger).get(proposal.goal).correlation
         return replaced.correlation if replaced else correlation
 
 
-def _check(proposal: Proposal) -> None:
+def _check_proposal(proposal: Proposal) -> None:
     if not proposal.reason.strip() or len(proposal.reason) > _LONGEST_REASON:
         raise BadInput(
             f"a change needs a reason of at most {_LONGEST_REASON} characters",
@@ -164,37 +182,42 @@ def _check(proposal: Proposal) -> None:
             next_step="give the id as it was given to you, or leave it out",
             field="research",
         )
-    ways = (bool(proposal.edits), bool(proposal.from_branch), proposal.loose is not None)
+    ways = (
+        bool(proposal.edits),
+        bool(proposal.from_branch),
+        proposal.loose is not None,
+        bool(proposal.reverts),
+    )
     if sum(ways) != 1:
         raise BadInput(
-            "a change is either edits or a branch of your clone",
-            next_step="give edits, a patch, or from_branch",
+            "a change is edits, a branch of your clone, or the inverse of a merged change",
+            next_step="give edits, a patch, from_branch or reverts, and one of them only",
         )
 
 
-def _named(given: Sequence[Edit]) -> list[str]:
+def _list_edited_paths(given: Sequence[Edit]) -> list[str]:
     from astra.changes import patches
 
-    named: list[str] = []
+    paths: list[str] = []
     for edit in given:
         if isinstance(edit, Patch):
             parts = patches.parse(edit.text)
-            named += [path for part in parts for path in (part.old_path, part.new_path) if path]
+            paths += [path for part in parts for path in (part.old_path, part.new_path) if path]
         else:
-            named.append(edit.path)
-    return named
+            paths.append(edit.path)
+    return paths
 
 
-def _files(result: Result, base: Any) -> tuple[ChangedFile, ...]:
+def _list_changed_files(result: Result, base: Any) -> tuple[ChangedFile, ...]:
     """List what really differs, in order of the paths."""
     return tuple(
         changed
         for path in sorted(result)
-        if (changed := _changed(path, base.get(path), result[path])) is not None
+        if (changed := _compare_file(path, base.get(path), result[path])) is not None
     )
 
 
-def _changed(path: str, old: FileState | None, new: FileState | None) -> ChangedFile | None:
+def _compare_file(path: str, old: FileState | None, new: FileState | None) -> ChangedFile | None:
     if old == new:
         return None
     return ChangedFile(
@@ -206,18 +229,21 @@ def _changed(path: str, old: FileState | None, new: FileState | None) -> Changed
     )
 
 
-def _about(proposal: Proposal, source: dict[str, Any]) -> dict[str, Any]:
+def _describe_proposal(proposal: Proposal, source: dict[str, Any]) -> dict[str, Any]:
     return {
         "reason": printable(proposal.reason),
         "goal": proposal.goal or None,
         "research": proposal.research or None,
         "supersedes": proposal.supersedes or None,
+        "reverts": proposal.reverts or None,
         "source": source or None,
     }
 
 
-def _superseding(replaced: Change, by: str) -> list[Event]:
+def _make_superseded_events(replaced: Change, by: str) -> list[Event]:
     return [
         events.superseded(replaced, by),
-        tasks.finished(replaced.task, outcome="superseded", correlation=replaced.correlation),
+        tasks.make_finished_event(
+            replaced.task, outcome="superseded", correlation=replaced.correlation
+        ),
     ]

@@ -37,13 +37,13 @@ MATRIX = (
     ("conversation tools", "off"),
     ("changes", "off"),
     ("changes", "on"),
+    ("goal execution", "off"),
     ("goal execution", "on"),
+    ("research plans", "off"),
     ("research plans", "on"),
     ("smoke", "on"),
 )
 """What `make matrix` has to have passed; a row that is not there is a no-go."""
-PARTS = {"goal execution": "execute_goal", "research plans": "research_and_summarize"}
-"""Rows that can only exist once their tool does."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,11 +81,11 @@ class Readiness:
             self._write_tools(),
             *self._matrix_rows(),
             self._dry_run(),
-            self._chain(),
-            self._counters(),
-            self._standing(),
-            self._rehearsal(),
-            self._sandbox(),
+            self._check_ledger(),
+            self._check_counters(),
+            self._check_alerts(),
+            self._check_rehearsal(),
+            self._check_sandbox(),
         )
         document = {
             "go": all(line.go for line in lines),
@@ -107,7 +107,7 @@ class Readiness:
     def record_matrix(self, matrix: Mapping[str, Any], signed: Signed) -> Record:
         """Keep what a run of the matrix said, by the operator's signature."""
         data = self.matrix_content(matrix)
-        if problem := self._unfit(data, data["at"]):
+        if problem := self._explain_unfit(data, data["at"]):
             raise BadInput(f"this matrix does not count: {problem}", next_step="make matrix")
         event = Event(type=MATRIX_RECORDED, actor="operator", data=data)
         event = authority.signed_event(self.ledger, event, signed, now=self.clock.now())
@@ -115,15 +115,17 @@ class Readiness:
         return record
 
     def sign_off(self, report: Mapping[str, Any], signed: Signed) -> Record:
-        event = Event(type=SIGNED_OFF, actor="operator", data=content(report))
+        event = Event(type=SIGNED_OFF, actor="operator", data=sign_off_content(report))
         event = authority.signed_event(self.ledger, event, signed, now=self.clock.now())
         (record,) = self.ledger.append([event])
         return record
 
     def _write_tools(self) -> Line:
         """Ask the gate about every tool that writes code, as if the flag were off."""
-        names = [tool for tool in self.registry.every() if CODE_WRITE in tool.flags]
-        known = Known(flags={**dict.fromkeys(self.flags(), True), CODE_WRITE: False}, stopped=False)
+        names = [tool for tool in self.registry.list_all() if CODE_WRITE in tool.flags]
+        gate_state = Known(
+            flags={**dict.fromkeys(self.flags(), True), CODE_WRITE: False}, stopped=False
+        )
         actor = Actor(role=Role.AGENT, name="readiness", door="readiness")
         reasons = {
             tool.name: decide(
@@ -135,7 +137,7 @@ class Readiness:
                     flags=tool.flags,
                     correlation=random_id("cor"),
                 ),
-                known,
+                gate_state,
             ).reason
             for tool in names
         }
@@ -146,25 +148,24 @@ class Readiness:
         )
 
     def _matrix_rows(self) -> list[Line]:
-        rows, missing = self._recorded_rows()
-        to_come = {name for name, tool in PARTS.items() if not self.registry.find(tool).available}
+        rows, missing_reason = self._recorded_rows()
         return [
-            _row(name, flag, rows.get((name, flag)), _to_come(name) if name in to_come else missing)
+            _line_from_row(name, flag, rows.get((name, flag)), missing_reason)
             for name, flag in MATRIX
         ]
 
     def _recorded_rows(self) -> tuple[dict[tuple[str, str], dict[str, Any]], str]:
         """Give the rows of the last matrix that the operator signed, or say why none count."""
-        for record in reversed(views.last(self.ledger, count=20, type_=MATRIX_RECORDED)):
-            if not authority.holds(self.ledger, record):
+        for record in reversed(views.newest_records(self.ledger, count=20, type_=MATRIX_RECORDED)):
+            if not authority.is_signed_by_operator(self.ledger, record):
                 continue
-            if problem := self._unfit(record.data, record.data["at"]):
+            if problem := self._explain_unfit(record.data, record.data["at"]):
                 return {}, f"the one of record {record.sequence} does not count: {problem}"
             rows = cast("list[dict[str, Any]]", record.data["rows"])
             return {(row["name"], row["flag"]): row for row in rows}, "that matrix has no such row"
         return {}, "not run: make matrix, then astra readiness --matrix FILE signs what it wrote"
 
-    def _unfit(self, evidence: Mapping[str, Any], at: str) -> str:
+    def _explain_unfit(self, evidence: Mapping[str, Any], at: str) -> str:
         """Say why evidence does not count here and now, or nothing."""
         if evidence.get("code") != code_digest():
             return "it is about other code than the code that runs here"
@@ -180,52 +181,57 @@ class Readiness:
 
     def _dry_run(self) -> Line:
         name = "a dry run completed and its trail is whole"
-        records = views.last(self.ledger, count=1, type_=dry_run.COMPLETED)
+        records = views.newest_records(self.ledger, count=1, type_=dry_run.COMPLETED)
         if not records:
             return Line(name=name, go=False, evidence="none yet: astra changes dry-run")
         data = records[0].data
-        problem = self._unfit(data, records[0].time)
+        problem = self._explain_unfit(data, records[0].time)
         evidence = (
             f"{data['dry_run']} at {records[0].time[:19]}Z: {data['state']}, tests {data['tests']},"
+            f" {data.get('mutants', 'mutants: not measured')},"
             f" {data['records']} records, kept in {data['folder']}"
             f"{f'; {problem}' if problem else ''}"
         )
         go = data["ok"] and data["ledger_whole"] and not problem
         return Line(name=name, go=go, evidence=evidence)
 
-    def _chain(self) -> Line:
-        whole = self.ledger_is_whole()
-        evidence = f"{self.ledger.head().sequence} records" if whole else "run astra ledger verify"
-        return Line(name="the ledger verifies", go=whole, evidence=evidence)
+    def _check_ledger(self) -> Line:
+        is_whole = self.ledger_is_whole()
+        evidence = (
+            f"{self.ledger.head().sequence} records" if is_whole else "run astra ledger verify"
+        )
+        return Line(name="the ledger verifies", go=is_whole, evidence=evidence)
 
-    def _counters(self) -> Line:
+    def _check_counters(self) -> Line:
         name = "counters moved as expected and there are no alerts"
         alerts = self.alerts()
-        records = views.last(self.ledger, count=1, type_=dry_run.COMPLETED)
+        records = views.newest_records(self.ledger, count=1, type_=dry_run.COMPLETED)
         counters: dict[str, int] = records[0].data["counters"] if records else {}
-        expected = ("scheduled_modifications", "approvals", "executed_modifications")
-        moved = bool(counters) and all(counters.get(counter) == 1 for counter in expected)
+        counter_names = ("scheduled_modifications", "approvals", "executed_modifications")
+        counters_moved = bool(counters) and all(
+            counters.get(counter) == 1 for counter in counter_names
+        )
         evidence = f"in the dry run: {counters}" if counters else "no dry run has moved them yet"
         if alerts:
             evidence = f"{len(alerts)} records of the code family while it was off: {alerts[:3]}"
-        return Line(name=name, go=moved and not alerts, evidence=evidence)
+        return Line(name=name, go=counters_moved and not alerts, evidence=evidence)
 
-    def _standing(self) -> Line:
+    def _check_alerts(self) -> Line:
         """Name what is wrong right now, and the alerts of the last day."""
         standing = [f"{name}: {trouble}" for name, trouble in self.troubles().items() if trouble]
         standing += self.alerts_since(format_time(self.clock.now() - _ALERTS_SINCE))
         evidence = "; ".join(standing) or "nothing is wrong, and the last day had no alert"
         return Line(name="no alert stands", go=not standing, evidence=evidence)
 
-    def _rehearsal(self) -> Line:
+    def _check_rehearsal(self) -> Line:
         name = "an operator has rehearsed an approval"
-        for record in reversed(views.last(self.ledger, count=20, type_=dry_run.APPROVED)):
-            if authority.holds(self.ledger, record):
+        for record in reversed(views.newest_records(self.ledger, count=20, type_=dry_run.APPROVED)):
+            if authority.is_signed_by_operator(self.ledger, record):
                 evidence = f"signed in {record.data['dry_run']}, record {record.sequence}"
                 return Line(name=name, go=True, evidence=evidence)
         return Line(name=name, go=False, evidence="none yet: astra changes dry-run asks for one")
 
-    def _sandbox(self) -> Line:
+    def _check_sandbox(self) -> Line:
         name = "the sandbox was proven to hold here"
         if self.sandbox_off():
             return Line(name=name, go=False, evidence="it is switched off (off-unsafe)")
@@ -233,16 +239,12 @@ class Readiness:
         return Line(name=name, go=not problems, evidence="; ".join(problems) or "every probe held")
 
 
-def content(report: Mapping[str, Any]) -> dict[str, Any]:
+def sign_off_content(report: Mapping[str, Any]) -> dict[str, Any]:
     """Give what an operator signs: this report, and whether it says go."""
     return {"sha256": report["sha256"], "go": report["go"], "at": report["at"]}
 
 
-def _to_come(name: str) -> str:
-    return f"there is no {PARTS[name]} in this version: you decide without it"
-
-
-def _row(name: str, flag: str, row: Mapping[str, Any] | None, missing: str) -> Line:
+def _line_from_row(name: str, flag: str, row: Mapping[str, Any] | None, missing: str) -> Line:
     title = f"matrix: {name}, flag {flag}"
     if row is None:
         return Line(name=title, go=False, evidence=missing)

@@ -32,16 +32,19 @@ class Remarks:
 
         That is free, also while code writing is off. `seen` is the commit that was looked at.
         """
-        change = stale.seen(self.bench.book.get(identifier), seen)
-        said, kept = _text(reason), Lines(self.bench.repo).checked(change, remarks)
-        beside = [events.commented(change, "", kept, actor=actor)] if kept else []
+        change = stale.require_current_commit(self.bench.book.get(identifier), seen)
+        reason_text, remark_data = (
+            _clean_text(reason),
+            Lines(self.bench.repo).check_remarks(change, remarks),
+        )
+        beside = [events.commented(change, "", remark_data, actor=actor)] if remark_data else []
         if change.state is State.REJECTED:
-            raise stale.rejected_before(change)
+            raise stale.already_rejected_error(change)
         if change.state is State.AWAITING and change.approval:
-            self.bench.desk.reject(change.approval, said, actor=actor, beside=beside)
+            self.bench.desk.reject(change.approval, reason_text, actor=actor, beside=beside)
         else:
             model.require(change, model.WITHDRAWN)
-            event = events.withdrawn(change, said, actor=actor)
+            event = events.withdrawn(change, reason_text, actor=actor)
             expect = {change.id: self.bench.book.version(change.id)}
             self.bench.ledger.append([*beside, event], expect=expect)
         if not self.bench.closed():
@@ -57,7 +60,9 @@ class Remarks:
         self.bench.append(
             change,
             events.rejected(change, change.reason, actor=events.DAEMON),
-            tasks.finished(change.task, outcome="rejected", correlation=change.correlation),
+            tasks.make_finished_event(
+                change.task, outcome="rejected", correlation=change.correlation
+            ),
         )
         self.bench.show_waiting()
 
@@ -71,9 +76,9 @@ class Remarks:
         seen: str | None = None,
     ) -> None:
         """Say something about a change, or about lines of it; nothing is decided by that."""
-        change = stale.seen(self.bench.book.get(identifier), seen)
-        said, kept = self._said(change, text, remarks)
-        self.bench.ledger.append([events.commented(change, said, kept, actor=actor)])
+        change = stale.require_current_commit(self.bench.book.get(identifier), seen)
+        comment_text, remark_data = self._check_comment(change, text, remarks)
+        self.bench.ledger.append([events.commented(change, comment_text, remark_data, actor=actor)])
 
     def request_changes(
         self,
@@ -85,33 +90,43 @@ class Remarks:
         seen: str | None = None,
     ) -> None:
         """Send a change back: the agent reads why, and can propose a revision that supersedes."""
-        change = stale.seen(self.bench.book.get(identifier), seen)
+        change = stale.require_current_commit(self.bench.book.get(identifier), seen)
         model.require(change, model.REVISION_REQUESTED)
         expect = {change.id: self.bench.book.version(change.id)}
-        said, kept = self._said(change, text, remarks)
-        event = events.revision_requested(change, said, kept, actor=actor)
+        comment_text, remark_data = self._check_comment(change, text, remarks)
+        event = events.revision_requested(change, comment_text, remark_data, actor=actor)
         self.bench.ledger.append([event], expect=expect)
         if change.approval:
             self.bench.desk.go_stale(change.approval, "the reviewer asked for changes")
 
-    def _said(
+    def _check_comment(
         self, change: Change, text: str, remarks: Sequence[Remark]
     ) -> tuple[str, list[dict[str, Any]]]:
         """Check what is to be said; remarks on lines can stand without words about the whole."""
-        kept = Lines(self.bench.repo).checked(change, remarks)
-        return (_text(text) if text.strip() or not kept else ""), kept
+        remark_data = Lines(self.bench.repo).check_remarks(change, remarks)
+        return (_clean_text(text) if text.strip() or not remark_data else ""), remark_data
 
     def renew(self, identifier: str, *, actor: str) -> None:
-        """Gather the evidence again, from scratch; an approval that waits is withdrawn."""
+        """Gather the evidence again, from scratch; an approval that waits is withdrawn.
+
+        A change whose base moved is asked for anew, which carries it over and tests it once.
+        """
         change = self.bench.book.get(identifier)
         if change.state is State.GATHERING:
+            return
+        if change.state is State.AWAITING and change.approval and self._is_behind(change):
+            self.bench.require_open()
+            self.bench.desk.go_stale(change.approval, "the base moved")
             return
         self.bench.append(change, events.renewed(change, actor=actor))
         if change.approval:
             self.bench.desk.go_stale(change.approval, "the evidence is gathered again")
 
+    def _is_behind(self, change: Change) -> bool:
+        return self.bench.repo.head() != change.base
 
-def _text(text: str) -> str:
+
+def _clean_text(text: str) -> str:
     clean = printable(text).strip()
     if not clean or len(clean) > _LONGEST_COMMENT:
         raise BadInput(

@@ -1,14 +1,17 @@
 """Changes as the doors see them: the verbs in one place, and one document for each change."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from astra.changes.gathering import Gathering, planned
+from astra.changes.gathering import Gathering, plan_runs
 from astra.changes.lines import Lines, Side
 from astra.changes.proposing import Proposals
 from astra.changes.reviewing import Remarks
 from astra.goals.book import Goals
 from astra.plans.register import Register
+from astra.research.book import ResearchBook
+from astra.research.service import cite_session
 from astra.trusted.changes.merging import Merges
 from astra.trusted.changes.model import Change, State
 from astra.trusted.changes.review import Review
@@ -58,34 +61,49 @@ class Changes:
         change = self.book.get(identifier)
         return self.bench.repo.diff(change.base, change.commit)
 
-    def lines(
+    def read_lines(
         self, identifier: str, *, path: str, side: Side, start: int, end: int
     ) -> dict[str, Any]:
         """Give lines of a file of a change that its diff leaves out."""
         change = self.book.get(identifier)
-        return Lines(self.bench.repo).shown(change, path=path, side=side, start=start, end=end)
+        return Lines(self.bench.repo).read_page(change, path=path, side=side, start=start, end=end)
 
-    def shown(self, identifier: str) -> dict[str, Any]:
+    def describe_change(self, identifier: str) -> dict[str, Any]:
         """Give everything there is to know about a change, in one document."""
         change = self.book.get(identifier)
         blocked = self.bench.closed() if change.is_open else ""
-        return {**document(change), **self._origin(change), "blocked": blocked or None}
+        return {
+            **change_document(change),
+            **self._describe_origin(change),
+            "contains_quarantined": list(self.review.find_quarantined(change)),
+            "blocked": blocked or None,
+        }
 
-    def _origin(self, change: Change) -> dict[str, Any]:
+    def _describe_origin(self, change: Change) -> dict[str, Any]:
         """Say where a change comes from: its goal, and the desire behind that."""
         goal = change.about["goal"]
         try:
-            found = Goals(self.bench.ledger).get(goal) if goal else None
+            goal_record = Goals(self.bench.ledger).get(goal) if goal else None
         except NotFound:
-            found = None
+            goal_record = None
         return {
             "goal": goal,
-            "goal_text": found.text if found else None,
-            "desire": found.desire_id if found else None,
-            "plan": self._plan(change.actor.removeprefix("agent:")),
+            "goal_text": goal_record.text if goal_record else None,
+            "desire": goal_record.desire_id if goal_record else None,
+            "plan": self._describe_plan(change.actor.removeprefix("agent:")),
+            "research_session": self._cite_research(change.about["research"]),
         }
 
-    def _plan(self, name: str) -> dict[str, Any] | None:
+    def _cite_research(self, session: str | None) -> Mapping[str, Any] | None:
+        """Give the findings and citations of the research that a change names."""
+        if not session:
+            return None
+        try:
+            return cite_session(ResearchBook(self.bench.ledger).get(session))
+        except NotFound:
+            return None  # named before sessions were checked
+
+    def _describe_plan(self, name: str) -> dict[str, Any] | None:
         """Show the plan that proposed a change, and what it was granted."""
         try:
             plan = Register(self.bench.ledger, self.bench.clock).get(name)
@@ -100,7 +118,7 @@ class Changes:
         }
 
 
-def brief(change: Change) -> dict[str, Any]:
+def summarize_change(change: Change) -> dict[str, Any]:
     """Give a change as lists show it."""
     return {
         "id": change.id,
@@ -116,10 +134,10 @@ def brief(change: Change) -> dict[str, Any]:
     }
 
 
-def document(change: Change) -> dict[str, Any]:
+def change_document(change: Change) -> dict[str, Any]:
     about, facts = change.about, change.facts
     return {
-        **brief(change),
+        **summarize_change(change),
         "round": change.round,
         "base": change.base,
         "target_branch": facts["target_branch"],
@@ -131,12 +149,13 @@ def document(change: Change) -> dict[str, Any]:
         "dependencies": facts["dependencies"],
         "research": about["research"],
         "supersedes": about["supersedes"],
+        "reverts": about.get("reverts"),
         "source": about["source"],
         "superseded_by": change.superseded_by,
         "task_id": change.task,
         "correlation": change.correlation,
         "findings": None if change.findings is None else list(change.findings),
-        "evidence": evidence(change),
+        "evidence": evidence_document(change),
         "comments": list(change.comments),
         "decision": {"reason": change.reason, "terms": change.terms},
         "conflict": change.conflict,
@@ -144,14 +163,18 @@ def document(change: Change) -> dict[str, Any]:
     }
 
 
-def evidence(change: Change) -> dict[str, Any]:
-    done = change.tests or {"verdict": None, "words": "not complete yet"}
+def evidence_document(change: Change) -> dict[str, Any]:
+    test_result = change.tests or {"verdict": None, "words": "not complete yet"}
     return {
-        **done,
+        **test_result,
         "complete": change.tests is not None,
         "runs": [
-            {**run, "attempts": found.attempts if found else 0, "report": found and found.report}
-            for run in planned(change)
-            for found in [change.runs.get(run["label"])]
+            {
+                **planned_run,
+                "attempts": recorded_run.attempts if recorded_run else 0,
+                "report": recorded_run and recorded_run.report,
+            }
+            for planned_run in plan_runs(change)
+            for recorded_run in [change.runs.get(planned_run["label"])]
         ],
     }

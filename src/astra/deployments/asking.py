@@ -38,14 +38,14 @@ class AgentRequests:
     requests: Requests
     person_for_tests: Callable[[], bool]
 
-    def named(self) -> str:
+    def name_target(self) -> str:
         """Name exactly what a request would deploy now."""
-        return _name(self.requests.approved.may_deploy(None))
+        return _name_commit(self.requests.approved.may_deploy(None))
 
-    def judged(self, expected: str) -> Verdict:
+    def judge_target(self, expected: str) -> Verdict:
         """Judge what would be deployed; it has to be what the approval of the call named."""
         verdict = self.requests.approved.may_deploy(None)
-        if _name(verdict) != expected:
+        if _name_commit(verdict) != expected:
             raise Conflict(
                 "the target's branch moved while you asked",
                 code="branch_moved",
@@ -53,18 +53,18 @@ class AgentRequests:
             )
         return verdict
 
-    def obstacle(
+    def find_obstacle(
         self, verdict: Verdict, message: str, *, actor: str, correlation: str
     ) -> Obstacle | None:
         """Find what keeps a verdict's commit from being deployed; loose edits come first."""
         return (
-            self._loose(message, actor, correlation)
+            self._propose_loose_edits(message, actor, correlation)
             or self._tests_wait()
-            or self._quarantine(verdict)
-            or _objection(verdict)
+            or self._check_quarantine(verdict)
+            or _obstacle_from_verdict(verdict)
         )
 
-    def _loose(self, message: str, actor: str, correlation: str) -> Obstacle | None:
+    def _propose_loose_edits(self, message: str, actor: str, correlation: str) -> Obstacle | None:
         proposals = self.changes.proposals
         loose_edits = proposals.loose_edits(actor=actor, correlation=correlation)
         if loose_edits is None:
@@ -88,7 +88,7 @@ class AgentRequests:
     def _open_change_of(self, found: Imported) -> Change | None:
         """Give the change that these very edits have become already."""
         for state in sorted(OPEN):
-            for change in self.changes.book.listed(state=state, limit=100)[0]:
+            for change in self.changes.book.list_page(state=state, limit=100)[0]:
                 source: dict[str, str] = change.about["source"] or {}
                 if source.get("tip") == found.tip:
                     return change
@@ -96,7 +96,7 @@ class AgentRequests:
 
     def _tests_wait(self) -> Obstacle | None:
         waiting_changes = (
-            self.changes.book.test_changes_waiting() if self.person_for_tests() else []
+            self.changes.book.list_waiting_test_changes() if self.person_for_tests() else []
         )
         if not waiting_changes:
             return None
@@ -108,10 +108,10 @@ class AgentRequests:
             person=True,
         )
 
-    def _quarantine(self, verdict: Verdict) -> Obstacle | None:
-        why = views.quarantined(self.requests.ledger, verdict.commit)
+    def _check_quarantine(self, verdict: Verdict) -> Obstacle | None:
+        why = views.quarantine_reason(self.requests.ledger, verdict.commit)
         if not why:
-            return _contained(verdict)
+            return _check_contained(verdict)
         return Obstacle(
             code="quarantined",
             reason=f"{verdict.commit[:12]} was deployed before and failed: {why}",
@@ -120,7 +120,7 @@ class AgentRequests:
         )
 
 
-def _contained(verdict: Verdict) -> Obstacle | None:
+def _check_contained(verdict: Verdict) -> Obstacle | None:
     """Say that what failed before is still inside of what would be deployed."""
     unnamed = [commit for commit in verdict.contains if commit not in verdict.despite]
     if not unnamed:
@@ -133,7 +133,7 @@ def _contained(verdict: Verdict) -> Obstacle | None:
     )
 
 
-def _objection(verdict: Verdict) -> Obstacle | None:
+def _obstacle_from_verdict(verdict: Verdict) -> Obstacle | None:
     if verdict.allowed:
         return None
     return Obstacle(
@@ -145,5 +145,5 @@ def _objection(verdict: Verdict) -> Obstacle | None:
     )
 
 
-def _name(verdict: Verdict) -> str:
+def _name_commit(verdict: Verdict) -> str:
     return f"commit {verdict.commit}, {verdict.digest}"

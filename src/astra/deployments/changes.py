@@ -10,14 +10,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from astra.changes.service import Changes
-from astra.deployments import events
+from astra.deployments import events, views
 from astra.deployments.ports import Verdict
-from astra.trusted.changes import quarantine
+from astra.deployments.views import Deployment
+from astra.trusted.changes import merge_permissions, quarantine
 from astra.trusted.changes.evidence import TestVerdict
 from astra.trusted.changes.model import Change, State
-from astra.trusted.changes.review import digest
+from astra.trusted.changes.review import digest_parts
 from astra.trusted.kernel.errors import AstraError, Conflict, Refused
 from astra.trusted.kernel.text import one_line
+from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event
 
 
@@ -32,19 +34,21 @@ class ApprovedChanges:
         bench = self.changes.bench
         head = bench.repo.head()
         change_at_head = (
-            self.changes.book.of_commit(head) if change is None else self._merged(change, head)
+            self.changes.book.find_by_commit(head)
+            if change is None
+            else self._require_merged(change, head)
         )
-        inside = quarantine.contained(bench.repo, head, bench.quarantined())
+        inside = quarantine.find_contained(bench.repo, head, bench.quarantined())
         if change_at_head is None:
             verdict = Verdict(commit=head, digest=f"git:{head}", allowed=True, tests_passed=False)
             return replace(verdict, contains=inside)
         return replace(
-            self._judge(change_at_head),
+            self._judge_change(change_at_head),
             contains=inside,
-            despite=quarantine.named_in(change_at_head.terms),
+            despite=quarantine.read_accepted(change_at_head.terms),
         )
 
-    def _merged(self, identifier: str, head: str) -> Change:
+    def _require_merged(self, identifier: str, head: str) -> Change:
         change = self.changes.book.get(identifier)
         if change.state is not State.EXECUTED:
             raise Refused(
@@ -60,12 +64,12 @@ class ApprovedChanges:
             )
         return change
 
-    def _judge(self, change: Change) -> Verdict:
+    def _judge_change(self, change: Change) -> Verdict:
         tests = change.tests["verdict"] if change.tests else "missing"
         facts: dict[str, Any] = {
             "commit": change.commit,
             "change": change.id,
-            "digest": digest(self.changes.review.parts(change)),
+            "digest": digest_parts(self.changes.review.collect_parts(change)),
             "tests_passed": tests == TestVerdict.PASSED,
         }
         if self.tests_required() and not facts["tests_passed"]:
@@ -77,7 +81,7 @@ class ApprovedChanges:
                 next_step="propose a change whose tests pass; an operator can insist with"
                 " `astra deploy --force`",
             )
-        if moved_reason := self._moved(change):
+        if moved_reason := self._describe_drift(change):
             return Verdict(
                 **facts,
                 allowed=False,
@@ -89,11 +93,58 @@ class ApprovedChanges:
             )
         return Verdict(**facts, allowed=True)
 
-    def _moved(self, change: Change) -> str:
+    def _describe_drift(self, change: Change) -> str:
         """Say what is not as it was approved; a policy's approval never reaches this far."""
         if "policy" in change.terms or not change.approved_by:
             return "no person has looked at it: a policy approved it"
-        return self.changes.review.moved(change, self.changes.bench.desk.get(change.approved_by))
+        if objection := self._find_permission_objection(change):
+            return objection
+        return self.changes.review.describe_difference(
+            change, self.changes.bench.desk.get(change.approved_by)
+        )
+
+    def _find_permission_objection(self, change: Change) -> str:
+        """Say why a standing permission does not deploy the change that it merged, or nothing."""
+        if merge_permissions.TERM not in change.terms:
+            return ""
+        bench = self.changes.bench
+        if not change.terms.get("deploy"):
+            return "no person has looked at it: a standing permission merged it"
+        objection = merge_permissions.find_use_objection(
+            bench.ledger, change, now=bench.clock.now()
+        )
+        return objection or bench.find_deploy_objection()
+
+
+@dataclass(frozen=True)
+class FailedChanges:
+    """Names changes that went out of service and are still on the target's branch."""
+
+    changes: Changes
+
+    def find_taken_back(self, deployment: Deployment) -> str | None:
+        """Name the change that a rollback took out of service and that the branch still holds."""
+        bench = self.changes.bench
+        commit = _find_commit_taken_back(bench.ledger, deployment)
+        change = self.changes.book.find_by_commit(commit) if commit else None
+        in_branch = change is not None and quarantine.is_held(bench.repo, commit, bench.repo.head())
+        return change.id if change and in_branch else None
+
+    def list_contained(self, verdict: Verdict) -> list[str]:
+        """Name the changes that brought what failed in service and is in what would be deployed."""
+        quarantined = self.changes.bench.quarantined()
+        failed = (*verdict.contains, *(c for c in quarantined if c == verdict.commit))
+        changes = (self.changes.book.find_by_commit(commit) for commit in failed)
+        return [change.id for change in changes if change is not None]
+
+
+def _find_commit_taken_back(ledger: Ledger, deployment: Deployment) -> str:
+    """Name the commit that a deployment ended by serving no longer, or nothing."""
+    if deployment.state == "rolled_back":
+        return deployment.commit_id
+    replaced = deployment.replaced if deployment.kind == "rollback" else None
+    release = views.release(ledger, replaced) if replaced else None
+    return release.commit_id if release and release.commit_id != deployment.commit_id else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,5 +173,14 @@ class AfterChanges:
         """Say in a change's own record that what it brought was taken back."""
         change = self.changes.book.get(identifier)
         if change.state is State.EXECUTED:
-            reason = "its release failed in service and was taken back"
+            failed = views.was_taken_back(self.changes.bench.ledger, change.commit or "")
+            reason = (
+                "its release failed in service and was taken back"
+                if failed
+                else "an operator put a release from before it into service"
+            )
+            bench = self.changes.bench
+            inside = quarantine.find_contained(bench.repo, change.commit, bench.quarantined())
+            if failed and inside:
+                reason = f"its release was taken back with {inside[0][:12]}, which failed before"
             self.changes.merges.roll_back(change.id, reason, actor="daemon")

@@ -11,6 +11,10 @@ REQUESTED = "deployment_requested"
 DECLINED = "deployment_declined"
 BUILT = "release_built"
 REHEARSED = "release_rehearsed"
+STATE_SAVED = "app_state_saved"
+BEFORE_START_BEGUN = "before_start_begun"
+BEFORE_START_FINISHED = "before_start_finished"
+STATE_RESTORED = "app_state_restored"
 RELOAD_BEGUN = "release_reload_begun"
 SWITCHED = "release_switched"
 RETIRED = "release_retired"
@@ -33,10 +37,13 @@ def order_content(
     *, commit: str, digest: str, force: bool, despite: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Give what an operator signs to have a commit deployed, quarantined ones below it named."""
-    named = {TERM: sorted(set(despite))} if despite else {}
-    return {"commit": commit, "digest": digest, "force": force, **named}
+    quarantine_terms = {TERM: sorted(set(despite))} if despite else {}
+    return {"commit": commit, "digest": digest, "force": force, **quarantine_terms}
 
 
-def rollback_content(*, release: str, serving: str) -> dict[str, Any]:
-    """Give what an operator signs to put another release into service."""
-    return {"release": release, "serving": serving}
+def rollback_content(*, release: str, serving: str, keep_state: bool = False) -> dict[str, Any]:
+    """Give what an operator signs to put another release into service.
+
+    With `keep_state` what later releases did to the app's state stays as it is.
+    """
+    return {"release": release, "serving": serving, **({"keep_state": True} if keep_state else {})}

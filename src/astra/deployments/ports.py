@@ -62,6 +62,14 @@ class AppSpec:
     secret_patterns: tuple[str, ...] = ()
     state_bytes: int = STATE_BYTES
     listen_ports: tuple[int, ...] = ()
+    health_host: str = "localhost"
+    drain_seconds: float = 30.0
+    listens: bool = True
+    parts: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Name and command of processes without a port, which run as long as the app does."""
+    programs: tuple[str, ...] = ()
+    """Interpreters of [target] toolchain, which the app may start as its tests did."""
+    env: tuple[tuple[str, str], ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         return dict(self.__dict__)
@@ -84,6 +92,12 @@ class AppSpec:
             secret_patterns=tuple(map(str, fields.get("secret_patterns", ()))),
             state_bytes=int(fields.get("state_bytes", STATE_BYTES)),
             listen_ports=tuple(map(int, fields.get("listen_ports", ()))),
+            health_host=str(fields.get("health_host", "localhost")),
+            drain_seconds=float(fields.get("drain_seconds", 30.0)),
+            listens=bool(fields.get("listens", True)),
+            parts=tuple((str(n), tuple(map(str, c))) for n, c in fields.get("parts", ())),
+            programs=tuple(map(str, fields.get("programs", ()))),
+            env=tuple((str(name), str(value)) for name, value in fields.get("env", ())),
         )
 
 
@@ -95,6 +109,8 @@ class Built:
     digest: str
     files: int
     size: int
+    settings: str = ""
+    """The digest of the settings that were sealed with it."""
     withheld: tuple[str, ...] = ()
     """Secret files of the commit that the release does not have."""
 
@@ -124,7 +140,7 @@ class Running:
     probe: str = ""
 
     @property
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         """Tell that it will not come back by itself."""
         return self.state in {"ended", "refused"}
 
@@ -147,22 +163,29 @@ class HolderState:
             return ""
         return f"the holder has {self.descriptors} of {self.most_descriptors} descriptors open"
 
-    def of(self, instance: str | None) -> Running | None:
+    def find_instance(self, instance: str | None) -> Running | None:
         return next((running for running in self.instances if running.instance == instance), None)
 
     @property
     def serving(self) -> Running | None:
-        return self.of(self.live)
+        return self.find_instance(self.live)
 
 
 class Releases(Protocol):
     """Release folders on disk; each is sealed once and never written again."""
 
-    def build(self, release: str, commit: str, *, correlation: str) -> Built:
-        """Make the folder from the commit's own blobs and the build steps; again after a crash."""
+    def build(self, release: str, commit: str, *, correlation: str, settings: bytes = b"") -> Built:
+        """Make the folder from the commit's own blobs, the build steps and the settings.
+
+        Again after a crash; a folder that is whole keeps the settings it was sealed with.
+        """
         ...
 
-    def intact(self, release: str, digest: str) -> bool: ...
+    def read_settings(self, release: str, digest: str) -> bytes:
+        """Give the settings that a release was sealed with; refuses any but those."""
+        ...
+
+    def is_intact(self, release: str, digest: str) -> bool: ...
 
     def folder(self, release: str) -> str: ...
 
@@ -208,13 +231,17 @@ class AppHolder(Protocol):
         """Have a running instance take another release's code over; ok when it says so itself."""
         ...
 
+    def stop(self, instance: str) -> Mapping[str, Any]:
+        """Retire an instance although it serves: nothing serves from then on."""
+        ...
+
     def retire(self, instance: str) -> Mapping[str, Any]:
         """Let an instance finish what it has accepted, then end it."""
         ...
 
     def end(self, instance: str) -> None: ...
 
-    def said(self) -> str:
+    def read_output(self) -> str:
         """Give the end of what the app printed, escaped: it is hostile text."""
         ...
 
@@ -223,26 +250,10 @@ class AppHolder(Protocol):
         ...
 
 
-class HealthCommand(Protocol):
-    """The operator's own check, a program run in the app's profile."""
-
-    def run(self, release: str, folder: str, running: Running) -> Checked: ...
-
-
-class Remote(Protocol):
-    """The operator's remote repository, and their own checks before it."""
-
-    def check(self, folder: str, *, correlation: str) -> Checked:
-        """Run the operator's commit checks in a box, on the files of a release."""
-        ...
-
-    def push(self, commit: str) -> Checked: ...
-
-
 class Egress(Protocol):
     """What the app connected to, as its holder put it down."""
 
-    def record(self, ledger: Ledger) -> int:
+    def record_batches(self, ledger: Ledger) -> int:
         """Record whatever waits; gives how many records that made."""
         ...
 

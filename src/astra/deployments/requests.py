@@ -38,27 +38,33 @@ class Requests:
     ) -> Deployment:
         """Have an approved commit deployed; an operator's signed order may force it."""
         verdict = self.approved.may_deploy(change)
-        order = [] if signed is None else [self._order(verdict, signed)]
+        order = [] if signed is None else [self._make_order_event(verdict, signed)]
         if not (order and order[0].data["force"]):
-            _require(verdict, views.quarantined(self.ledger, verdict.commit), ordered=bool(order))
-        accepted = (*verdict.despite, *(quarantine.named_in(order[0].data) if order else ()))
+            _refuse_unapproved(
+                verdict, views.quarantine_reason(self.ledger, verdict.commit), ordered=bool(order)
+            )
+        accepted = (*verdict.despite, *(quarantine.read_accepted(order[0].data) if order else ()))
         short = verdict.commit[:_SHORT]
         quarantine.refuse_unnamed(short, verdict.contains, accepted, command="astra deploy")
         identifier = random_id("dep")
         data = {
             "deployment": identifier,
             "kind": "deploy",
-            "release": self._name(verdict.commit),
+            "release": self._name_release(verdict.commit),
             "commit": verdict.commit,
             "digest": verdict.digest,
             "change": verdict.change,
+            "contains": list(verdict.contains),
         }
-        return self._append(identifier, data, order, actor=actor, correlation=correlation)
+        return self._append_request(identifier, data, order, actor=actor, correlation=correlation)
 
     def roll_back(self, release: str | None, signed: Signed) -> Deployment:
         """Put a kept release into service again, on the operator's signed word."""
-        target, serving = self.choose(release), views.live(self.ledger)
-        content = events.rollback_content(release=target.id, serving=serving.id if serving else "")
+        target, serving = self.choose(release), views.live_release(self.ledger)
+        keep_state = bool(signed.statement.get("content", {}).get("keep_state"))
+        content = events.rollback_content(
+            release=target.id, serving=serving.id if serving else "", keep_state=keep_state
+        )
         order = Event(type=events.ROLLBACK_ORDERED, actor="operator", data=content)
         order = authority.signed_event(self.ledger, order, signed, now=self.clock.now())
         identifier = random_id("dep")
@@ -69,16 +75,17 @@ class Requests:
             "commit": target.commit_id,
             "digest": "",
             "change": "",
+            "keep_state": keep_state,
         }
-        return self._append(
+        return self._append_request(
             identifier, data, [order], actor="operator", correlation=order.correlation
         )
 
     def choose(self, release: str | None) -> Release:
         """Give the release that is meant; without a name, the last good one before this."""
-        serving = views.live(self.ledger)
+        serving = views.live_release(self.ledger)
         if release is None:
-            good_releases = views.good(self.ledger, besides=serving.id if serving else "")
+            good_releases = views.good_releases(self.ledger, besides=serving.id if serving else "")
             if not good_releases:
                 raise NotFound(
                     "there is no proven release to go back to", next_step="astra releases"
@@ -91,18 +98,18 @@ class Requests:
             raise Conflict(f"{chosen_release.id} is live already", next_step="astra releases")
         return chosen_release
 
-    def _order(self, verdict: Verdict, signed: Signed) -> Event:
-        said = signed.statement.get("content", {})
+    def _make_order_event(self, verdict: Verdict, signed: Signed) -> Event:
+        statement_content = signed.statement.get("content", {})
         content = events.order_content(
             commit=verdict.commit,
             digest=verdict.digest,
-            force=bool(said.get("force")),
-            despite=quarantine.named_in(said),
+            force=bool(statement_content.get("force")),
+            despite=quarantine.read_accepted(statement_content),
         )
         event = Event(type=events.ORDERED, actor="operator", data=content)
         return authority.signed_event(self.ledger, event, signed, now=self.clock.now())
 
-    def _append(
+    def _append_request(
         self,
         identifier: str,
         data: dict[str, Any],
@@ -112,9 +119,9 @@ class Requests:
         correlation: str,
     ) -> Deployment:
         """Record the request, unless another deployment is under way or came first."""
-        version = self._version()
+        version = self._read_queue_version()
         if busy := views.open_deployment(self.ledger):
-            raise _busy(busy.id)
+            raise _busy_conflict(busy.id)
         event = Event(
             type=events.REQUESTED,
             actor=actor,
@@ -125,29 +132,29 @@ class Requests:
         try:
             self.ledger.append([*order, event], expect={events.QUEUE: version})
         except StaleVersion:
-            raise _busy("another one") from None
+            raise _busy_conflict("another one") from None
         deployment = views.deployment(self.ledger, identifier)
         assert deployment is not None  # noqa: S101 - just appended
         return deployment
 
-    def _version(self) -> int:
+    def _read_queue_version(self) -> int:
         return self.ledger.version(events.QUEUE)
 
-    def _name(self, commit: str) -> str:
+    def _name_release(self, commit: str) -> str:
         """Name a release by time and commit; two in the same second get different times."""
         moment = format_time(current_time(self.clock.now(), self.ledger.head()))[:19]
         stem = moment.replace("-", "").replace(":", "")
         for number in range(100):
             name = f"{stem}{'' if number == 0 else f'.{number}'}Z-{commit[:_SHORT]}"
-            if views.release(self.ledger, name) is None and not self._taken(name):
+            if views.release(self.ledger, name) is None and not self._is_name_taken(name):
                 return name
         raise Conflict("too many releases in one second", next_step="try again")
 
-    def _taken(self, name: str) -> bool:
+    def _is_name_taken(self, name: str) -> bool:
         return bool(self.ledger.query("SELECT 1 FROM deployment WHERE release = ?", [name]))
 
 
-def _require(verdict: Verdict, quarantine: str, *, ordered: bool) -> None:
+def _refuse_unapproved(verdict: Verdict, quarantine: str, *, ordered: bool) -> None:
     """Refuse what may not be deployed; a signed order is a fresh word where one went stale."""
     if quarantine:
         raise InQuarantine(
@@ -175,7 +182,7 @@ def _require(verdict: Verdict, quarantine: str, *, ordered: bool) -> None:
     )
 
 
-def _busy(which: str) -> Conflict:
+def _busy_conflict(which: str) -> Conflict:
     return Conflict(
         f"{which} is being deployed right now; one at a time",
         code="deploying",

@@ -12,7 +12,7 @@ from astra.deployments import views
 from astra.deployments.asking import AgentRequests, Obstacle
 from astra.deployments.ports import Egress, HolderState
 from astra.deployments.pushing import Pushing
-from astra.deployments.views import Deployment
+from astra.deployments.views import Deployment, Release
 from astra.deployments.work import Work
 from astra.trusted.kernel.errors import AstraError, NotFound, Refused
 from astra.trusted.policy.authority import Signed
@@ -22,6 +22,12 @@ PORTS_NOT_RULED = "may bind any free port: this kernel has no Landlock rules for
 UNSEEN = "not seen: the app has the host's network (app.permissions.network)"
 _UNDER_WAY = ("requested", "built")
 _SERVES = frozenset({"switched", "settled"})
+_ALREADY_LIVE = {
+    "success": True,
+    "human_approval_required": False,
+    "deployed": True,
+    "backup_location": None,
+}
 
 
 class Leaving:
@@ -36,7 +42,7 @@ class Leaving:
     def wait(self, seconds: float) -> bool:
         return self._leaving.wait(seconds)
 
-    def now(self) -> None:
+    def leave_now(self) -> None:
         self._leaving.set()
 
 
@@ -76,7 +82,7 @@ class Deployer:
 
     def leave(self) -> None:
         """Break off what waits for the app: it is done again by the next daemon."""
-        self._leaving.now()
+        self._leaving.leave_now()
 
     def close(self) -> None:
         """Leave for good; the app goes on with its holder unless it is to end too."""
@@ -86,58 +92,83 @@ class Deployer:
             self.stage.holder.close()
             self.stage.rehearsal.close()
 
-    def busy(self) -> bool:
+    def is_busy(self) -> bool:
         return views.open_deployment(self._ledger) is not None
 
     def deploy(
         self, change: str | None, *, actor: str, correlation: str = "", signed: Signed | None = None
     ) -> Deployment:
-        self._ready()
-        made = self.requests.deploy(change, actor=actor, correlation=correlation, signed=signed)
+        self._require_ready()
+        if not (signed and signed.statement.get("content", {}).get("force")):
+            self._refuse_live(self.requests.approved.may_deploy(change).commit)
+        deployment = self.requests.deploy(
+            change, actor=actor, correlation=correlation, signed=signed
+        )
         self.keeps_app = True
-        return made
+        return deployment
 
-    def named(self) -> str:
-        return self.asked.named()
+    def find_live_twin(self, commit: str) -> Release | None:
+        """Give the live release if deploying this commit now would build the same again."""
+        if not self.has_app() or self.stage.stopped():
+            return None
+        twin, state = self.stage.find_live_twin(commit), self.stage.holder.state()
+        running = state.serving if state else None
+        # One that is to serve and does not is no reason to do nothing.
+        return twin if twin and running and running.release == twin.id else None
+
+    def _refuse_live(self, commit: str) -> None:
+        if twin := self.find_live_twin(commit):
+            raise Refused(
+                f"{twin.id} is live already, with this commit and these settings",
+                code="already_live",
+                next_step="nothing has to be done; `astra deploy --force` builds it anew",
+            )
+
+    def name_target(self) -> str:
+        """Name what would be deployed; refused where nothing could, before anybody is asked."""
+        self._require_ready()
+        return self.asked.name_target()
 
     def deploy_for_agent(
         self, message: str, expected: str, *, actor: str, correlation: str
     ) -> dict[str, Any]:
         """Deploy what is approved and wait for the switch; what still blocks it is an answer."""
-        self._ready()
-        verdict = self.asked.judged(expected)
+        self._require_ready()
+        verdict = self.asked.judge_target(expected)
         facts = {"commit_hash": verdict.commit, "tests_passed": verdict.tests_passed}
-        blocked = self.asked.obstacle(verdict, message, actor=actor, correlation=correlation)
+        blocked = self.asked.find_obstacle(verdict, message, actor=actor, correlation=correlation)
         if blocked is not None:
-            return {**facts, **_blocked(blocked)}
-        found = self.deploy(None, actor=actor, correlation=correlation)
-        found = self.await_switch(found.id)
-        deployed = found.state in _SERVES
+            return {**facts, **_answer_from_obstacle(blocked)}
+        if self.find_live_twin(verdict.commit):
+            return {**facts, **_ALREADY_LIVE}
+        deployment = self.deploy(None, actor=actor, correlation=correlation)
+        deployment = self.await_switch(deployment.id)
+        deployed = deployment.state in _SERVES
         return {
             **facts,
             "success": deployed,
             "human_approval_required": False,
             "deployed": deployed,
-            "backup_location": found.backup,
-            **({} if deployed else {"code": found.state, "reason": found.reason}),
+            "backup_location": deployment.backup,
+            **({} if deployed else {"code": deployment.state, "reason": deployment.reason}),
         }
 
     def roll_back(self, release: str | None, signed: Signed) -> Deployment:
-        self._ready()
-        made = self.requests.roll_back(release, signed)
+        self._require_ready()
+        deployment = self.requests.roll_back(release, signed)
         self.keeps_app = True
-        return made
+        return deployment
 
     def await_switch(self, identifier: str, *, seconds: float = 1200.0) -> Deployment:
         """Wait until a deployment has been switched or has failed."""
         deadline = time.monotonic() + seconds
         while True:
             head = self._ledger.head().sequence
-            found = views.deployment(self._ledger, identifier)
-            if found is None:
+            deployment = views.deployment(self._ledger, identifier)
+            if deployment is None:
                 raise NotFound(f"there is no deployment {identifier}", next_step="astra releases")
-            if found.state not in _UNDER_WAY or time.monotonic() > deadline:
-                return found
+            if deployment.state not in _UNDER_WAY or time.monotonic() > deadline:
+                return deployment
             self._ledger.wait(head, 1.0)
 
     def state(self) -> dict[str, Any] | None:
@@ -145,7 +176,7 @@ class Deployer:
         latest = views.deployments(self._ledger, limit=1)
         if not latest:
             return None
-        serving, holder = views.live(self._ledger), self.stage.holder.state()
+        serving, holder = views.live_release(self._ledger), self.stage.holder.state()
         running = holder.serving if holder else None
         return {
             "release": serving.id if serving else None,
@@ -154,11 +185,24 @@ class Deployer:
             "holder": holder.pid if holder else None,
             "state": running.state if running else "down",
             "crashes": running.crashes if running else 0,
-            "deployment": {"id": latest[0].id, "state": latest[0].state},
+            "deployment": {
+                "id": latest[0].id,
+                "state": latest[0].state,
+                "changed_at": latest[0].changed_at,
+                "watch_seconds": self.stage.plan().watch_seconds if self.has_app() else None,
+            },
             "egress": self._egress_words(),
             "ports": self._port_words(holder),
+            "kind": self._describe_protection(serving),
             "trouble": holder.trouble if holder else "",
         }
+
+    def _describe_protection(self, serving: Release | None) -> str:
+        """Say what kind of program it is, and what is asked about its health."""
+        try:
+            return (self.stage.plan_for(serving) if serving else self.stage.plan()).protection
+        except AstraError as error:
+            return error.detail
 
     def _egress_words(self) -> str:
         """Say whether the app's connections can be seen at all."""
@@ -171,7 +215,7 @@ class Deployer:
             return ""
         return PORTS_RULED if holder.rules_ports else PORTS_NOT_RULED
 
-    def _ready(self) -> None:
+    def _require_ready(self) -> None:
         """Refuse at once what could not be begun."""
         self.stage.plan()
         if self.stage.stopped():
@@ -187,7 +231,11 @@ class Deployer:
 
     def record_egress(self) -> None:
         """Record what the app connected to since the last such record."""
-        self.egress.record(self._ledger)
+        self.egress.record_batches(self._ledger)
+
+    def begin_term(self) -> None:
+        """Settle anew: another machine may have deployed meanwhile."""
+        self.settled = False
 
     def settle(self) -> None:
         """Once, at the start: finish removals, export, and bring the first release up."""
@@ -195,22 +243,24 @@ class Deployer:
         self.stage.rehearsal.close()
         self.work.upkeep.sweep()
         self.work.upkeep.export()
-        if self._first and views.live(self._ledger) is None and not self.busy():
+        if self._first and views.live_release(self._ledger) is None and not self.is_busy():
             self.requests.deploy(None, actor="daemon")
 
     def due_push(self) -> Deployment | None:
         """Give the deployment whose commit is to be pushed now."""
-        if views.unpushed(self._ledger) is None or not self.has_app():
+        if self.pushing.find_candidate() is None or not self.has_app():
             return None
-        return self.pushing.due()
+        return self.pushing.due_deployment()
 
     def keep_serving(self) -> None:
         """See that the release which is to serve does; what keeps it from it is an error."""
-        if trouble := self.work.upkeep.keep_serving():
+        trouble = self.work.retry_rollback()
+        trouble = self.work.upkeep.keep_serving() or trouble
+        if trouble:
             raise AstraError(trouble, next_step="astra releases")
 
 
-def _blocked(obstacle: Obstacle) -> dict[str, Any]:
+def _answer_from_obstacle(obstacle: Obstacle) -> dict[str, Any]:
     return {
         "success": False,
         "human_approval_required": obstacle.person,

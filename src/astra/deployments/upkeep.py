@@ -1,9 +1,11 @@
 """Between deployments: keep what is to serve serving, remove what is too much, export the state."""
 
 import contextlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from astra.deployments import events, views
+from astra.deployments.migrating import Snapshots
 from astra.deployments.stage import Stage
 from astra.deployments.views import Release
 from astra.deployments.watching import BrokenOff, HolderGone, Trouble
@@ -17,15 +19,16 @@ _SAID = 2000
 @dataclass(frozen=True)
 class Upkeep:
     stage: Stage
+    snapshots: Snapshots
 
     def keep_serving(self) -> str:
         """See that the release which is to serve does; gives what keeps it from it."""
-        release = views.live(self._ledger)
+        release = views.live_release(self._ledger)
         if release is None or self.stage.stopped():
             return ""
         state = self.stage.holder.state()
         serving = state.serving if state else None
-        if serving and serving.release == release.id and not serving.over:
+        if serving and serving.release == release.id and not serving.is_over:
             return ""
         why = serving.reason if serving else "nothing was running"
         try:
@@ -44,11 +47,15 @@ class Upkeep:
     def tidy(self) -> None:
         """Remove what is kept beyond the limit: never what serves, nor the last good one."""
         releases = views.releases(self._ledger)
-        serving = views.live(self._ledger)
-        safe = {release.id for release in views.good(self._ledger, besides="")[:2]}
+        serving = views.live_release(self._ledger)
+        good_releases = _drop_twins(views.good_releases(self._ledger, besides=""))
+        safe = {release.id for release in good_releases[:2]}
         safe |= {serving.id} if serving else set()
-        for release in releases[max(1, self.stage.plan().keep) :]:
-            if release.id not in safe:
+        newest_ids = {
+            release.id for release in _drop_twins(releases)[: max(1, self.stage.plan().keep)]
+        }
+        for release in releases:
+            if release.id not in safe | newest_ids:
                 data = {"release": release.id}
                 self._ledger.append([Event(type=events.REMOVED, actor="daemon", data=data)])
         self.sweep()
@@ -58,6 +65,7 @@ class Upkeep:
         for release in views.releases(self._ledger, every=True):
             if release.state == "removed":
                 self.stage.releases.remove(release.id)
+                self.snapshots.remove(release.id)
 
     def export(self) -> None:
         """Write `status.json` as of one sequence of the ledger, and point `current` to the release.
@@ -66,7 +74,10 @@ class Upkeep:
         """
         while True:
             head = self._ledger.head()
-            serving, latest = views.live(self._ledger), views.deployments(self._ledger, limit=1)
+            serving, latest = (
+                views.live_release(self._ledger),
+                views.deployments(self._ledger, limit=1),
+            )
             releases = [release.as_dict() for release in views.releases(self._ledger)]
             if self._ledger.head().sequence == head.sequence:
                 break
@@ -94,3 +105,11 @@ class Upkeep:
     @property
     def _ledger(self) -> Ledger:
         return self.stage.ledger
+
+
+def _drop_twins(releases: Sequence[Release]) -> list[Release]:
+    """Leave out what has the content of one before it in the list."""
+    by_digest: dict[str, Release] = {}
+    for release in releases:
+        by_digest.setdefault(release.digest, release)
+    return list(by_digest.values())

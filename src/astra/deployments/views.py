@@ -1,20 +1,17 @@
-"""Deployments, releases and quarantined commits as tables, derived from the ledger."""
+"""Deployments, releases and quarantined commits, read from tables that the ledger fills."""
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from astra.deployments import events
 from astra.trusted.ledger.ports import Ledger
-from astra.trusted.ledger.projection import Projection, Statement
-from astra.trusted.ledger.record import Record
 
 OPEN = ("requested", "built", "switched", "rolling_back")
 _DEPLOYMENT = (
     "id, kind, state, release, commit_id, approved, replaced, backup, reason, rollback_to,"
-    " requested_by, requested_at, changed_at, correlation"
+    " requested_by, requested_at, changed_at, correlation, output, cut, keep_state"
 )
-_RELEASE = "id, commit_id, digest, state, good, live, built_at, files, size"
+_RELEASE = "id, commit_id, digest, state, good, live, built_at, files, size, settings"
+_QUARANTINED = "state = 'failed' AND commit_id IN (SELECT commit_id FROM quarantine)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,14 +30,20 @@ class Deployment:
     requested_at: str
     changed_at: str
     correlation: str
+    output: str
+    """The end of what a failed app printed, masked and escaped."""
+    cut: int
+    """Requests without an answer that were cut when what it replaced had to end."""
+    keep_state: bool
+    """A rollback that leaves the app's state as later releases made it."""
 
     @property
-    def open(self) -> bool:
+    def is_open(self) -> bool:
         return self.state in OPEN
 
     def as_dict(self) -> dict[str, Any]:
         fields = {name: value for name, value in self.__dict__.items() if name != "commit_id"}
-        return {**fields, "commit": self.commit_id, "open": self.open}
+        return {**fields, "commit": self.commit_id, "open": self.is_open}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +57,10 @@ class Release:
     built_at: str
     files: int
     size: int
+    settings: str
+    """The digest of the settings it was sealed with; nothing for one of an older Astra."""
+    quarantined: bool = False
+    """It failed, and its commit is not deployed again by itself."""
 
     def as_dict(self) -> dict[str, Any]:
         fields = {name: value for name, value in self.__dict__.items() if name != "commit_id"}
@@ -67,12 +74,12 @@ _BUILT_BEFORE = "(built_at, id) < (SELECT built_at, id FROM release WHERE id = ?
 
 def open_deployment(ledger: Ledger) -> Deployment | None:
     """Give the one deployment that is under way."""
-    deployments = _deployments(ledger, f"state IN {OPEN!r} ORDER BY sequence LIMIT 1")
+    deployments = _select_deployments(ledger, f"state IN {OPEN!r} ORDER BY sequence LIMIT 1")
     return deployments[0] if deployments else None
 
 
 def deployment(ledger: Ledger, identifier: str) -> Deployment | None:
-    deployments = _deployments(ledger, "id = ?", identifier)
+    deployments = _select_deployments(ledger, "id = ?", identifier)
     return deployments[0] if deployments else None
 
 
@@ -84,22 +91,45 @@ def deployment_page(
     ledger: Ledger, *, limit: int, before: str | None = None
 ) -> tuple[list[Deployment], str | None]:
     """Give deployments, the newest first, and the id behind which the next page starts."""
-    where, cursor = ("sequence > 0", []) if before is None else (_BEHIND, [before])
-    condition = f"{where} ORDER BY sequence DESC LIMIT ?"
-    deployments = _deployments(ledger, condition, *cursor, limit + 1)
+    where_clause, cursor = ("sequence > 0", []) if before is None else (_BEHIND, [before])
+    condition = f"{where_clause} ORDER BY sequence DESC LIMIT ?"
+    deployments = _select_deployments(ledger, condition, *cursor, limit + 1)
     return deployments[:limit], deployments[limit - 1].id if len(deployments) > limit else None
 
 
-def unpushed(ledger: Ledger) -> Deployment | None:
-    """Give the newest deployment that settled, unless somebody tried to push it already."""
+def failed_rollback(ledger: Ledger) -> Deployment | None:
+    """Give the newest deployment if nothing good could be brought back after it."""
+    newest = deployments(ledger, limit=1)
+    return newest[0] if newest and newest[0].state == "rollback_failed" else None
+
+
+def deployments_of(ledger: Ledger, commit: str, *, limit: int = 20) -> list[Deployment]:
+    """Give the deployments of one commit, the newest first."""
+    condition = "commit_id = ? ORDER BY sequence DESC LIMIT ?"
+    return _select_deployments(ledger, condition, commit, limit)
+
+
+def newest_settled(ledger: Ledger) -> Deployment | None:
+    """Give the newest deployment that settled, the one whose commit may be pushed."""
     condition = "state = 'settled' AND kind = 'deploy' ORDER BY sequence DESC LIMIT 1"
-    deployments = _deployments(ledger, condition)
-    push_rows = (
-        ledger.query("SELECT 1 FROM push WHERE deployment = ?", [deployments[0].id])
-        if deployments
-        else []
-    )
-    return deployments[0] if deployments and not push_rows else None
+    deployments = _select_deployments(ledger, condition)
+    return deployments[0] if deployments else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PushAttempt:
+    ok: bool
+    code: str
+    attempts: int
+    time: str
+
+
+def last_push(ledger: Ledger, deployment: str) -> PushAttempt | None:
+    """Give how the newest attempt to push a deployment's commit ended."""
+    query = "SELECT ok, code, attempts, time FROM push WHERE deployment = ?"
+    for ok, code, attempts, time in ledger.query(query, [deployment]):
+        return PushAttempt(ok=bool(ok), code=code, attempts=attempts, time=time)
+    return None
 
 
 def releases(ledger: Ledger, *, every: bool = False) -> list[Release]:
@@ -111,29 +141,89 @@ def release_page(
     ledger: Ledger, *, every: bool, limit: int, before: str | None = None
 ) -> tuple[list[Release], str | None]:
     """Give some of them, and the id behind which the next page starts."""
-    kept = "built_at > ''" if every else "state != 'removed'"
-    where, cursor = (kept, []) if before is None else (f"{kept} AND {_BUILT_BEFORE}", [before])
+    kept_clause = "built_at > ''" if every else "state != 'removed'"
+    where_clause, cursor = (
+        (kept_clause, []) if before is None else (f"{kept_clause} AND {_BUILT_BEFORE}", [before])
+    )
     order = "ORDER BY built_at DESC, id DESC LIMIT ?"
-    releases = _releases(ledger, f"{where} {order}", *cursor, limit + 1)
+    releases = _select_releases(ledger, f"{where_clause} {order}", *cursor, limit + 1)
     return releases[:limit], releases[limit - 1].id if len(releases) > limit else None
 
 
 def release(ledger: Ledger, identifier: str) -> Release | None:
-    releases = _releases(ledger, "id = ?", identifier)
+    releases = _select_releases(ledger, "id = ?", identifier)
     return releases[0] if releases else None
 
 
-def live(ledger: Ledger) -> Release | None:
+def live_release(ledger: Ledger) -> Release | None:
     """Give the release that is to serve, as the ledger says."""
-    releases = _releases(ledger, "live = 1")
+    releases = _select_releases(ledger, "live = 1")
     return releases[0] if releases else None
 
 
-def good(ledger: Ledger, *, besides: str) -> list[Release]:
-    """Give what a rollback may go back to: proven releases, the last one that served first."""
-    return _releases(
-        ledger, "good = 1 AND state != 'removed' AND id != ? ORDER BY last_live DESC", besides
+def good_releases(ledger: Ledger, *, besides: str) -> list[Release]:
+    """Give what a rollback may go back to: proven releases, the last one that served first.
+
+    Never the same content again under another name.
+    """
+    return _select_releases(
+        ledger,
+        "good = 1 AND state != 'removed' AND id != ?"
+        " AND digest IS NOT (SELECT digest FROM release WHERE id = ?) ORDER BY last_live DESC",
+        besides,
+        besides,
     )
+
+
+def is_proven(ledger: Ledger, commit: str) -> bool:
+    """Tell whether a commit stayed healthy before, perhaps with other settings."""
+    condition = "commit_id = ? AND good = 1 AND state != 'removed'"
+    return bool(_select_releases(ledger, condition, commit))
+
+
+def was_taken_back(ledger: Ledger, commit: str) -> bool:
+    """Tell whether a deployment of a commit failed in service and was taken back by itself."""
+    return bool(
+        _select_deployments(ledger, "commit_id = ? AND state = 'rolled_back' LIMIT 1", commit)
+    )
+
+
+def count_rollbacks_by_hand(ledger: Ledger) -> int:
+    """Count the rollbacks that an operator ordered and that were switched to."""
+    rows = ledger.query(
+        "SELECT count(*) FROM deployment WHERE kind = 'rollback' AND replaced IS NOT NULL"
+    )
+    return int(rows[0][0])
+
+
+def migration_state(ledger: Ledger, release: str) -> str:
+    """Say how far `before_start` of a release is: begun, finished, failed, or nothing."""
+    rows = ledger.query("SELECT state FROM migration WHERE release = ?", [release])
+    return str(rows[0][0]) if rows else ""
+
+
+def migrations_since(ledger: Ledger, release: str | None) -> list[str]:
+    """List the releases whose `before_start` ran after this one became live, the first one first.
+
+    All of them without a release; none for one that was never live.
+    """
+    since = "0" if release is None else "(SELECT last_live FROM release WHERE id = ?)"
+    condition = f"sequence > {since}" + ("" if release is None else f" AND {since} > 0")
+    condition += " AND state != 'undone'"
+    rows = ledger.query(
+        f"SELECT release FROM migration WHERE {condition} ORDER BY sequence",  # noqa: S608 - fixed
+        [] if release is None else [release, release],
+    )
+    return [str(row[0]) for row in rows]
+
+
+def restoration(ledger: Ledger, deployment: str) -> tuple[str, list[str]] | None:
+    """Give the snapshot that a deployment put back, and the releases which that undid."""
+    rows = ledger.query(
+        "SELECT release, undone FROM restoration WHERE deployment = ? AND undone != ''",
+        [deployment],
+    )
+    return (str(rows[0][0]), str(rows[0][1]).split()) if rows else None
 
 
 def quarantined_commits(ledger: Ledger) -> tuple[str, ...]:
@@ -141,182 +231,32 @@ def quarantined_commits(ledger: Ledger) -> tuple[str, ...]:
     return tuple(row[0] for row in ledger.query("SELECT commit_id FROM quarantine"))
 
 
-def quarantined(ledger: Ledger, commit: str) -> str:
+def quarantine_reason(ledger: Ledger, commit: str) -> str:
     """Say why a commit is in quarantine; nothing when it is not."""
     rows = ledger.query("SELECT reason FROM quarantine WHERE commit_id = ?", [commit])
     return str(rows[0][0]) if rows else ""
 
 
-def _deployments(ledger: Ledger, condition: str, *parameters: Any) -> list[Deployment]:
+def failed_commits_inside(ledger: Ledger, deployment: str) -> tuple[str, ...]:
+    """List the commits that had failed in service before and were deployed again with this."""
+    query = "SELECT commit_id FROM deployment_contains WHERE deployment = ? ORDER BY commit_id"
+    return tuple(row[0] for row in ledger.query(query, [deployment]))
+
+
+def _select_deployments(ledger: Ledger, condition: str, *parameters: Any) -> list[Deployment]:
     rows = ledger.query(f"SELECT {_DEPLOYMENT} FROM deployment WHERE {condition}", parameters)  # noqa: S608 - fixed text
     names = [name.strip() for name in _DEPLOYMENT.split(",")]
-    return [Deployment(**dict(zip(names, row, strict=True))) for row in rows]
-
-
-def _releases(ledger: Ledger, condition: str, *parameters: Any) -> list[Release]:
-    rows = ledger.query(f"SELECT {_RELEASE} FROM release WHERE {condition}", parameters)  # noqa: S608 - fixed text
-    names = [name.strip() for name in _RELEASE.split(",")]
     documents: list[dict[str, Any]] = [dict(zip(names, row, strict=True)) for row in rows]
     for row in documents:
-        row.update(good=bool(row["good"]), live=bool(row["live"]))
+        row.update(keep_state=bool(row["keep_state"]))
+    return [Deployment(**row) for row in documents]
+
+
+def _select_releases(ledger: Ledger, condition: str, *parameters: Any) -> list[Release]:
+    columns = f"{_RELEASE}, {_QUARANTINED}"
+    rows = ledger.query(f"SELECT {columns} FROM release WHERE {condition}", parameters)  # noqa: S608 - fixed text
+    names = [*(name.strip() for name in _RELEASE.split(",")), "quarantined"]
+    documents: list[dict[str, Any]] = [dict(zip(names, row, strict=True)) for row in rows]
+    for row in documents:
+        row.update({name: bool(row[name]) for name in ("good", "live", "quarantined")})
     return [Release(**row) for row in documents]
-
-
-def _requested(record: Record) -> Iterator[Statement]:
-    data = record.data
-    yield (
-        "INSERT INTO deployment VALUES (?, ?, ?, ?, ?, ?, NULL, NULL, '', NULL, ?, ?, ?, ?, ?)",
-        (
-            data["deployment"],
-            data["kind"],
-            "built" if data["kind"] == "rollback" else "requested",
-            data["release"],
-            data["commit"],
-            data["digest"],
-            record.actor,
-            record.time,
-            record.time,
-            record.correlation,
-            record.sequence,
-        ),
-    )
-
-
-def _built(record: Record) -> Iterator[Statement]:
-    data = record.data
-    yield (
-        "INSERT INTO release VALUES (?, ?, ?, 'built', 0, 0, 0, ?, ?, ?)",
-        (
-            data["release"],
-            data["commit"],
-            data["digest"],
-            record.time,
-            data["files"],
-            data["size"],
-        ),
-    )
-    yield _moved(record, "built")
-
-
-def _switched(record: Record) -> Iterator[Statement]:
-    data = record.data
-    yield from _live(record, data["release"])
-    yield (
-        "UPDATE deployment SET replaced = ?, backup = ? WHERE id = ?",
-        (data["replaced"], data["backup"], data["deployment"]),
-    )
-    yield _moved(record, "switched")
-
-
-def _settled(record: Record) -> Iterator[Statement]:
-    yield "UPDATE release SET good = 1 WHERE id = ?", (record.data["release"],)
-    yield _moved(record, "settled")
-
-
-def _failed(record: Record) -> Iterator[Statement]:
-    data = record.data
-    yield (
-        "UPDATE release SET state = 'failed', good = 0 WHERE id = ? AND ?",
-        (
-            data["release"],
-            data["blamed"],
-        ),
-    )
-    yield (
-        "UPDATE deployment SET reason = ?, rollback_to = ? WHERE id = ?",
-        (data["reason"], data["rollback_to"], data["deployment"]),
-    )
-    yield _moved(record, "rolling_back" if data["rolls_back"] else "failed")
-
-
-def _rolled_back(record: Record) -> Iterator[Statement]:
-    yield from _live(record, record.data["release"])
-    yield _moved(record, "rolled_back")
-
-
-def _rollback_failed(record: Record) -> Iterator[Statement]:
-    yield _moved(record, "rollback_failed")
-
-
-def _quarantined(record: Record) -> Iterator[Statement]:
-    yield (
-        "INSERT OR REPLACE INTO quarantine VALUES (?, ?, ?)",
-        (record.data["commit"], record.data["reason"], record.sequence),
-    )
-
-
-def _ordered(record: Record) -> Iterator[Statement]:
-    if record.data["force"]:
-        yield "DELETE FROM quarantine WHERE commit_id = ?", (record.data["commit"],)
-
-
-def _removed(record: Record) -> Iterator[Statement]:
-    yield "UPDATE release SET state = 'removed' WHERE id = ?", (record.data["release"],)
-
-
-def _pushed(record: Record) -> Iterator[Statement]:
-    ok = record.type == events.PUSHED
-    yield "INSERT OR REPLACE INTO push VALUES (?, ?)", (record.data["deployment"], int(ok))
-
-
-def _live(record: Record, release: str) -> Iterator[Statement]:
-    yield "UPDATE release SET live = 0, state = 'replaced' WHERE live = 1", ()
-    yield (
-        "UPDATE release SET live = 1, state = 'live', last_live = ? WHERE id = ?",
-        (record.sequence, release),
-    )
-
-
-def _moved(record: Record, state: str) -> Statement:
-    return (
-        "UPDATE deployment SET state = ?, changed_at = ? WHERE id = ?",
-        (state, record.time, record.data["deployment"]),
-    )
-
-
-_EFFECTS: dict[str, Callable[[Record], Iterator[Statement]]] = {
-    events.REQUESTED: _requested,
-    events.ORDERED: _ordered,
-    events.BUILT: _built,
-    events.SWITCHED: _switched,
-    events.SETTLED: _settled,
-    events.FAILED: _failed,
-    events.ROLLED_BACK: _rolled_back,
-    events.ROLLBACK_FAILED: _rollback_failed,
-    events.QUARANTINED: _quarantined,
-    events.REMOVED: _removed,
-    events.PUSHED: _pushed,
-    events.PUSH_FAILED: _pushed,
-}
-
-
-def _apply(record: Record) -> Iterator[Statement]:
-    yield from _EFFECTS[record.type](record)
-
-
-PROJECTION = Projection(
-    "deployments",
-    (
-        """CREATE TABLE deployment (
-            id TEXT PRIMARY KEY, kind TEXT, state TEXT, release TEXT, commit_id TEXT,
-            approved TEXT, replaced TEXT, backup TEXT, reason TEXT, rollback_to TEXT,
-            requested_by TEXT, requested_at TEXT, changed_at TEXT, correlation TEXT,
-            sequence INTEGER
-        ) WITHOUT ROWID""",
-        "CREATE INDEX deployment_state ON deployment (state, sequence)",
-        "CREATE INDEX deployment_order ON deployment (sequence)",
-        "CREATE INDEX deployment_release ON deployment (release)",
-        """CREATE TABLE release (
-            id TEXT PRIMARY KEY, commit_id TEXT, digest TEXT, state TEXT, good INTEGER,
-            live INTEGER, last_live INTEGER, built_at TEXT, files INTEGER, size INTEGER
-        ) WITHOUT ROWID""",
-        "CREATE INDEX release_built ON release (built_at, id)",
-        "CREATE INDEX release_kept ON release (built_at, id) WHERE state != 'removed'",
-        "CREATE INDEX release_live ON release (live) WHERE live = 1",
-        "CREATE INDEX release_good ON release (last_live) WHERE good = 1 AND state != 'removed'",
-        "CREATE TABLE push (deployment TEXT PRIMARY KEY, ok INTEGER)",
-        "CREATE TABLE quarantine (commit_id TEXT PRIMARY KEY, reason TEXT, sequence INTEGER)",
-    ),
-    _apply,
-    types=frozenset(_EFFECTS),
-)

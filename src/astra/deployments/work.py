@@ -14,10 +14,11 @@ ledger says, made true. Windows are measured by a clock that only goes forward.
 
 import contextlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from astra.deployments import events, reloading, views
+from astra.deployments.migrating import Migrations
 from astra.deployments.stage import Stage
 from astra.deployments.upkeep import Upkeep
 from astra.deployments.views import Deployment, Release
@@ -35,6 +36,7 @@ _ATTEMPTS = 3
 class Work:
     stage: Stage
     upkeep: Upkeep
+    migrations: Migrations
 
     def advance(self) -> bool:
         """Do the next step of the deployment under way; tells whether there was one to do."""
@@ -52,7 +54,7 @@ class Work:
                 with contextlib.suppress(HolderGone):
                     return steps[deployment.state](deployment)
             trouble = Trouble(reason="the holder of the app ended again and again", blamed=False)
-            return self._failed(deployment, "holder", trouble)
+            return self._record_failure(deployment, "holder", trouble)
         except BrokenOff:
             return False
         finally:
@@ -61,88 +63,153 @@ class Work:
     def build(self, deployment: Deployment) -> bool:
         try:
             built = self.stage.releases.build(
-                deployment.release, deployment.commit_id, correlation=deployment.correlation
+                deployment.release,
+                deployment.commit_id,
+                correlation=deployment.correlation,
+                settings=self.stage.plan().seal(),
             )
         except AstraError as error:
-            return self._failed(deployment, "build", _not_blamed(error))
+            return self._record_failure(deployment, "build", _not_blamed(error))
         data = {"release": deployment.release, "commit": deployment.commit_id}
         data |= {"digest": built.digest, "files": built.files, "size": built.size}
+        data |= {"settings": built.settings}
         data |= {"withheld": list(built.withheld[:_MOST_WITHHELD])}
-        return self._append(_about(events.BUILT, deployment, data))
+        return self._append_event(_make_event(events.BUILT, deployment, data))
 
     def start(self, deployment: Deployment) -> bool:
         """Bring the release up beside the one that serves; the switch is recorded, then made."""
-        release, serving = self._release(deployment.release), views.live(self._ledger)
+        release = self._require_release(deployment.release)
+        serving = views.live_release(self._ledger)
         try:
-            if trouble := self._rehearsed(deployment, release):
-                return self._failed(deployment, "staging", trouble)
-            instance, how = self._reloaded(deployment, serving, release)
-            instance = instance or self.stage.bring_up(release)
+            if trouble := self._rehearse_release(deployment, release):
+                return self._record_failure(deployment, "staging", trouble)
+            if trouble := self._prepare_state(deployment, release):
+                return self._give_up(deployment, "before_start", trouble, serving)
+            instance, how = self._try_reload(deployment, serving, release)
+            instance = instance or self.stage.bring_up(release, deployment)
             if isinstance(instance, Trouble):
-                return self._failed(deployment, "start", instance)
+                return self._give_up(deployment, "start", instance, serving)
             backup = self._back_up(serving, deployment.kind)
         except AstraError as error:
-            return self._failed(deployment, "start", _not_blamed(error))
+            return self._give_up(deployment, "start", _not_blamed(error), serving)
         replaced = serving.id if serving else None
         data = {"release": release.id, "replaced": replaced, "backup": backup, "how": how}
-        self._append(_about(events.SWITCHED, deployment, data))
+        self._append_event(_make_event(events.SWITCHED, deployment, data))
         self.stage.switch(deployment, instance, release)
+        return True
+
+    def _prepare_state(self, deployment: Deployment, release: Release) -> Trouble | None:
+        """Bring the app's state to what a release expects: later changes undone, its own made."""
+        if deployment.kind == "rollback" and not deployment.keep_state:
+            self.migrations.put_back(deployment, release)
+        return self._migrate_if_due(deployment, release)
+
+    def _migrate_if_due(self, deployment: Deployment, release: Release) -> Trouble | None:
+        due = self.migrations.is_due(release)
+        return self.migrations.migrate(deployment, release) if due else None
+
+    def _give_up(
+        self, deployment: Deployment, stage: str, trouble: Trouble, serving: Release | None
+    ) -> bool:
+        """Put the state back before the failure is recorded, so that a crash between is harmless.
+
+        What serves was ended where the two could not run beside each other: it is started again.
+        """
+        output = self._read_app_output(stage)
+        try:
+            if deployment.kind == "deploy":
+                self.migrations.put_back(deployment, serving)
+            else:
+                self.migrations.take_forward(deployment)
+        except AstraError as error:
+            trouble = replace(trouble, reason=f"{trouble.reason}; {error.detail}")
+        self._record_failure(deployment, stage, trouble, output)
+        self.upkeep.keep_serving()
         return True
 
     def watch(self, deployment: Deployment) -> bool:
         """See that the release serves, then look at it until the window is over."""
-        release = self._release(deployment.release)
+        release = self._require_release(deployment.release)
         try:
             instance = self.stage.make_serve(deployment, release)
+            watch = self.stage.make_watch(release)
         except AstraError as error:
-            instance = _not_blamed(error)
+            return self._record_failure(deployment, "switch", _not_blamed(error))
         if isinstance(instance, Trouble):
-            return self._failed(deployment, "switch", instance)
-        if trouble := self.stage.look(release).for_window(instance):
-            return self._failed(deployment, "watch", trouble)
-        self._append(_about(events.SETTLED, deployment, {"release": release.id}))
+            return self._record_failure(deployment, "switch", instance)
+        if trouble := watch.for_window(instance):
+            return self._record_failure(deployment, "watch", trouble)
+        self._append_event(_make_event(events.SETTLED, deployment, {"release": release.id}))
         self.upkeep.tidy()
         return True
 
     def go_back(self, deployment: Deployment) -> bool:
         """Try the good releases, the last one first; when none comes up, say so loudly."""
+        troubles = self._try_good_releases(deployment)
+        if troubles is None:
+            return True
+        why = "; ".join(troubles) or "there is no proven release to go back to"
+        return self._append_event(
+            _make_event(events.ROLLBACK_FAILED, deployment, {"reason": why[:_SAID]})
+        )
+
+    def retry_rollback(self) -> str:
+        """Try again where no good release came up; gives what still keeps them from it."""
+        deployment = views.failed_rollback(self._ledger)
+        if deployment is None or self.stage.stopped():
+            return ""
+        try:
+            troubles = self._try_good_releases(deployment)
+        except (BrokenOff, HolderGone):
+            return "a good release is being started"
+        if troubles is None:
+            self.upkeep.export()
+            return ""
+        why = "; ".join(troubles) or "there is no proven release to go back to"
+        return f"{deployment.release} failed and nothing good could be brought back: {why}"[:_SAID]
+
+    def _try_good_releases(self, deployment: Deployment) -> list[str] | None:
+        """Put the first good release that comes up into service; gives what was wrong with all."""
         troubles: list[str] = []
-        for release in views.good(self._ledger, besides=deployment.release):
+        for release in views.good_releases(self._ledger, besides=deployment.release):
             try:
-                instance = self.stage.bring_up(release)
+                self.migrations.put_back(deployment, release)
+                trouble = self._migrate_if_due(deployment, release)
+                instance = trouble or self.stage.bring_up(release, deployment)
             except AstraError as error:
                 instance = _not_blamed(error)
             if isinstance(instance, Trouble):
                 troubles.append(f"{release.id}: {instance.reason}")
                 continue
             data = {"release": release.id, "from": deployment.release}
-            self._append(_about(events.ROLLED_BACK, deployment, data))
+            self._append_event(_make_event(events.ROLLED_BACK, deployment, data))
             self.stage.switch(deployment, instance, release)
-            return True
-        why = "; ".join(troubles) or "there is no proven release to go back to"
-        return self._append(_about(events.ROLLBACK_FAILED, deployment, {"reason": why[:_SAID]}))
+            return None
+        return troubles
 
-    def _rehearsed(self, deployment: Deployment, release: Release) -> Trouble | None:
+    def _rehearse_release(self, deployment: Deployment, release: Release) -> Trouble | None:
         if not self.stage.plan().staging or deployment.kind == "rollback":
             return None
         trouble = self.stage.rehearse(release)
         if trouble is None:
-            self._append(_about(events.REHEARSED, deployment, {"release": release.id}))
+            self._append_event(_make_event(events.REHEARSED, deployment, {"release": release.id}))
         return trouble
 
-    def _reloaded(
+    def _try_reload(
         self, deployment: Deployment, serving: Release | None, release: Release
     ) -> tuple[str | None, str]:
         """Have the running app take the new code over, where that is safe; else say why not."""
-        state, plan = self.stage.holder.state(), self.stage.plan()
+        state, plan = self.stage.holder.state(), self.stage.plan_for(release)
         running = state.serving if state else None
         if not plan.reload or serving is None or running is None or running.release != serving.id:
             return None, "started"
+        if serving.settings != release.settings:
+            return None, "started: its settings are others"
         changes = self.stage.releases.differences(serving.id, release.id)
-        if reason := reloading.why_not(changes, ignored=plan.ignored):
+        if reason := reloading.explain_restart(changes, ignored=plan.ignored):
             return None, f"started: {reason}"[:_SAID]
         data = {"release": release.id, "from": serving.id}
-        self._append(_about(events.RELOAD_BEGUN, deployment, data))
+        self._append_event(_make_event(events.RELOAD_BEGUN, deployment, data))
         changed = reloading.modules(changes, ignored=plan.ignored)
         outcome = self.stage.holder.reload(running.instance, self.stage.spec(release), changed)
         if not outcome.ok:
@@ -150,7 +217,7 @@ class Work:
         return running.instance, "reloaded"
 
     def _back_up(self, serving: Release | None, kind: str) -> str | None:
-        if serving is None or not self.stage.releases.intact(serving.id, serving.digest):
+        if serving is None or not self.stage.releases.is_intact(serving.id, serving.digest):
             return None
         try:
             return self.stage.releases.back_up(serving.id, serving.id)
@@ -159,13 +226,17 @@ class Work:
                 return None
             raise
 
-    def _failed(self, deployment: Deployment, stage: str, trouble: Trouble) -> bool:
+    def _record_failure(
+        self, deployment: Deployment, stage: str, trouble: Trouble, output: str | None = None
+    ) -> bool:
         """Record a failure; after the switch it makes a rollback due, and the commit is blamed."""
         rolls_back = deployment.state == "switched"
-        target = views.good(self._ledger, besides=deployment.release)[:1] if rolls_back else []
+        target = (
+            views.good_releases(self._ledger, besides=deployment.release)[:1] if rolls_back else []
+        )
         if deployment.state == "rolling_back":
             data = {"reason": trouble.reason[:_SAID]}
-            return self._append(_about(events.ROLLBACK_FAILED, deployment, data))
+            return self._append_event(_make_event(events.ROLLBACK_FAILED, deployment, data))
         data = {
             "release": deployment.release,
             "stage": stage,
@@ -173,22 +244,30 @@ class Work:
             "blamed": trouble.blamed,
             "rolls_back": rolls_back,
             "rollback_to": target[0].id if target else None,
-            "said": self._said(stage),
+            "said": self._read_app_output(stage) if output is None else output,
         }
-        batch = [_about(events.FAILED, deployment, data)]
-        if trouble.blamed and deployment.kind == "deploy":
+        batch = [_make_event(events.FAILED, deployment, data)]
+        # A commit that stayed healthy before is not what failed now: its settings are.
+        was_proven = views.is_proven(self._ledger, deployment.commit_id)
+        if trouble.blamed and deployment.kind == "deploy" and not was_proven:
             why = f"{stage}: {trouble.reason}"[:_SAID]
-            blame = {"commit": deployment.commit_id, "reason": why}
-            batch.append(_about(events.QUARANTINED, deployment, blame))
+            for commit in self._list_blamed_commits(deployment):
+                blame = {"commit": commit, "reason": why}
+                batch.append(_make_event(events.QUARANTINED, deployment, blame))
         self._ledger.append(batch)
         return True
 
-    def _said(self, stage: str) -> str:
+    def _list_blamed_commits(self, deployment: Deployment) -> tuple[str, ...]:
+        """Blame what failed before and was deployed again; what stands on top of it is not."""
+        failed_before = views.failed_commits_inside(self._ledger, deployment.id)
+        return failed_before or (deployment.commit_id,)
+
+    def _read_app_output(self, stage: str) -> str:
         """Give the end of what the failing app printed."""
         speaker = self.stage.rehearsal if stage == "staging" else self.stage.holder
-        return "" if stage == "build" else speaker.said()[-_SAID:]
+        return "" if stage in {"build", "before_start"} else speaker.read_output()[-_SAID:]
 
-    def _append(self, event: Event) -> bool:
+    def _append_event(self, event: Event) -> bool:
         self._ledger.append([event])
         return True
 
@@ -196,7 +275,7 @@ class Work:
     def _ledger(self) -> Ledger:
         return self.stage.ledger
 
-    def _release(self, identifier: str) -> Release:
+    def _require_release(self, identifier: str) -> Release:
         release = views.release(self._ledger, identifier)
         assert release is not None  # noqa: S101 - a deployment past its build has one
         return release
@@ -206,7 +285,7 @@ def _not_blamed(error: AstraError) -> Trouble:
     return Trouble(reason=error.detail, blamed=False)
 
 
-def _about(type_: str, deployment: Deployment, data: Mapping[str, Any]) -> Event:
+def _make_event(type_: str, deployment: Deployment, data: Mapping[str, Any]) -> Event:
     """Give an event of a deployment's own story."""
     return Event(
         type=type_,

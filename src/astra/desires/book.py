@@ -5,6 +5,7 @@ Invariants:
   key that nobody has to keep up to date; no job walks over the rows.
 - Below `THRESHOLD` a desire is not listed any more. Nothing has to happen for that, and the chain
   keeps it. Reinforcing brings it back, whether or not `prune` has put it away meanwhile.
+- A desire whose goal is over is closed: fulfilled, or given up. Reopening the goal reopens it.
 - The half-life in force is a record of the chain, so the tables depend on nothing else. A new
   setting counts from the moment it is recorded.
 
@@ -20,11 +21,19 @@ from typing import Any
 
 from astra.desires import model
 from astra.desires.decay import Fading, depth, half_life_seconds
-from astra.desires.model import THRESHOLD, Context, Desire, Filter, Page, fraction
-from astra.desires.views import HALF_LIFE_SET, PRUNED, RECORDED, REINFORCED, folded, likeness
+from astra.desires.model import (
+    CLOSED_STATES,
+    THRESHOLD,
+    Context,
+    Desire,
+    Filter,
+    Page,
+    fraction,
+)
+from astra.desires.views import HALF_LIFE_SET, PRUNED, RECORDED, REINFORCED, fold_text, likeness
 from astra.trusted.kernel.clock import Clock, format_time
 from astra.trusted.kernel.errors import BadInput, Conflict, NotFound, StaleVersion
-from astra.trusted.kernel.ids import from_content, is_id
+from astra.trusted.kernel.ids import id_from_content, is_id
 from astra.trusted.kernel.paging import check_page
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event
@@ -34,7 +43,7 @@ _HALF_LIFE = "half-life"
 _MOST_ATTEMPTS = 20
 _COLUMNS = (
     "d.id, d.text, d.key, d.tags, d.context, d.recorded_at, d.reinforcements, d.reinforced_at,"
-    " d.pruned, d.goal, d.correlation, d.sequence"
+    " d.pruned, d.goal, d.correlation, d.closed, d.sequence"
 )
 
 
@@ -55,31 +64,33 @@ class Desires:
         correlation: str,
     ) -> Desire:
         data = {
-            "text": model.kept_text(text),
+            "text": model.check_text(text),
             "strength": fraction("strength", strength),
-            "tags": model.kept_tags(tags),
-            "context": model.kept_context(context),
+            "tags": model.check_tags(tags),
+            "context": model.check_context(context),
         }
         for _ in range(_MOST_ATTEMPTS):
-            event = self._recording(data, actor, correlation)
+            event = self._make_recorded_event(data, actor, correlation)
             pace, expect = self._pace_if_none()
             try:
                 self.ledger.append([*pace, event], expect={str(event.subject): 0, **expect})
             except StaleVersion:
                 continue
             return replace(self.get(str(event.subject)), strength=data["strength"])
-        raise _busy()
+        raise _make_busy_conflict()
 
-    def listed(
+    def list_desires(
         self, wanted: Filter | None = None, *, limit: int = 10, cursor: str | None = None
     ) -> Page:
         """Give the strongest first; of two equal ones the one recorded first."""
         check_page(limit)
-        fading, moment = self.fading(), self._moment()
-        sql, parameters = _select(wanted or Filter(), fading.halvings_at(moment), cursor)
+        fading, moment = self.read_fading(), self._read_timestamp()
+        sql, parameters = _build_query(wanted or Filter(), fading.halvings_at(moment), cursor)
         rows = self.ledger.query(sql, [*parameters, limit + 1])
-        items = tuple(_desire(row, fading, moment) for row in rows[:limit])
-        return Page(items=items, next=_cursor(rows[limit - 1]) if len(rows) > limit else None)
+        items = tuple(_desire_from_row(row, fading, moment) for row in rows[:limit])
+        return Page(
+            items=items, next=_cursor_from_row(rows[limit - 1]) if len(rows) > limit else None
+        )
 
     def get(self, identifier: str) -> Desire:
         rows = self.ledger.query(
@@ -89,7 +100,7 @@ class Desires:
         if not rows:
             label = identifier if is_id(identifier) else "with that id"
             raise NotFound(f"there is no desire {label}", next_step="astra desires list")
-        return _desire(rows[0], self.fading(), self._moment())
+        return _desire_from_row(rows[0], self.read_fading(), self._read_timestamp())
 
     def reinforce(
         self, identifier: str, amount: float = model.REINFORCEMENT, *, actor: str
@@ -97,7 +108,8 @@ class Desires:
         """Raise what is left of a strength, to 1 at most; it fades from there, from now on."""
         amount = fraction("amount", amount)
         for _ in range(_MOST_ATTEMPTS):
-            version, desire = self._version(identifier), self.get(identifier)
+            version, desire = self._read_version(identifier), self.get(identifier)
+            _refuse_closed(desire)
             strength = min(desire.strength + amount, 1.0)
             data = {"amount": amount, "before": desire.strength, "strength": strength}
             event = Event(
@@ -112,11 +124,11 @@ class Desires:
             except StaleVersion:
                 continue
             return replace(self.get(identifier), strength=strength)
-        raise _busy()
+        raise _make_busy_conflict()
 
     def prune(self, *, actor: str, correlation: str) -> int:
         """Put away what has faded below the threshold; says how many."""
-        least = self.fading().halvings_at(self._moment()) + depth(THRESHOLD)
+        least = self.read_fading().halvings_at(self._read_timestamp()) + depth(THRESHOLD)
         if not self.ledger.query(
             "SELECT 1 FROM desire WHERE pruned = 0 AND key < ? LIMIT 1", [least]
         ):
@@ -139,9 +151,11 @@ class Desires:
         """Record the half-life of the settings where the chain has another one in force."""
         rows = self.ledger.query("SELECT half_life FROM fading")
         if rows and rows[0][0] != half_life_seconds(self.half_life_days):
-            self.ledger.append([self._pace()], expect={_HALF_LIFE: self._version(_HALF_LIFE)})
+            self.ledger.append(
+                [self._make_half_life_event()], expect={_HALF_LIFE: self._read_version(_HALF_LIFE)}
+            )
 
-    def fading(self) -> Fading:
+    def read_fading(self) -> Fading:
         rows = self.ledger.query("SELECT since, halvings, half_life FROM fading")
         return Fading(*rows[0] if rows else (0.0, 0.0, half_life_seconds(self.half_life_days)))
 
@@ -149,38 +163,38 @@ class Desires:
         """Tell the time that counts."""
         return current_time(self.clock.now(), self.ledger.head())
 
-    def _moment(self) -> float:
+    def _read_timestamp(self) -> float:
         return self.now().timestamp()
 
-    def _recording(self, data: dict[str, Any], actor: str, correlation: str) -> Event:
+    def _make_recorded_event(self, data: dict[str, Any], actor: str, correlation: str) -> Event:
         timestamp = format_time(self.now())
         return Event(
             type=RECORDED,
             actor=actor,
             data={**data, "timestamp": timestamp},
             correlation=correlation,
-            subject=from_content("des", data["text"], timestamp, taken=self._taken),
+            subject=id_from_content("des", data["text"], timestamp, taken=self._is_taken),
         )
 
     def _pace_if_none(self) -> tuple[list[Event], dict[str, int]]:
         """Give the record of the half-life that the first desire brings along."""
         if self.ledger.query("SELECT 1 FROM fading"):
             return [], {}
-        return [self._pace()], {_HALF_LIFE: 0}
+        return [self._make_half_life_event()], {_HALF_LIFE: 0}
 
-    def _pace(self) -> Event:
+    def _make_half_life_event(self) -> Event:
         half_life_seconds(self.half_life_days)
         data = {"days": self.half_life_days}
         return Event(type=HALF_LIFE_SET, actor="daemon", data=data, subject=_HALF_LIFE)
 
-    def _taken(self, identifier: str) -> bool:
-        return self._version(identifier) > 0
+    def _is_taken(self, identifier: str) -> bool:
+        return self._read_version(identifier) > 0
 
-    def _version(self, subject: str) -> int:
+    def _read_version(self, subject: str) -> int:
         return self.ledger.version(subject)
 
 
-def _select(wanted: Filter, halvings: float, cursor: str | None) -> tuple[str, list[Any]]:
+def _build_query(wanted: Filter, halvings: float, cursor: str | None) -> tuple[str, list[Any]]:
     """Write the query: a range of the order by key, of all desires or of those with one tag."""
     least = fraction("min_strength", max(wanted.min_strength, 0 if wanted.faded else THRESHOLD))
     source, order, conditions = "desire d", "d", ["d.pruned = 0"]
@@ -188,14 +202,14 @@ def _select(wanted: Filter, halvings: float, cursor: str | None) -> tuple[str, l
     if wanted.tag is not None:
         source, order = "desire_tag t CROSS JOIN desire d USING (sequence)", "t"
         conditions.append("t.tag = ?")
-        parameters.append(folded(wanted.tag.strip()))
+        parameters.append(fold_text(wanted.tag.strip()))
     conditions.append(f"{order}.key >= ?")
     parameters.append(depth(least) + halvings)
     if wanted.search:
         conditions.append("instr(d.folded, ?) > 0")
-        parameters.append(folded(wanted.search))
+        parameters.append(fold_text(wanted.search))
     if cursor is not None:
-        key, sequence = _position(cursor)
+        key, sequence = _parse_cursor(cursor)
         conditions.append(f"{order}.key <= ? AND ({order}.key < ? OR {order}.sequence > ?)")
         parameters += [key, key, sequence]
     sql = (
@@ -205,16 +219,18 @@ def _select(wanted: Filter, halvings: float, cursor: str | None) -> tuple[str, l
     return sql, parameters
 
 
-def _desire(row: tuple[Any, ...], fading: Fading, moment: float) -> Desire:
-    identifier, text, key, tags, context, recorded, count, reinforced, pruned, goal, story, _ = row
+def _desire_from_row(row: tuple[Any, ...], fading: Fading, moment: float) -> Desire:
+    identifier, text, key, tags, context, recorded, count, reinforced, *more = row
+    pruned, goal, story, end_state, _ = more
     active = key >= fading.halvings_at(moment) + depth(THRESHOLD)
+    strength_state = "active" if active else "pruned" if pruned else "faded"
     return Desire(
         id=identifier,
         text=text,
         strength=fading.strength(key, moment),
         tags=tuple(json.loads(tags)),
         context=json.loads(context),
-        state="active" if active else "pruned" if pruned else "faded",
+        state=end_state or strength_state,
         recorded_at=recorded,
         reinforcements=count,
         reinforced_at=reinforced,
@@ -223,12 +239,12 @@ def _desire(row: tuple[Any, ...], fading: Fading, moment: float) -> Desire:
     )
 
 
-def _cursor(row: tuple[Any, ...]) -> str:
+def _cursor_from_row(row: tuple[Any, ...]) -> str:
     """Name a place in the order. Keys do not move, so it stays a place however long one waits."""
     return f"{row[-1]}:{float(row[2]).hex()}"
 
 
-def _position(cursor: str) -> tuple[float, int]:
+def _parse_cursor(cursor: str) -> tuple[float, int]:
     sequence, _, key = cursor.partition(":")
     try:
         position = float.fromhex(key), int(sequence)
@@ -239,5 +255,14 @@ def _position(cursor: str) -> tuple[float, int]:
     return position
 
 
-def _busy() -> Conflict:
+def _refuse_closed(desire: Desire) -> None:
+    if desire.state in CLOSED_STATES:
+        raise Conflict(
+            f"{desire.id} is {desire.state.replace('_', ' ')}: {desire.goal_id} is over",
+            code="desire_closed",
+            next_step="record it anew, if it is wanted again",
+        )
+
+
+def _make_busy_conflict() -> Conflict:
     return Conflict("others are changing the same desire", next_step="try again")

@@ -29,7 +29,7 @@ class IdlePolicy:
 
     def survey(self) -> None:
         hour = format_time(self.desires.now())[:13]
-        top = [_line(desire) for desire in self.desires.listed(limit=TOP).items]
+        top = [_render_desire(desire) for desire in self.desires.list_desires(limit=TOP).items]
         data = {"hour": hour, "top": top, "next": next_hour(hour, self.hours)}
         event = Event(type=SURVEYED, actor="daemon", data=data, key=f"survey:{hour}")
         with suppress(DuplicateKey):
@@ -45,7 +45,7 @@ def next_hour(hour: str, hours: int = 1) -> str:
     return format_time(datetime.fromisoformat(f"{hour[:13]}:00:00Z") + timedelta(hours=hours))
 
 
-def _line(desire: Desire) -> str:
+def _render_desire(desire: Desire) -> str:
     """Show a desire in words. An id on its own would put every survey into the desire's story."""
     text = " ".join(desire.text.split())
     short_text = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"

@@ -14,6 +14,9 @@ from astra.trusted.kernel.masking import redact
 
 THRESHOLD = 0.1
 REINFORCEMENT = 0.2
+FULFILLED, GIVEN_UP = "fulfilled", "given_up"
+CLOSED_STATES = frozenset({FULFILLED, GIVEN_UP})
+"""How a desire ends whose goal is over; before that it is active, faded or pruned."""
 LONGEST_TEXT, LONGEST_TAG, MOST_TAGS, LONGEST_CONTEXT = 2_000, 64, 20, 8_000
 LONGEST_SEARCH = 200
 Context = str | Mapping[str, Any] | None
@@ -52,7 +55,7 @@ class Filter:
     faded: bool = False
 
 
-def kept_text(text: str) -> str:
+def check_text(text: str) -> str:
     clean_text = text.strip()
     canonical.encode(clean_text)
     if not clean_text or len(clean_text) > LONGEST_TEXT or "\0" in clean_text:
@@ -64,7 +67,7 @@ def kept_text(text: str) -> str:
     return str(redact(clean_text))
 
 
-def kept_tags(tags: Sequence[str]) -> list[str]:
+def check_tags(tags: Sequence[str]) -> list[str]:
     clean_tags = list(dict.fromkeys(tag.strip() for tag in tags))
     canonical.encode(clean_tags)
     if len(clean_tags) > MOST_TAGS or any(
@@ -78,7 +81,7 @@ def kept_tags(tags: Sequence[str]) -> list[str]:
     return [str(redact(tag)) for tag in clean_tags]
 
 
-def kept_context(context: Context) -> Any:
+def check_context(context: Context) -> Any:
     if len(canonical.encode(context)) > LONGEST_CONTEXT:
         raise BadInput(
             f"the context of a desire takes at most {LONGEST_CONTEXT:,} bytes",

@@ -20,26 +20,27 @@ from astra.trusted.ledger.timekeeping import CLOCK_ACCEPTED
 
 RECORDED, REINFORCED = "desire_recorded", "desire_reinforced"
 PRUNED, PROMOTED = "desires_pruned", "desire_promoted"
+CLOSED, REOPENED = "desire_closed", "desire_reopened"
 HALF_LIFE_SET = "desire_half_life_set"
 _HALVINGS = "(SELECT halvings + (? - since) / half_life FROM fading)"
 
 
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     """Give a text as it is searched: without the difference of case and of look-alike forms."""
     return unicodedata.normalize("NFKC", text).casefold()
 
 
 def likeness(text: str) -> str:
     """Name what two texts share that say the same words."""
-    normalised = " ".join(re.findall(r"\w+", folded(text))) or folded(text)
+    normalised = " ".join(re.findall(r"\w+", fold_text(text))) or fold_text(text)
     return hashlib.sha256(normalised.encode()).hexdigest()[:16]
 
 
-def _apply(record: Record) -> Iterator[Statement]:
+def _apply_record(record: Record) -> Iterator[Statement]:
     yield from _EFFECTS[record.type](record, datetime.fromisoformat(record.time).timestamp())
 
 
-def _recorded(record: Record, moment: float) -> Iterator[Statement]:
+def _insert_desire(record: Record, moment: float) -> Iterator[Statement]:
     data = record.data
     doublings = depth(data["strength"])
     yield (
@@ -50,7 +51,7 @@ def _recorded(record: Record, moment: float) -> Iterator[Statement]:
             doublings,
             moment,
             data["text"],
-            folded(data["text"]),
+            fold_text(data["text"]),
             likeness(data["text"]),
             json.dumps(data["tags"]),
             json.dumps(data["context"]),
@@ -58,22 +59,34 @@ def _recorded(record: Record, moment: float) -> Iterator[Statement]:
             record.correlation,
         ),
     )
-    for tag in sorted({folded(tag) for tag in data["tags"]}):
+    for tag in sorted({fold_text(tag) for tag in data["tags"]}):
         yield _INSERT_TAG, (tag, record.sequence, doublings, moment)
 
 
-def _reinforced(record: Record, moment: float) -> Iterator[Statement]:
+def _reinforce_desire(record: Record, moment: float) -> Iterator[Statement]:
     doublings = depth(record.data["strength"])
     yield _REINFORCE, (doublings, moment, record.time, record.subject)
     yield _REINFORCE_TAGS, (doublings, moment, record.subject)
 
 
-def _pruned(record: Record, moment: float) -> Iterator[Statement]:
+def _prune_desires(record: Record, moment: float) -> Iterator[Statement]:
     yield _PRUNE, (record.sequence, depth(record.data["threshold"]), moment)
 
 
-def _promoted(record: Record, _moment: float) -> Iterator[Statement]:
+def _set_goal(record: Record, _moment: float) -> Iterator[Statement]:
     yield "UPDATE desire SET goal = ? WHERE id = ?", (record.data["goal"], record.subject)
+
+
+def _close_desire(record: Record, _moment: float) -> Iterator[Statement]:
+    """Take a desire off the lists: its goal is over, and it is wanted no more."""
+    yield (
+        "UPDATE desire SET closed = ?, pruned = ? WHERE id = ?",
+        (record.data["outcome"], record.sequence, record.subject),
+    )
+
+
+def _reopen_desire(record: Record, _moment: float) -> Iterator[Statement]:
+    yield "UPDATE desire SET closed = '', pruned = 0 WHERE id = ?", (record.subject,)
 
 
 def _half_life_set(record: Record, moment: float) -> Iterator[Statement]:
@@ -87,10 +100,12 @@ def _clock_accepted(_record: Record, moment: float) -> Iterator[Statement]:
 
 
 _EFFECTS = {
-    RECORDED: _recorded,
-    REINFORCED: _reinforced,
-    PRUNED: _pruned,
-    PROMOTED: _promoted,
+    RECORDED: _insert_desire,
+    REINFORCED: _reinforce_desire,
+    PRUNED: _prune_desires,
+    PROMOTED: _set_goal,
+    CLOSED: _close_desire,
+    REOPENED: _reopen_desire,
     HALF_LIFE_SET: _half_life_set,
     CLOCK_ACCEPTED: _clock_accepted,
 }
@@ -102,7 +117,7 @@ _SET_HALF_LIFE = """
 """
 _INSERT = f"""
     INSERT INTO desire
-    VALUES (?, ?, ? + {_HALVINGS}, 0, ?, ?, ?, ?, ?, ?, 0, NULL, NULL, ?)
+    VALUES (?, ?, ? + {_HALVINGS}, 0, ?, ?, ?, ?, ?, ?, 0, NULL, NULL, ?, '')
 """  # noqa: S608 - fixed text
 _INSERT_TAG = f"INSERT INTO desire_tag VALUES (?, ?, ? + {_HALVINGS})"  # noqa: S608 - fixed text
 _REINFORCE = f"""
@@ -126,7 +141,7 @@ PROJECTION = Projection(
             sequence INTEGER PRIMARY KEY, id TEXT UNIQUE, key REAL, pruned INTEGER,
             text TEXT, folded TEXT, likeness TEXT, tags TEXT, context TEXT,
             recorded_at TEXT, reinforcements INTEGER, reinforced_at TEXT, goal TEXT,
-            correlation TEXT
+            correlation TEXT, closed TEXT
         )""",
         "CREATE INDEX desire_order ON desire (pruned, key DESC, sequence)",
         "CREATE INDEX desire_likeness ON desire (likeness)",
@@ -135,6 +150,6 @@ PROJECTION = Projection(
         ) WITHOUT ROWID""",
         "CREATE INDEX desire_tag_order ON desire_tag (tag, key DESC, sequence)",
     ),
-    _apply,
+    _apply_record,
     types=frozenset(_EFFECTS),
 )

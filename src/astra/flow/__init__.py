@@ -21,23 +21,48 @@ something ended, or when the next thing falls due.
 | drafts        | plans that a model is to draft          | 2       | plans are off           |
 | plan-files    | a look at files that plans exported     | 1       | never                   |
 | announcements | messages of plans, a minute old         | 1       | never                   |
+| goals         | adopted goals; tasks whose predecessors | 10      | the persona is off, or  |
+|               | are over; what they wait for; what a    |         | all work is stopped     |
+|               | dead daemon left; success criteria      |         |                         |
+| research      | research sessions that a dead daemon    | 1       | the persona is off, or  |
+|               | left open                               |         | all work is stopped     |
 | deployments   | the step that the state of the open     | 1       | all work is stopped     |
 |               | deployment asks for (`deployments.work` |         |                         |
-|               | has that table); then a push; then a    |         |                         |
-|               | look at the app, every second           |         |                         |
+|               | has that table); then a look at the     |         |                         |
+|               | app, every second                       |         |                         |
+| pushes        | the commit of the newest release that   | 1       | all work is stopped     |
+|               | settled, until its push is over         |         |                         |
 | app-egress    | what the app connected to, every five   | 1       | never                   |
 |               | seconds                                 |         |                         |
 | notifications | notices of the last hour that a channel | 1       | never                   |
 |               | has not taken                           |         |                         |
 | witness       | checkpoints that the witness does not   | 1       | never                   |
 |               | have                                    |         |                         |
+| stop          | a stop of another machine that is to be | 1       | never                   |
+|               | carried out or let go of here           |         |                         |
+| sync          | a look at the upstream, as often as the | 1       | all work is stopped     |
+|               | signed configuration says               |         |                         |
+| clone         | the agent's clone, until it has what    | 1       | all work is stopped, or |
+|               | the trusted branch moved to             |         | the sandbox is off      |
+| alerts        | a look at alert rules, every half       | 1       | never                   |
+|               | minute                                  |         |                         |
 | refusals      | a look for counts of refusals, every    | 1       | never                   |
 |               | half minute                             |         |                         |
+| beliefs       | beliefs that outcomes moved since the   | 1       | never                   |
+|               | last look                               |         |                         |
+| servers       | servers whose tools nobody looked at    | 4       | all work is stopped, or |
+|               | since they were signed for; then a look |         | the ledger is held      |
+|               | for those to be ended, every 5 seconds  |         |                         |
 
-A firing is claimed by an append that one process wins (`schedules.claims`); everything else is
-claimed by being in a worker's hand, because one process owns a data root. Lanes are described in
-`lanes` and `firings`; whatever they run may take as long as it takes, and no lane waits for
-another.
+Where several machines share a chain, a lane works on the one that holds its lease (`Lane.lease`):
+most under one lease, deployments and pushes under that of the app; witness, clone, servers,
+refusals, app-egress and stop work on each machine. What a lane appends carries the epoch of the
+lease, and an append under one that is over is refused (`trusted.ledger.fencing`).
+
+A firing and a task of a goal are claimed by an append that one process wins (`schedules.claims`,
+`goals.running`); everything else is claimed by being in a worker's hand, because one process owns a
+data root. Lanes are described in `lanes` and `firings`; whatever they run may take as long as it
+takes, and no lane waits for another.
 
 The steps of the lanes quick and changes are rows of the index, kept by a projection of this table.
 Each row says: while an entity is in this state, this step falls due at this time. Rebuild the index
@@ -50,6 +75,14 @@ and the list is the same.
 | approval  | approved             | expire             | at its expiry                       |
 | schedule  | approved             | export-token       | at once                             |
 | promotion | approved             | create-goal        | at once                             |
+| desire    | signed with its goal | adopt-desire       | at once                             |
+| goal      | proposed, unplanned  | plan-goal          | at once                             |
+| deploy-   | taken back           | propose-repair     | at once                             |
+| ment      |                      |                    |                                     |
+| goal      | planned, of a        | settle-repair      | at once                             |
+|           | rollback             |                    |                                     |
+| goal's    | approved             | adopt-goal         | at once                             |
+| approval  |                      |                    |                                     |
 | desires   | one is above 0.1     | survey             | at the next full hour, then when    |
 |           |                      |                    | the survey before says (hourly)     |
 | change    | proposed, or renewed | scan               | at once                             |
@@ -61,6 +94,7 @@ and the list is the same.
 | change    | merged, with deploy  | deploy             | at once                             |
 | change    | its release taken    | record-rollback    | at once                             |
 |           | back                 |                    |                                     |
+| sync      | approved             | bring-in           | at once                             |
 | plan      | awaiting_approval    | ask-approval       | at once                             |
 | plan's    | approved             | approve-plan       | at once                             |
 | approval  | rejected             | reject-plan        | at once                             |
@@ -74,9 +108,9 @@ from the request on, without a time, and gets one when the operator approves.
 runs beside it. A `test` that runs while somebody decides on its change is cut short.
 
 What falls due is said by one module for each domain (`of_approvals`, `of_desires`, `of_changes`,
-`of_plans`); what a step does, by `steps`. Schedules, plans at work, deployments and notifications
-are due by rows of their own domains, which the lanes ask for: what is due among a million schedules
-is an index range.
+`of_goals`, `of_plans`); what a step does, by `steps`. Schedules, plans and goals at work,
+deployments and notifications are due by rows of their own domains, which the lanes ask for: what is
+due among a million schedules is an index range.
 """
 
 from astra.flow.background import Background
@@ -84,10 +118,12 @@ from astra.flow.due import CHANGES, QUICK, TEST, DueStep, due_steps, next_due
 from astra.flow.firings import FIRINGS, JOBS, ClaimedFirings
 from astra.flow.lane import Lane, WorkItem
 from astra.flow.lanes import (
+    ALERTS,
     ANNOUNCEMENTS,
     APP_EGRESS,
     DEPLOYMENTS,
     DRAFTS,
+    GOALS,
     NOTIFICATIONS,
     OF_PLANS,
     PLAN_FILES,
@@ -95,15 +131,17 @@ from astra.flow.lanes import (
     WITNESS,
 )
 from astra.flow.projection import PROJECTION
-from astra.flow.steps import ChangeWork, Domains, for_changes, for_domains
+from astra.flow.steps import ChangeWork, Domains, make_change_runner, make_domain_runner
 
 __all__ = [
+    "ALERTS",
     "ANNOUNCEMENTS",
     "APP_EGRESS",
     "CHANGES",
     "DEPLOYMENTS",
     "DRAFTS",
     "FIRINGS",
+    "GOALS",
     "JOBS",
     "NOTIFICATIONS",
     "OF_PLANS",
@@ -121,7 +159,7 @@ __all__ = [
     "Lane",
     "WorkItem",
     "due_steps",
-    "for_changes",
-    "for_domains",
+    "make_change_runner",
+    "make_domain_runner",
     "next_due",
 ]

@@ -14,16 +14,25 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from astra.flow.lane import Lane, WorkItem
-from astra.flow.pauses import FIRST_PAUSE, FailureLog, Rest
+from astra.flow.pauses import FIRST_PAUSE, MOST_LOST_RACES, FailureLog, Rest
 from astra.trusted.kernel.clock import Clock, parse_time
-from astra.trusted.kernel.errors import AstraError
+from astra.trusted.kernel.errors import AstraError, DuplicateKey, StaleVersion
 from astra.trusted.kernel.text import one_line
+from astra.trusted.ledger.fencing import LeaseLost, bind_fence, work_under
 from astra.trusted.ledger.ports import Ledger
+from astra.trusted.stop.machines import Term
 
 _SHORTEST_SLEEP = 0.05
 _LOOK_AT_NEEDLESS = 1.0
 _LONGEST_LANE_PAUSE = 10.0
 _log = logging.getLogger("astra.background")
+
+
+_LOOK_FOR_LEASE = 0.5
+
+
+def _stand_alone(_lease: str) -> Term | None:
+    return Term()
 
 
 @dataclass(kw_only=True)
@@ -34,6 +43,8 @@ class LaneAtWork:
     seconds: Callable[[], float]
     stopping: threading.Event
     woken: threading.Event
+    find_term: Callable[[str], Term | None] = _stand_alone
+    _term: Term | None = field(default=None, init=False)
     _running: dict[str, WorkItem] = field(default_factory=dict[str, WorkItem], init=False)
     _threads: set[threading.Thread] = field(default_factory=set[threading.Thread], init=False)
     _rests: dict[str, Rest] = field(default_factory=dict[str, Rest], init=False)
@@ -48,17 +59,17 @@ class LaneAtWork:
     # What others ask
 
     @property
-    def running(self) -> int:
+    def running_count(self) -> int:
         return len(self._running)
 
     @property
     def trouble(self) -> str:
         """Say what fails now: the lane itself, or the item that rests longest."""
-        resting = [rest for rest in list(self._rests.values()) if rest.why]
+        resting = [backoff for backoff in list(self._rests.values()) if backoff.why]
         return self._own_rest.why or max(resting, key=lambda rest: rest.seconds, default=Rest()).why
 
-    def needed(self) -> bool:
-        return self.running > 0 or self.lane.holds_daemon()
+    def is_needed(self) -> bool:
+        return self.running_count > 0 or (self._leads() is not None and self.lane.holds_daemon())
 
     # What the loop calls
 
@@ -68,18 +79,18 @@ class LaneAtWork:
         if woken:
             self._look_at = min(self._look_at, self._looked_at + self.lane.breath)
         if now >= max(self._look_at, self._own_rest.until):
-            self._look_at = now + self._looked(now)
+            self._look_at = now + self._hand_out_or_rest(now)
             self._looked_at = now
         return max(self._look_at, self._own_rest.until) - now
 
     def run_due(self) -> int:
         """Run what is due now, in this thread, until nothing is; says how many items."""
         count = 0
-        while not self.stopping.is_set():
-            item = next(iter(self._ready(self.lane.due(), frozenset())), None)
-            if item is None or not self._take(item):
+        while not self.stopping.is_set() and self._begin_term() is not None:
+            item = next(iter(self._find_startable(self.lane.due(), frozenset())), None)
+            if item is None or not self._claim_item(item):
                 break
-            self._finish(item)
+            self._run_in_thread(item)
             count += 1
         return count
 
@@ -95,17 +106,17 @@ class LaneAtWork:
         try:
             self.lane.finish_claims()
         except Exception as error:  # noqa: BLE001 - the other lanes still leave in order
-            self._report(self.lane.name, error)
+            self._log_unforeseen(self.lane.name, error)
 
     # Looking
 
-    def _looked(self, now: float) -> float:
+    def _hand_out_or_rest(self, now: float) -> float:
         try:
             pause = self._hand_out()
             self._own_rest = Rest()
         except Exception as error:  # noqa: BLE001 - whatever it is, the other lanes go on
-            self._own_rest.for_longer(now, _describe(error), _LONGEST_LANE_PAUSE)
-            self._report(self.lane.name, error)
+            self._own_rest.extend_rest(now, _describe_error(error), _LONGEST_LANE_PAUSE)
+            self._log_unforeseen(self.lane.name, error)
             return self._own_rest.seconds
         return pause
 
@@ -113,15 +124,33 @@ class LaneAtWork:
         """Start what is ready; gives the seconds after which something may have changed.
 
         What was in hand before asking is left out, even if it ended meanwhile: the answer may be
-        from before that end.
+        from before that end. Nothing is asked while another machine leads this kind of work.
         """
+        term = self._begin_term()
+        if term is None:
+            return _LOOK_FOR_LEASE
+        with work_under(term.fence):
+            return self._hand_out_due()
+
+    def _leads(self) -> Term | None:
+        return self.find_term(self.lane.lease) if self.lane.lease else Term()
+
+    def _begin_term(self) -> Term | None:
+        """Give the term in which this machine leads; a new one begins with what the chain says."""
+        term = self._leads()
+        if term is not None and term != self._term:
+            self.lane.begin_term()
+            self._term = term
+        return term
+
+    def _hand_out_due(self) -> float:
         with self._lock:
             running = list(self._running.values())
         due = self.lane.due()
         needless = self._end_needless(running, due)
-        for item in self._ready(due, {item.worked_on for item in running}):
-            if self._take(item):
-                self._start(item)
+        for item in self._find_startable(due, {item.entity_id for item in running}):
+            if self._claim_item(item):
+                self._start_thread(item)
         return min(self._until_next(), _LOOK_AT_NEEDLESS if needless else self.lane.look_again)
 
     def _end_needless(self, running: Sequence[WorkItem], due: Sequence[WorkItem]) -> bool:
@@ -132,7 +161,9 @@ class LaneAtWork:
             end()
         return bool(endings)
 
-    def _ready(self, due: Sequence[WorkItem], busy: AbstractSet[str]) -> Iterator[WorkItem]:
+    def _find_startable(
+        self, due: Sequence[WorkItem], busy: AbstractSet[str]
+    ) -> Iterator[WorkItem]:
         """Give what may start now. Items that are due no more stop resting."""
         keys, now = {item.key for item in due}, self.seconds()
         for key in [key for key in list(self._rests) if key not in keys]:
@@ -140,35 +171,38 @@ class LaneAtWork:
         ready = [
             item
             for item in due
-            if item.worked_on not in busy and self._rests.get(item.key, Rest()).until <= now
+            if item.entity_id not in busy and self._rests.get(item.key, Rest()).until <= now
         ]
-        if ready and self.running < self.lane.workers and not self.lane.closed():
+        if ready and self.running_count < self.lane.workers and not self.lane.closed():
             yield from ready
 
     def _until_next(self) -> float:
         now = self.seconds()
-        pauses = [rest.until - now for rest in list(self._rests.values()) if rest.until > now]
-        coming = self.lane.next_due() if self.running < self.lane.workers else None
-        if coming is not None:
-            pauses.append((parse_time(coming) - self.clock.now()).total_seconds())
+        pauses = [
+            backoff.until - now for backoff in list(self._rests.values()) if backoff.until > now
+        ]
+        next_due = self.lane.next_due() if self.running_count < self.lane.workers else None
+        if next_due is not None:
+            pauses.append((parse_time(next_due) - self.clock.now()).total_seconds())
         soonest = min(pauses, default=self.lane.look_again)
         return min(max(soonest, _SHORTEST_SLEEP), self.lane.look_again)
 
     # Running
 
-    def _take(self, item: WorkItem) -> bool:
+    def _claim_item(self, item: WorkItem) -> bool:
         """Put an item into a free hand, unless it or its entity is in one already."""
         with self._lock:
-            entities = {running.worked_on for running in self._running.values()}
-            taken = item.key in self._running or item.worked_on in entities
-            if taken or len(self._running) >= self.lane.workers or self.stopping.is_set():
+            entities = {running.entity_id for running in self._running.values()}
+            is_taken = item.key in self._running or item.entity_id in entities
+            if is_taken or len(self._running) >= self.lane.workers or self.stopping.is_set():
                 return False
             self._running[item.key] = item
             return True
 
-    def _start(self, item: WorkItem) -> None:
+    def _start_thread(self, item: WorkItem) -> None:
         name = f"{self.lane.name}-{item.action}"
-        thread = threading.Thread(target=self._finish, args=[item], name=name, daemon=True)
+        fenced_work = bind_fence(lambda: self._run_in_thread(item))
+        thread = threading.Thread(target=fenced_work, name=name, daemon=True)
         self._threads.add(thread)
         try:
             thread.start()
@@ -176,10 +210,10 @@ class LaneAtWork:
             self._put_back(item, thread)
             raise
 
-    def _finish(self, item: WorkItem) -> None:
+    def _run_in_thread(self, item: WorkItem) -> None:
         try:
             if not self.stopping.is_set():
-                self._run(item)
+                self._run_item(item)
         finally:
             self._put_back(item, threading.current_thread())
             self.woken.set()
@@ -189,12 +223,12 @@ class LaneAtWork:
             self._running.pop(item.key, None)
             self._threads.discard(thread)
 
-    def _run(self, item: WorkItem) -> None:
+    def _run_item(self, item: WorkItem) -> None:
         head = self.ledger.head().sequence
         try:
             item.run()
         except Exception as error:  # noqa: BLE001 - whatever it was, it is recorded and shown
-            self._failed(item, error)
+            self._record_failure(item, error)
         else:
             self._went_well(item, moved=self.ledger.head().sequence != head)
 
@@ -204,23 +238,33 @@ class LaneAtWork:
         if pause:
             self._rests[item.key] = Rest(pause, self.seconds() + pause)
 
-    def _failed(self, item: WorkItem, error: Exception) -> None:
-        """Let an item rest for longer each time; its first failure is recorded."""
-        rest = self._rests.setdefault(item.key, Rest())
-        first, why = not rest.why, _describe(error)
-        rest.seconds = 0.0 if first else rest.seconds
+    def _record_failure(self, item: WorkItem, error: Exception) -> None:
+        """Let an item rest for longer each time; its first failure is recorded.
+
+        That a door or another lane wrote first is no failure: the item looks again, unless it
+        never gets to write.
+        """
+        backoff = self._rests.setdefault(item.key, Rest())
+        if isinstance(error, LeaseLost):
+            backoff.rest_after_race(self.seconds())
+            return
+        if isinstance(error, StaleVersion | DuplicateKey) and backoff.lost_races < MOST_LOST_RACES:
+            backoff.rest_after_race(self.seconds())
+            return
+        first, why = not backoff.why, _describe_error(error)
+        backoff.seconds = 0.0 if first else backoff.seconds
         text = f"{item.label}: {one_line(why, 300)}"
-        rest.for_longer(self.seconds(), text, self.lane.longest_pause)
-        self._report(f"{self.lane.name}: {item.action}", error)
+        backoff.extend_rest(self.seconds(), text, self.lane.longest_pause)
+        self._log_unforeseen(f"{self.lane.name}: {item.action}", error)
         if first and self.lane.failure:
             with contextlib.suppress(AstraError):  # the status shows it all the same
                 self.ledger.append([self.lane.failure(item, why)], lazy=True)
 
-    def _report(self, what: str, error: Exception) -> None:
+    def _log_unforeseen(self, what: str, error: Exception) -> None:
         """Log what nobody foresaw, with its place; what was foreseen is in the status."""
         if not isinstance(error, AstraError):
-            self._failures.tell(what, error, self.seconds())
+            self._failures.log_failure(what, error, self.seconds())
 
 
-def _describe(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     return error.detail if isinstance(error, AstraError) else f"{type(error).__name__}: {error}"

@@ -16,6 +16,7 @@ from astra.flow.lane import Lane
 from astra.flow.pauses import FailureLog
 from astra.trusted.kernel.clock import Clock
 from astra.trusted.ledger.ports import Ledger
+from astra.trusted.stop.machines import Alone, Machines
 
 _WAKE_EVERY = 0.05
 _LONGEST_WAIT, _PAUSE = 30.0, 1.0
@@ -30,8 +31,13 @@ class Background:
         *,
         woken: threading.Event | None = None,
         seconds: Callable[[], float] = time.monotonic,
+        machines: Machines | None = None,
     ) -> None:
-        """Put lanes together; `woken` is set by whoever claims work for a lane elsewhere."""
+        """Put lanes together; `woken` is set by whoever claims work for a lane elsewhere.
+
+        Where `machines` share the chain, a lane works while this one holds its lease.
+        """
+        find_term = (machines or Alone()).find_term
         self._ledger = ledger
         self._woken = woken or threading.Event()
         self._stopping = threading.Event()
@@ -44,11 +50,12 @@ class Background:
                 seconds=seconds,
                 stopping=self._stopping,
                 woken=self._woken,
+                find_term=find_term,
             )
             for lane in lanes
         }
         self._threads = [
-            threading.Thread(target=self._loop, name="background", daemon=True),
+            threading.Thread(target=self._run_loop, name="background", daemon=True),
             threading.Thread(target=self._follow_ledger, name="background-ledger", daemon=True),
         ]
 
@@ -81,19 +88,23 @@ class Background:
     def lanes(self) -> tuple[str, ...]:
         return tuple(self._lanes)
 
-    def needed(self) -> bool:
-        """Tell whether something runs, or the daemon has to stay for what will."""
-        return any(at_work.needed() for at_work in self._lanes.values())
+    def is_alive(self) -> bool:
+        """Tell whether its threads run: once started, they end only when the daemon leaves."""
+        return all(thread.is_alive() for thread in self._threads)
 
-    def running(self, *lanes: str) -> int:
-        return sum(self._lanes[name].running for name in lanes)
+    def is_needed(self) -> bool:
+        """Tell whether something runs, or the daemon has to stay for what will."""
+        return any(at_work.is_needed() for at_work in self._lanes.values())
+
+    def count_running(self, *lanes: str) -> int:
+        return sum(self._lanes[name].running_count for name in lanes)
 
     def trouble(self, *lanes: str) -> str:
         """Say what fails now in the first of these lanes that has trouble."""
         troubles = (self._lanes[name].trouble for name in lanes or self._lanes)
         return next((trouble for trouble in troubles if trouble), "")
 
-    def _loop(self) -> None:
+    def _run_loop(self) -> None:
         woken = True
         while not self._stopping.is_set():
             self._woken.clear()
@@ -106,7 +117,7 @@ class Background:
             try:
                 position = _last_indexed(self._ledger)
             except Exception as error:  # noqa: BLE001 - the lanes look again without it
-                self._failures.tell("following the ledger", error, time.monotonic())
+                self._failures.log_failure("following the ledger", error, time.monotonic())
                 self._stopping.wait(_PAUSE)
                 continue
             self._woken.set()

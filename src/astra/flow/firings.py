@@ -28,7 +28,7 @@ class ClaimedFirings:
         self._quick: dict[str, Handed] = {}
         self._slow: dict[str, Handed] = {}
         self._claimed = 0
-        executor.hand_out = self._put
+        executor.hand_out = self._enqueue_handed
 
     @property
     def claimed(self) -> int:
@@ -39,13 +39,14 @@ class ClaimedFirings:
         return (
             Lane(
                 name=FIRINGS,
-                due=self._due,
+                due=self._claim_due,
                 next_due=self.executor.next_due,
                 workers=WORKERS,
-                holds_daemon=self._needed,
+                holds_daemon=self._is_needed,
                 finish_claims=self._finish_claims,
                 breath=0.0,
                 look_again=_LOOK_AGAIN,
+                begin_term=self._begin_term,
             ),
             Lane(
                 name=JOBS,
@@ -55,36 +56,47 @@ class ClaimedFirings:
             ),
         )
 
-    def _due(self) -> Sequence[WorkItem]:
+    def _claim_due(self) -> Sequence[WorkItem]:
         """Claim what is due while there is room, and give everything that no worker has yet."""
         if not self._settled:
-            return [_item("settle", "firings", self._settle)]
+            return [_make_item("settle", "firings", self._settle_all)]
         if (room := BATCH - self._claimed) >= CHUNK:
             self.executor.run_due(room)
-        left = [
-            _item("settle", identifier, self._settling(identifier))
+        unsettled_items = [
+            _make_item("settle", identifier, self._defer_settle(identifier))
             for identifier in list(self.executor.unsettled)
         ]
         with self._lock:
             quick = list(self._quick)
-        return [*left, *(_item("run", key, self._performing(key)) for key in quick)]
+        return [
+            *unsettled_items,
+            *(_make_item("run", key, self._defer_perform(key)) for key in quick),
+        ]
 
     def _due_jobs(self) -> Sequence[WorkItem]:
         with self._lock:
             slow = list(self._slow)
-        return [_item("start", key, self._submitting(key)) for key in slow]
+        return [_make_item("start", key, self._defer_submit(key)) for key in slow]
 
-    def _needed(self) -> bool:
+    def _is_needed(self) -> bool:
         """Tell whether a schedule will be due one day, or something runs right now."""
         if self._claimed or views.counts(self.executor.ledger)["open"]:
             return True
         return not self.executor.closed() and self.executor.next_due() is not None
 
-    def _settle(self) -> None:
+    def _begin_term(self) -> None:
+        """Settle anew: what was claimed in an earlier term is another machine's by now."""
+        with self._lock:
+            self._claimed -= sum(handed.firings for handed in self._quick.values())
+            self._quick.clear()
+            self._slow.clear()
+            self._settled = False
+
+    def _settle_all(self) -> None:
         self.executor.settle()
         self._settled = True
 
-    def _put(self, handed: Handed) -> None:
+    def _enqueue_handed(self, handed: Handed) -> None:
         with self._lock:
             if handed.slow:
                 self._slow[handed.key] = handed
@@ -93,22 +105,22 @@ class ClaimedFirings:
                 self._claimed += handed.firings
         self._woken.set()
 
-    def _settling(self, identifier: str) -> Callable[[], None]:
+    def _defer_settle(self, identifier: str) -> Callable[[], None]:
         return lambda: self.executor.settle_firing(identifier)
 
-    def _performing(self, key: str) -> Callable[[], None]:
-        return lambda: self._perform(key)
+    def _defer_perform(self, key: str) -> Callable[[], None]:
+        return lambda: self._perform_claimed(key)
 
     def _finish_claims(self) -> None:
         with self._lock:
             keys = list(self._quick)
         for key in keys:
-            self._perform(key)
+            self._perform_claimed(key)
 
-    def _submitting(self, key: str) -> Callable[[], None]:
-        return lambda: self._submit(key)
+    def _defer_submit(self, key: str) -> Callable[[], None]:
+        return lambda: self._submit_claimed(key)
 
-    def _perform(self, key: str) -> None:
+    def _perform_claimed(self, key: str) -> None:
         """Run what was claimed, once: it is taken out before it begins."""
         with self._lock:
             handed = self._quick.pop(key, None)
@@ -120,7 +132,7 @@ class ClaimedFirings:
             with self._lock:
                 self._claimed -= handed.firings
 
-    def _submit(self, key: str) -> None:
+    def _submit_claimed(self, key: str) -> None:
         """Hand a firing to the engine; it stays due until the engine has it."""
         if handed := self._slow.get(key):
             handed.run()
@@ -128,5 +140,5 @@ class ClaimedFirings:
             self._slow.pop(key, None)
 
 
-def _item(action: str, subject: str, run: Callable[[], None]) -> WorkItem:
+def _make_item(action: str, subject: str, run: Callable[[], None]) -> WorkItem:
     return WorkItem(key=f"{action} {subject}", action=action, subject=subject, run=run)

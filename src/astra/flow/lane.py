@@ -10,12 +10,14 @@ from dataclasses import dataclass
 
 from astra.trusted.ledger.record import Event
 
+WORK_LEASE, APP_LEASE, EACH_MACHINE = "background", "app", ""
 
-def _never() -> bool:
+
+def _return_false() -> bool:
     return False
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     pass
 
 
@@ -44,7 +46,7 @@ class WorkItem:
         return f"{self.action} of {self.subject}"
 
     @property
-    def worked_on(self) -> str:
+    def entity_id(self) -> str:
         return self.entity or self.subject
 
 
@@ -60,13 +62,13 @@ class Lane:
     workers: int = 1
     closed: Callable[[], str] = str
     """Says why nothing of it may run now."""
-    holds_daemon: Callable[[], bool] = _never
+    holds_daemon: Callable[[], bool] = _return_false
     """Tells whether the daemon has to stay for it."""
     failure: Callable[[WorkItem, str], Event] | None = None
     """Describes the first failure of an item, where that is to be recorded."""
-    leave: Callable[[], None] = _nothing
+    leave: Callable[[], None] = _do_nothing
     """Asks what runs to come to an end, because the daemon leaves."""
-    finish_claims: Callable[[], None] = _nothing
+    finish_claims: Callable[[], None] = _do_nothing
     """Runs what was claimed and not begun when the daemon leaves: nobody else knows of it."""
     grace: float | None = None
     """How many seconds the daemon waits for what runs when it leaves; None: to its end."""
@@ -76,3 +78,7 @@ class Lane:
     """How many seconds are between two looks at most: a clock may be set, a machine may sleep."""
     longest_pause: float = 300.0
     """The longest pause before something that failed is tried again."""
+    lease: str = WORK_LEASE
+    """Which lease its work is done under where several machines share a chain; empty: on each."""
+    begin_term: Callable[[], None] = _do_nothing
+    """Forgets what it knew when this machine begins to lead: another one did the work meanwhile."""

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from astra.deployments import events as deployments
 from astra.flow import rows
 from astra.flow.due import CHANGES, TEST
+from astra.flow.of_goals import REPAIR_STEP
 from astra.trusted.changes import model as changes
 from astra.trusted.ledger.projection import Statement
 from astra.trusted.ledger.record import Record
@@ -32,20 +33,20 @@ def _change_merged(record: Record) -> Iterator[Statement]:
     yield from _change_due("deploy")(record) if record.data["deploy"] else _change_rests(record)
 
 
-def _deploying(record: Record) -> Iterator[Statement]:
+def _finish_deploy(record: Record) -> Iterator[Statement]:
     if change := record.data["change"]:
-        yield rows.done(change, "deploy")
+        yield rows.delete_step(change, "deploy")
         yield (
             (
                 "INSERT INTO deployed_change VALUES"
-                " (?, ?, EXISTS (SELECT 1 FROM deployed_change WHERE change = ? AND taken_back))"
+                " (?, ?, EXISTS (SELECT 1 FROM deployed_change WHERE change = ? AND taken_back), ?)"
             ),
-            (record.data["deployment"], change, change),
+            (record.data["deployment"], change, change, record.data["release"]),
         )
 
 
-def _declined(record: Record) -> Iterator[Statement]:
-    yield rows.done(record.data["change"], "deploy")
+def _drop_deploy(record: Record) -> Iterator[Statement]:
+    yield rows.delete_step(record.data["change"], "deploy")
 
 
 def _taken_back(record: Record) -> Iterator[Statement]:
@@ -56,6 +57,22 @@ def _taken_back(record: Record) -> Iterator[Statement]:
         ),
         (record.time, CHANGES, record.data["deployment"]),
     )
+    yield rows.upsert(record, REPAIR_STEP, record.data["deployment"])
+
+
+def _switched(record: Record) -> Iterator[Statement]:
+    """Take back the changes that an operator went back over; names of releases are in order."""
+    data = record.data
+    if data.get("kind") == "rollback" and data["release"] < (data["replaced"] or ""):
+        yield (
+            (
+                "INSERT OR IGNORE INTO due_step SELECT change, 'record-rollback', ?, ?, change"
+                " FROM deployed_change WHERE release > ? AND release <= ? AND NOT taken_back"
+                " GROUP BY change"
+            ),
+            (record.time, CHANGES, data["release"], data["replaced"]),
+        )
+        yield rows.upsert(record, REPAIR_STEP, data["deployment"])
 
 
 def _rollback_recorded(record: Record) -> Iterator[Statement]:
@@ -74,9 +91,10 @@ EFFECTS: Mapping[str, rows.Effect] = MappingProxyType(
         changes.WITHDRAWN: _change_due("close"),
         changes.EXECUTED: _change_merged,
         changes.ROLLED_BACK: _rollback_recorded,
-        deployments.REQUESTED: _deploying,
-        deployments.DECLINED: _declined,
+        deployments.REQUESTED: _finish_deploy,
+        deployments.DECLINED: _drop_deploy,
         deployments.ROLLED_BACK: _taken_back,
+        deployments.SWITCHED: _switched,
         changes.REJECTED: _change_rests,
         changes.CONFLICTED: _change_rests,
         changes.SUPERSEDED: _change_rests,

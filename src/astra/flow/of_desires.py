@@ -13,7 +13,7 @@ from astra.trusted.ledger.record import Record
 _ALL_DESIRES = "desires"
 
 
-def _wanted(record: Record) -> Iterator[Statement]:
+def _insert_survey(record: Record) -> Iterator[Statement]:
     yield (
         (
             "INSERT INTO due_step VALUES (?, 'survey', ?, ?, NULL)"
@@ -23,7 +23,7 @@ def _wanted(record: Record) -> Iterator[Statement]:
     )
 
 
-def _surveyed(record: Record) -> Iterator[Statement]:
+def _reschedule_survey(record: Record) -> Iterator[Statement]:
     if record.data["top"]:
         due = record.data.get("next") or idle.next_hour(record.data["hour"])
         yield "UPDATE due_step SET due = ? WHERE subject = ?", (due, _ALL_DESIRES)
@@ -33,8 +33,8 @@ def _surveyed(record: Record) -> Iterator[Statement]:
 
 EFFECTS: Mapping[str, rows.Effect] = MappingProxyType(
     {
-        desires.RECORDED: _wanted,
-        desires.REINFORCED: _wanted,
-        idle.SURVEYED: _surveyed,
+        desires.RECORDED: _insert_survey,
+        desires.REINFORCED: _insert_survey,
+        idle.SURVEYED: _reschedule_survey,
     }
 )

@@ -12,11 +12,11 @@ from astra.trusted.ledger.record import Record
 
 def _plan_waits(record: Record) -> Iterator[Statement]:
     yield rows.upsert(record, "ask-approval")
-    yield rows.done(record.subject, "export-plan")
+    yield rows.delete_step(record.subject, "export-plan")
 
 
 def _plan_granted(record: Record) -> Iterator[Statement]:
-    yield rows.done(record.subject, "ask-approval")
+    yield rows.delete_step(record.subject, "ask-approval")
     yield rows.upsert(record, "export-plan")
 
 
@@ -26,12 +26,12 @@ def _plan_given_more(record: Record) -> Iterator[Statement]:
 
 
 def _plan_exported(record: Record) -> Iterator[Statement]:
-    yield rows.done(record.subject, "export-plan")
+    yield rows.delete_step(record.subject, "export-plan")
 
 
 def _plan_over(record: Record) -> Iterator[Statement]:
-    yield from rows.over(record)
-    yield rows.done(record.data.get("approval"), book.REJECT_STEP)
+    yield from rows.delete_steps(record)
+    yield rows.delete_step(record.data.get("approval"), book.REJECT_STEP)
 
 
 def _allowlist_changed(record: Record) -> Iterator[Statement]:
@@ -39,7 +39,7 @@ def _allowlist_changed(record: Record) -> Iterator[Statement]:
 
 
 def _allowlist_exported(_record: Record) -> Iterator[Statement]:
-    yield rows.done(allowlist.SUBJECT, "export-allowlist")
+    yield rows.delete_step(allowlist.SUBJECT, "export-allowlist")
 
 
 EFFECTS: Mapping[str, rows.Effect] = MappingProxyType(

@@ -5,6 +5,7 @@ import traceback
 from dataclasses import dataclass, field
 
 FIRST_PAUSE = 1.0
+MOST_LOST_RACES = 3
 _MOST_KINDS = 200
 _TELL_AGAIN = 60.0
 
@@ -16,8 +17,14 @@ class Rest:
     seconds: float = 0.0
     until: float = 0.0
     why: str = ""
+    lost_races: int = 0
+    """How often in a row somebody else had written first."""
 
-    def for_longer(self, now: float, why: str, longest: float) -> None:
+    def rest_after_race(self, now: float) -> None:
+        self.lost_races += 1
+        self.until = now + FIRST_PAUSE
+
+    def extend_rest(self, now: float, why: str, longest: float) -> None:
         self.seconds = min(max(self.seconds * 2, FIRST_PAUSE), longest)
         self.until, self.why = now + self.seconds, why
 
@@ -38,8 +45,8 @@ class FailureLog:
     log: logging.Logger
     _kinds: dict[str, _Repeats] = field(default_factory=dict[str, _Repeats])
 
-    def tell(self, what: str, error: Exception, now: float) -> None:
-        kind = f"{what} {type(error).__name__} {_place(error)}"
+    def log_failure(self, what: str, error: Exception, now: float) -> None:
+        kind = f"{what} {type(error).__name__} {_locate_error(error)}"
         repeats = self._kinds.get(kind)
         if repeats is None:
             if len(self._kinds) >= _MOST_KINDS:
@@ -53,6 +60,6 @@ class FailureLog:
             repeats.told_at, repeats.count = now, 0
 
 
-def _place(error: Exception) -> str:
+def _locate_error(error: Exception) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""

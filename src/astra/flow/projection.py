@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from astra.flow import of_approvals, of_changes, of_desires, of_plans, rows
+from astra.flow import of_approvals, of_changes, of_desires, of_goals, of_plans, rows
 from astra.trusted.ledger.projection import Projection, Statement
 from astra.trusted.ledger.record import Record
 from astra.trusted.ledger.timekeeping import CLOCK_ACCEPTED, bring_back
@@ -22,11 +22,12 @@ _EFFECTS: dict[str, rows.Effect] = {
     **of_desires.EFFECTS,
     **of_changes.EFFECTS,
     **of_plans.EFFECTS,
+    **of_goals.EFFECTS,
     CLOCK_ACCEPTED: _clock_accepted,
 }
 
 
-def _apply(record: Record) -> Iterable[Statement]:
+def _apply_record(record: Record) -> Iterable[Statement]:
     return _EFFECTS[record.type](record)
 
 
@@ -37,12 +38,13 @@ PROJECTION = Projection(
             subject TEXT, step TEXT, due TEXT, lane TEXT, entity TEXT, PRIMARY KEY (subject, step)
         ) WITHOUT ROWID""",
         """CREATE TABLE deployed_change (
-            deployment TEXT PRIMARY KEY, change TEXT, taken_back INTEGER
+            deployment TEXT PRIMARY KEY, change TEXT, taken_back INTEGER, release TEXT
         ) WITHOUT ROWID""",
         "CREATE INDEX deployed_change_of ON deployed_change (change)",
+        "CREATE INDEX deployed_change_release ON deployed_change (release)",
         "CREATE INDEX due_step_time ON due_step (lane, due, subject)",
         "CREATE INDEX due_step_entity ON due_step (entity) WHERE entity IS NOT NULL",
     ),
-    _apply,
+    _apply_record,
     types=frozenset(_EFFECTS),
 )

@@ -24,9 +24,9 @@ def upsert(record: Record, step: str, subject: str | None = None) -> Statement:
     )
 
 
-def done(subject: str | None, step: str) -> Statement:
+def delete_step(subject: str | None, step: str) -> Statement:
     return "DELETE FROM due_step WHERE subject = ? AND step = ?", (subject, step)
 
 
-def over(record: Record) -> Iterator[Statement]:
+def delete_steps(record: Record) -> Iterator[Statement]:
     yield "DELETE FROM due_step WHERE subject = ?", (record.subject,)

@@ -1,94 +1,169 @@
-"""The book of goals: which there are, and where each came from.
+"""The book of goals: which there are, where each came from, and how its tasks stand."""
 
-A goal is created by a record (`goal_created`) and is `open` from then on; what works on it comes
-with planning.
-"""
-
-from collections.abc import Iterator
-from dataclasses import dataclass
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
-from astra.trusted.kernel.errors import NotFound
+from astra.goals.events import CREATED
+from astra.goals.graph import Graph, read_graph
+from astra.goals.model import Goal, read_row
+from astra.goals.projection import GOAL_COLUMNS, PROJECTION
+from astra.goals.states import State, TaskState
+from astra.trusted.kernel.errors import Conflict, NotFound
 from astra.trusted.kernel.ids import is_id
 from astra.trusted.kernel.paging import check_page
 from astra.trusted.ledger.ports import Ledger
-from astra.trusted.ledger.projection import Projection, Statement
-from astra.trusted.ledger.record import Record
 
-CREATED = "goal_created"
-_COLUMNS = "id, text, state, source, desire_id, approval_id, created_at, correlation, sequence"
+KEPT_GRAPHS = 64
+__all__ = ["CREATED", "PROJECTION", "Goal", "Goals", "TaskRow"]
+_TASK_COLUMNS = (
+    "goal, id, kind, title, path, state, attempt, first, unmet, due, waits_on, reason, detail,"
+    " outputs, started_at, finished_at, milliseconds, model_calls, tokens, begun"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Goal:
+class TaskRow:
+    goal: str
     id: str
-    text: str
+    kind: str
+    title: str
+    path: str
     state: str
-    source: str
-    desire_id: str | None
-    approval_id: str | None
-    created_at: str
-    correlation: str
-    sequence: int
+    attempt: int
+    first: int
+    """The attempt before its first since it was last begun anew."""
+    unmet: int
+    """How many tasks it waits for."""
+    due: str | None
+    waits_on: str
+    reason: str
+    detail: str
+    outputs: str
+    started_at: str | None
+    finished_at: str | None
+    milliseconds: float
+    model_calls: int
+    tokens: int
+    begun: int
+    """How often it was begun in all."""
+
+    @property
+    def tries(self) -> int:
+        return self.attempt - self.first
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            name: getattr(self, name) for name in self.__dataclass_fields__ if name != "sequence"
-        }
+        hidden = {"first", "unmet", "outputs", "due"}
+        fields = {name: value for name, value in self.__dict__.items() if name not in hidden}
+        return {**fields, "outputs": json.loads(self.outputs)}
 
 
 @dataclass(frozen=True)
 class Goals:
     ledger: Ledger
+    _read_graph: Callable[[int], Graph | None] = field(init=False, compare=False, repr=False)
+    """Reads the graph of a record, which never changes, once."""
 
-    def listed(self, *, limit: int = 50, after: int = 0) -> tuple[list[Goal], int | None]:
+    def __post_init__(self) -> None:
+        @lru_cache(KEPT_GRAPHS)
+        def read(sequence: int) -> Graph | None:
+            record = self.ledger.record(sequence)
+            return read_graph(record.data["graph"]) if record else None
+
+        object.__setattr__(self, "_read_graph", read)
+
+    def list_goals(self, *, limit: int = 50, after: int = 0) -> tuple[list[Goal], int | None]:
         """Give goals in the order they were created, and where the next page starts."""
         after = check_page(limit, after)
-        rows = self._where("sequence > ? ORDER BY sequence LIMIT ?", after, limit + 1)
+        rows = self._query_goals("sequence > ? ORDER BY sequence LIMIT ?", after, limit + 1)
         more = len(rows) > limit
         return rows[:limit], rows[limit - 1].sequence if more else None
 
+    def in_state(self, state: State, *, limit: int = 50) -> list[Goal]:
+        """Give goals of a recorded state that nothing holds, the most urgent first."""
+        return self._query_goals(
+            "state = ? AND held = '' ORDER BY priority DESC, sequence LIMIT ?", str(state), limit
+        )
+
+    def list_over_cap(self, *, limit: int) -> list[Goal]:
+        """Give goals that a cap on spending holds."""
+        return self._query_goals(
+            "state = 'executing' AND held = 'over_cap' ORDER BY priority DESC, sequence LIMIT ?",
+            limit,
+        )
+
+    def list_asking_models(self, *, limit: int) -> list[Goal]:
+        """Give proposed goals that no method fits and a model is to decompose."""
+        return self._query_goals(
+            "asks_model = 1 AND goal.state = 'proposed' ORDER BY sequence LIMIT ?", limit
+        )
+
+    def count(self, state: State) -> int:
+        rows = self.ledger.query("SELECT count(*) FROM goal WHERE state = ?", [str(state)])
+        return int(rows[0][0])
+
+    def exists(self, identifier: str) -> bool:
+        return bool(self._query_goals("id = ?", identifier))
+
     def get(self, identifier: str) -> Goal:
-        goals = self._where("id = ?", identifier)
+        goals = self._query_goals("id = ?", identifier)
         if not goals:
             label = identifier if is_id(identifier) else "with that id"
             raise NotFound(f"there is no goal {label}", next_step="astra goals list")
         return goals[0]
 
-    def _where(self, condition: str, *parameters: Any) -> list[Goal]:
+    def graph(self, goal: Goal) -> Graph:
+        """Give the graph that a goal was planned into."""
+        graph = self._read_graph(goal.planned) if goal.planned else None
+        if graph is None:
+            raise Conflict(
+                f"{goal.id} has no graph: {goal.why or 'it was not planned yet'}",
+                code="not_planned",
+                next_step=f"astra goals show {goal.id}",
+            )
+        return graph
+
+    # Tasks
+
+    def tasks(self, goal: str) -> list[TaskRow]:
+        """Give the tasks of a goal in the order of its graph."""
+        return self._query_tasks("goal = ? ORDER BY place", goal)
+
+    def task(self, goal: str, node: str) -> TaskRow | None:
+        tasks = self._query_tasks("goal = ? AND id = ?", goal, node)
+        return tasks[0] if tasks else None
+
+    def tasks_in(self, goal: str, *states: TaskState, limit: int = 1_000) -> list[TaskRow]:
+        marks = ", ".join("?" * len(states))
+        return self._query_tasks(
+            f"goal = ? AND state IN ({marks}) ORDER BY place LIMIT ?", goal, *states, limit
+        )
+
+    def ready_tasks(self, goal: str, now: str, *, limit: int = 64) -> list[TaskRow]:
+        """Give pending tasks that wait for no other, and whose pause is over."""
+        return self._query_tasks(
+            "goal = ? AND state = 'pending' AND unmet = 0 AND coalesce(due, '') <= ?"
+            " ORDER BY place LIMIT ?",
+            goal,
+            now,
+            limit,
+        )
+
+    def _query_goals(self, condition: str, *parameters: Any) -> list[Goal]:
         rows = self.ledger.query(
-            f"SELECT {_COLUMNS} FROM goal WHERE {condition}",  # noqa: S608 - fixed texts
+            f"SELECT {GOAL_COLUMNS}, EXISTS (SELECT 1 FROM goal_task WHERE goal = goal.id"  # noqa: S608 - fixed texts
+            f" AND goal_task.state = 'waiting') FROM goal WHERE {condition}",
             parameters,
         )
-        names = _COLUMNS.split(", ")
-        return [Goal(**dict(zip(names, row, strict=True))) for row in rows]
+        names = [*GOAL_COLUMNS.split(", "), "waiting"]
+        return [read_row(dict(zip(names, row, strict=True))) for row in rows]
 
-
-def _apply(record: Record) -> Iterator[Statement]:
-    data = record.data
-    yield (
-        "INSERT INTO goal VALUES (?, ?, ?, 'open', ?, ?, ?, ?, ?)",
-        (
-            record.sequence,
-            record.subject,
-            data["text"],
-            data["source"],
-            data.get("desire"),
-            data.get("approval"),
-            record.time,
-            record.correlation,
-        ),
-    )
-
-
-PROJECTION = Projection(
-    "goals",
-    (
-        """CREATE TABLE goal (
-            sequence INTEGER PRIMARY KEY, id TEXT UNIQUE, text TEXT, state TEXT, source TEXT,
-            desire_id TEXT, approval_id TEXT, created_at TEXT, correlation TEXT
-        )""",
-    ),
-    _apply,
-    types=frozenset({CREATED}),
-)
+    def _query_tasks(self, condition: str, *parameters: Any) -> list[TaskRow]:
+        rows = self.ledger.query(
+            f"SELECT {_TASK_COLUMNS} FROM goal_task WHERE {condition}",  # noqa: S608 - fixed texts
+            parameters,
+        )
+        names = _TASK_COLUMNS.split(", ")
+        return [TaskRow(**dict(zip(names, row, strict=True))) for row in rows]

@@ -14,18 +14,22 @@ from typing import Any
 from astra.desires.book import Desires
 from astra.desires.model import Desire
 from astra.desires.views import PROMOTED, likeness
+from astra.goals.adoption import DESIRE_KIND
 from astra.goals.book import CREATED
+from astra.goals.model import KEPT
 from astra.trusted.approvals import desk
 from astra.trusted.approvals.desk import Approval, Desk
 from astra.trusted.kernel import canonical
 from astra.trusted.kernel.errors import Conflict, NotFound
-from astra.trusted.kernel.ids import from_content
+from astra.trusted.kernel.ids import id_from_content
 from astra.trusted.kernel.paging import LARGEST_PAGE
-from astra.trusted.kernel.text import one_line
+from astra.trusted.kernel.text import quote_text
 from astra.trusted.ledger.record import Event
 from astra.trusted.policy.caps import WAITING_PROMOTIONS
 
 KIND = "promotion"
+_KINDS = frozenset({KIND, DESIRE_KIND})
+"""What counts as a request to make a goal of a desire: alone, or with its adoption."""
 MOST_WAITING = WAITING_PROMOTIONS.most
 STRONG, OFTEN = 0.5, 3
 
@@ -40,7 +44,7 @@ class Evidence:
     since: str
 
     @property
-    def convincing(self) -> bool:
+    def is_convincing(self) -> bool:
         return self.strength >= STRONG and self.reinforcements + self.recurrence >= OFTEN
 
     def as_dict(self) -> dict[str, Any]:
@@ -56,8 +60,8 @@ class Evidence:
     def why(self) -> str:
         return (
             f"its strength is {self.strength:.2f} now, it was reinforced"
-            f" {_times(self.reinforcements)} and recorded {_times(self.recurrence)} in these words"
-            f" since {self.since[:10]}"
+            f" {_describe_count(self.reinforcements)} and recorded"
+            f" {_describe_count(self.recurrence)} in these words since {self.since[:10]}"
         )
 
 
@@ -74,11 +78,15 @@ class Promotions:
 
     def suggestions(self, *, limit: int = 5) -> list[Suggestion]:
         """Name the desires that speak for themselves: strong, and wanted again and again."""
-        desires_waiting = {approval.subject_id for approval in self._waiting()}
+        desires_waiting = {approval.subject_id for approval in self._list_pending()}
         suggestions_by_text: dict[str, Suggestion] = {}
-        for desire in self.desires.listed(limit=LARGEST_PAGE).items:
+        for desire in self.desires.list_desires(limit=LARGEST_PAGE).items:
             evidence = self.evidence(desire)
-            if evidence.convincing and desire.goal_id is None and desire.id not in desires_waiting:
+            if (
+                evidence.is_convincing
+                and desire.goal_id is None
+                and desire.id not in desires_waiting
+            ):
                 suggestion = Suggestion(desire=desire, evidence=evidence)
                 suggestions_by_text.setdefault(likeness(desire.text), suggestion)
         return list(suggestions_by_text.values())[:limit]
@@ -95,11 +103,11 @@ class Promotions:
     def request(self, identifier: str, *, actor: str) -> str:
         """Ask the operator to make a goal of a desire; gives the approval that waits for them."""
         desire = self.desires.get(identifier)
-        self._refuse_pointless(desire)
-        approval = self._open(desire)
+        refuse_pointless(desire)
+        approval = self._find_request(desire)
         if approval is None:
-            self._refuse_flood()
-            approval = self._ask(desire, actor)
+            self.refuse_flood()
+            approval = self._request_approval(desire, actor)
         return approval
 
     def fulfil(self, approval_id: str) -> None:
@@ -107,35 +115,15 @@ class Promotions:
         approval = self.desk.get(approval_id)
         if approval.state != "approved":
             return
-        if objection := self._objection(approval):
+        if objection := self._find_objection(approval):
             self.desk.go_stale(approval_id, objection)
             return
         desire = self.desires.get(approval.subject_id)
-        goal = _goal(desire)
-        story = desire.correlation
         self.desires.ledger.append(
-            [
-                desk.spent(approval_id, actor="daemon", correlation=story),
-                Event(
-                    type=PROMOTED,
-                    actor="daemon",
-                    data={"goal": goal["id"], "approval": approval_id},
-                    correlation=story,
-                    subject=desire.id,
-                    key=f"promoted:{desire.id}",
-                ),
-                Event(
-                    type=CREATED,
-                    actor="daemon",
-                    data={**goal, "desire": desire.id, "approval": approval_id},
-                    correlation=story,
-                    subject=goal["id"],
-                ),
-            ],
-            expect={goal["id"]: 0},
+            build_promotion_events(desire, approval_id), expect={name_goal(desire): 0}
         )
 
-    def _objection(self, approval: Approval) -> str:
+    def _find_objection(self, approval: Approval) -> str:
         """Say why an approval makes no goal, or nothing."""
         if not self.desk.stands(approval.id):
             return "it does not carry the operator's signature, or its time was over"
@@ -147,65 +135,96 @@ class Promotions:
             return "the desire is not the one that was approved"
         return "the desire is a goal already" if desire.goal_id else ""
 
-    def _refuse_pointless(self, desire: Desire) -> None:
-        if desire.goal_id is not None:
-            raise Conflict(
-                f"{desire.id} is a goal already",
-                code="already_promoted",
-                next_step=f"astra goals show {desire.goal_id}",
-                goal_id=desire.goal_id,
-            )
-        if desire.state != "active":
-            raise Conflict(
-                f"{desire.id} has faded",
-                code="desire_faded",
-                next_step=f"astra desires reinforce {desire.id}, if it is wanted still",
-            )
-
-    def _refuse_flood(self) -> None:
+    def refuse_flood(self) -> None:
         """Keep a person's inbox readable, whoever asks."""
-        if len(self._waiting()) >= MOST_WAITING:
-            raise WAITING_PROMOTIONS.exceeded()
+        if len(self._list_pending()) >= MOST_WAITING:
+            raise WAITING_PROMOTIONS.build_error()
 
-    def _open(self, desire: Desire) -> str | None:
+    def _find_request(self, desire: Desire) -> str | None:
         """Name the request for exactly this that waits, or that was granted a moment ago."""
         desire_digest = digest(desire)
-        for approval in self._waiting():
+        for approval in self._list_pending():
             if approval.digest == desire_digest:
                 return approval.id
-        return self.desk.usable(desire_digest)
+        return self.desk.find_usable(desire_digest)
 
-    def _ask(self, desire: Desire, actor: str) -> str:
+    def _request_approval(self, desire: Desire, actor: str) -> str:
         return self.desk.ask(
             kind=KIND,
             subject_id=desire.id,
             digest=digest(desire),
-            summary=f"make a goal of the desire {desire.id}: “{one_line(desire.text, 100)}”",
+            summary=f"make a goal of the desire {quote_text(desire.text)} ({desire.id})",
             details={
                 "desire": desire.id,
                 "text": desire.text,
                 "tags": list(desire.tags),
-                "goal": _goal(desire),
+                "goal": build_goal(desire),
                 "evidence": self.evidence(desire).as_dict(),
             },
             actor=actor,
             correlation=desire.correlation,
         )
 
-    def _waiting(self) -> list[Approval]:
-        return [approval for approval in self.desk.listed() if approval.kind == KIND]
+    def _list_pending(self) -> list[Approval]:
+        return [approval for approval in self.desk.list_by_state() if approval.kind in _KINDS]
+
+
+def refuse_pointless(desire: Desire) -> None:
+    """Refuse to ask about a desire that is a goal already, or that nobody wants any more."""
+    if desire.goal_id is not None:
+        raise Conflict(
+            f"{desire.id} is a goal already",
+            code="already_promoted",
+            next_step=f"astra goals show {desire.goal_id}",
+            goal_id=desire.goal_id,
+        )
+    if desire.state != "active":
+        raise Conflict(
+            f"{desire.id} has faded",
+            code="desire_faded",
+            next_step=f"astra desires reinforce {desire.id}, if it is wanted still",
+        )
 
 
 def digest(desire: Desire) -> str:
     """Name exactly what the operator approves: this desire, in these words, as this goal."""
-    content = {"kind": KIND, "desire": desire.id, "text": desire.text, "goal": _goal(desire)}
+    content = {"kind": KIND, "desire": desire.id, "text": desire.text, "goal": build_goal(desire)}
     return hashlib.sha256(canonical.encode(content)).hexdigest()
 
 
-def _goal(desire: Desire) -> dict[str, str]:
-    identifier = from_content("goal", desire.id, desire.text, digits=16)
-    return {"id": identifier, "text": desire.text, "source": "desire"}
+def name_goal(desire: Desire) -> str:
+    """Give the id of the goal that a desire becomes."""
+    return id_from_content("goal", desire.id, desire.text, digits=16)
 
 
-def _times(count: int) -> str:
+def build_promotion_events(desire: Desire, approval_id: str) -> list[Event]:
+    """Give the records that use an approval up, mark the desire and create its goal, together."""
+    goal, story = build_goal(desire), desire.correlation
+    return [
+        desk.build_used_event(approval_id, actor="daemon", correlation=story),
+        Event(
+            type=PROMOTED,
+            actor="daemon",
+            data={"goal": goal["id"], "approval": approval_id},
+            correlation=story,
+            subject=desire.id,
+            key=f"promoted:{desire.id}",
+        ),
+        Event(
+            type=CREATED,
+            actor="daemon",
+            data={**goal, "desire": desire.id, "approval": approval_id},
+            correlation=story,
+            subject=goal["id"],
+        ),
+    ]
+
+
+def build_goal(desire: Desire) -> dict[str, Any]:
+    identifier = name_goal(desire)
+    criteria = [{"outcome": KEPT}]
+    return {"id": identifier, "text": desire.text, "source": "desire", "criteria": criteria}
+
+
+def _describe_count(count: int) -> str:
     return {0: "never", 1: "once", 2: "twice"}.get(count, f"{count} times")

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from astra.notifications.links import make_link
 from astra.notifications.outbox import Channels, Message
 
 
@@ -31,10 +32,12 @@ class PlanNotices:
     """Announcements through the channels that the operator signed; a plan may name some of them."""
 
     channels: Callable[[], Channels]
+    page: Callable[[], str]
 
     def tell(self, channels: Sequence[str], agent_id: str, kinds: Mapping[str, int]) -> None:
-        known = self.channels()
-        said = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-        for name in known.names:
+        channel_set = self.channels()
+        kind_counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+        wording, link = f"Astra: plan {agent_id}: {kind_counts}", make_link(self.page(), agent_id)
+        for name in channel_set.names:
             if not channels or name in channels:
-                known.send(name, Message(wording=f"Astra: plan {agent_id}: {said}"))
+                channel_set.send(name, Message(wording=wording, link=link))

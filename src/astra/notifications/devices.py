@@ -24,7 +24,7 @@ from astra.trusted.ledger.projection import Projection, Statement
 from astra.trusted.ledger.record import Event, Record
 from astra.trusted.policy import access, domains, enrolment
 from astra.trusted.policy.access import Principal
-from astra.trusted.policy.assertions import decoded
+from astra.trusted.policy.assertions import decode_base64url
 from astra.trusted.policy.call import Role
 
 SUBSCRIBED, FORGOTTEN = "device_subscribed", "device_forgotten"
@@ -52,7 +52,11 @@ class Address:
     def read(endpoint: Any, key: Any, auth: Any) -> "Address":
         """Take what a browser, or a file of ours, says; refuse whatever is not plainly right."""
         try:
-            address = Address(endpoint=_plain(endpoint), key=decoded(key), auth=decoded(auth))
+            address = Address(
+                endpoint=_check_endpoint(endpoint),
+                key=decode_base64url(key),
+                auth=decode_base64url(auth),
+            )
         except ValueError as error:
             raise _not_acceptable(str(error)) from None
         if len(address.auth) != encryption.AUTH_BYTES or not encryption.is_point(address.key):
@@ -103,15 +107,15 @@ class Devices:
     def subscribe(self, address: Address, who: Principal) -> Device:
         """Tell this browser from now on; asking again renews it."""
         self._check_service(address)
-        device = self._row(address.device)
+        device = self._find_device(address.device)
         holder = holder_of(who)
-        if device and device.holder == holder and self._lasts(device):
+        if device and device.holder == holder and self._is_fresh(device):
             self.addresses.write(device.id, address)
             return device
         self._check_number(address.device, holder)
         self.addresses.write(address.device, address)
-        self.ledger.append([self._subscribed(address, holder, actor=str(who))])
-        self._tidy()
+        self.ledger.append([self._make_subscribed_event(address, holder, actor=str(who))])
+        self._remove_stale_files()
         return self.get(address.device)
 
     def unsubscribe(self, identifier: str, who: Principal) -> Device:
@@ -127,29 +131,29 @@ class Devices:
         return device
 
     def forget(self, identifier: str, *, reason: str, actor: str) -> None:
-        if self._row(identifier):
+        if self._find_device(identifier):
             data = {"device": identifier, "reason": reason}
             event = Event(type=FORGOTTEN, actor=actor, data=data, subject=identifier)
             self.ledger.append([event])
         self.addresses.remove(identifier)
 
     def get(self, identifier: str) -> Device:
-        for device in self.listed():
+        for device in self.list_devices():
             if device.id == identifier:
                 return device
         raise NotFound(
             f"there is no device {identifier[:100]}", next_step="look at GET /api/devices"
         )
 
-    def listed(self) -> list[Device]:
+    def list_devices(self) -> list[Device]:
         """Give the devices that count now."""
         device_ids, now = set(self.addresses.devices()), self.clock.now()
         return [
             device
-            for device in self._rows()
+            for device in self._query_devices()
             if device.id in device_ids
             and device.expires_at > format_time(now)
-            and _stands(self.ledger, device.holder, now)
+            and _is_holder_valid(self.ledger, device.holder, now)
         ]
 
     def may_hear_content(self, device: Device) -> bool:
@@ -168,7 +172,7 @@ class Devices:
 
     def _check_number(self, device: str, holder: str) -> None:
         other_devices = [
-            other_device for other_device in self.listed() if other_device.id != device
+            other_device for other_device in self.list_devices() if other_device.id != device
         ]
         own_devices = [
             other_device for other_device in other_devices if other_device.holder == holder
@@ -181,7 +185,7 @@ class Devices:
                 next_step="turn notifications off on one that you do not use",
             )
 
-    def _subscribed(self, address: Address, holder: str, *, actor: str) -> Event:
+    def _make_subscribed_event(self, address: Address, holder: str, *, actor: str) -> Event:
         data = {
             "device": address.device,
             "service": address.host,
@@ -190,21 +194,21 @@ class Devices:
         }
         return Event(type=SUBSCRIBED, actor=actor, data=data, subject=address.device)
 
-    def _lasts(self, device: Device) -> bool:
+    def _is_fresh(self, device: Device) -> bool:
         time_left = parse_time(device.expires_at) - self.clock.now()
         return time_left > RENEWED_WITH_LESS_LEFT
 
-    def _tidy(self) -> None:
+    def _remove_stale_files(self) -> None:
         """Remove the files of devices that do not count any more."""
-        counting = {listed_device.id for listed_device in self.listed()}
+        counting = {listed_device.id for listed_device in self.list_devices()}
         for device in self.addresses.devices():
             if device not in counting:
                 self.addresses.remove(device)
 
-    def _row(self, identifier: str) -> Device | None:
-        return next((row for row in self._rows() if row.id == identifier), None)
+    def _find_device(self, identifier: str) -> Device | None:
+        return next((row for row in self._query_devices() if row.id == identifier), None)
 
-    def _rows(self) -> list[Device]:
+    def _query_devices(self) -> list[Device]:
         columns = "id, service, holder, subscribed_at, expires_at"
         rows = self.ledger.query(f"SELECT {columns} FROM device ORDER BY subscribed_at, id")  # noqa: S608 - fixed text
         return [Device(**dict(zip(columns.split(", "), row, strict=True))) for row in rows]
@@ -217,20 +221,20 @@ def holder_of(who: Principal) -> str:
     return f"passkey:{who.passkey}" if who.passkey else f"session:{who.id}"
 
 
-def _stands(ledger: Ledger, holder: str, now: datetime) -> bool:
+def _is_holder_valid(ledger: Ledger, holder: str, now: datetime) -> bool:
     kind, _, identifier = holder.partition(":")
     try:
         if kind == "passkey":
             return not enrolment.get(ledger, identifier).revoked_at
         if kind == "token":
-            token = access.token(ledger, identifier)
+            token = access.get_token(ledger, identifier)
             return not token.ended and token.expires_at > format_time(now)
     except NotFound:
         return False
-    return access.was_not_left(ledger, identifier)
+    return access.is_not_ended(ledger, identifier)
 
 
-def _plain(endpoint: Any) -> str:
+def _check_endpoint(endpoint: Any) -> str:
     """Accept an address that no two programs could read differently."""
     if not isinstance(endpoint, str) or not 0 < len(endpoint) <= LONGEST_ENDPOINT:
         raise ValueError("its endpoint is too long, or none")
@@ -256,7 +260,7 @@ def _not_acceptable(why: str) -> BadInput:
     )
 
 
-def _apply(record: Record) -> Iterator[Statement]:
+def _apply_record(record: Record) -> Iterator[Statement]:
     data: Mapping[str, Any] = record.data
     if record.type == SUBSCRIBED:
         row = (record.subject, data["service"], data["holder"], record.time, data["expires_at"])
@@ -272,6 +276,6 @@ PROJECTION = Projection(
             id TEXT PRIMARY KEY, service TEXT, holder TEXT, subscribed_at TEXT, expires_at TEXT
         ) WITHOUT ROWID""",
     ),
-    _apply,
+    _apply_record,
     types=frozenset({SUBSCRIBED, FORGOTTEN}),
 )

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from secrets import token_bytes
 from typing import TYPE_CHECKING
 
-from astra.trusted.policy.assertions import encoded
+from astra.trusted.policy.assertions import encode_base64url
 
 if TYPE_CHECKING:  # imported on first use: most commands never encrypt
     from cryptography.hazmat.primitives.asymmetric.ec import (
@@ -40,7 +40,7 @@ class ServerKey:
 
     @property
     def public(self) -> str:
-        return encoded(_point(self._key().public_key()))
+        return encode_base64url(_encode_point(self._derive_private_key().public_key()))
 
     def authorization(self, audience: str, *, contact: str, now: datetime) -> str:
         """Say who sends, to one service and for a while."""
@@ -50,12 +50,14 @@ class ServerKey:
 
         until = int((now + LIFETIME).timestamp())
         claims = {"aud": audience, "exp": until, "sub": contact}
-        text = f"{_part({'typ': 'JWT', 'alg': 'ES256'})}.{_part(claims)}"
-        numbers = decode_dss_signature(self._key().sign(text.encode(), ECDSA(SHA256())))
+        text = f"{_encode_part({'typ': 'JWT', 'alg': 'ES256'})}.{_encode_part(claims)}"
+        numbers = decode_dss_signature(
+            self._derive_private_key().sign(text.encode(), ECDSA(SHA256()))
+        )
         signature = b"".join(number.to_bytes(32, "big") for number in numbers)
-        return f"vapid t={text}.{encoded(signature)}, k={self.public}"
+        return f"vapid t={text}.{encode_base64url(signature)}, k={self.public}"
 
-    def _key(self) -> "EllipticCurvePrivateKey":
+    def _derive_private_key(self) -> "EllipticCurvePrivateKey":
         from cryptography.hazmat.primitives.asymmetric import ec
 
         return ec.derive_private_key(int.from_bytes(self.scalar, "big"), ec.SECP256R1())
@@ -64,7 +66,7 @@ class ServerKey:
 def is_point(content: bytes) -> bool:
     """Tell whether this is a public key that one can write to."""
     try:
-        _public(content)
+        _decode_public_key(content)
     except ValueError:
         return False
     return True
@@ -84,17 +86,17 @@ def encrypt(
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
     sender, salt = sender or _new_key(), salt or token_bytes(SALT_BYTES)
-    sender_point = _point(sender.public_key())
-    shared = sender.exchange(ECDH(), _public(receiver))
-    secret = _derived(shared, auth, b"WebPush: info\0" + receiver + sender_point, 32)
-    key = _derived(secret, salt, b"Content-Encoding: aes128gcm\0", 16)
-    nonce = _derived(secret, salt, b"Content-Encoding: nonce\0", 12)
+    sender_point = _encode_point(sender.public_key())
+    shared = sender.exchange(ECDH(), _decode_public_key(receiver))
+    secret = _derive_key(shared, auth, b"WebPush: info\0" + receiver + sender_point, 32)
+    key = _derive_key(secret, salt, b"Content-Encoding: aes128gcm\0", 16)
+    nonce = _derive_key(secret, salt, b"Content-Encoding: nonce\0", 12)
     padded = (message + _LAST).ljust(length, b"\0")
     head = salt + _RECORD_SIZE.to_bytes(4, "big") + bytes([len(sender_point)]) + sender_point
     return head + AESGCM(key).encrypt(nonce, padded, None)
 
 
-def _derived(secret: bytes, salt: bytes, about: bytes, length: int) -> bytes:
+def _derive_key(secret: bytes, salt: bytes, about: bytes, length: int) -> bytes:
     from cryptography.hazmat.primitives.hashes import SHA256
     from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
@@ -107,7 +109,7 @@ def _new_key() -> "EllipticCurvePrivateKey":
     return ec.generate_private_key(ec.SECP256R1())
 
 
-def _public(content: bytes) -> "EllipticCurvePublicKey":
+def _decode_public_key(content: bytes) -> "EllipticCurvePublicKey":
     from cryptography.hazmat.primitives.asymmetric import ec
 
     if len(content) != POINT_BYTES:
@@ -115,11 +117,11 @@ def _public(content: bytes) -> "EllipticCurvePublicKey":
     return ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), content)
 
 
-def _point(key: "EllipticCurvePublicKey") -> bytes:
+def _encode_point(key: "EllipticCurvePublicKey") -> bytes:
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
     return key.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
 
 
-def _part(document: Mapping[str, object]) -> str:
-    return encoded(json.dumps(document, separators=(",", ":")).encode())
+def _encode_part(document: Mapping[str, object]) -> str:
+    return encode_base64url(json.dumps(document, separators=(",", ":")).encode())

@@ -1,8 +1,8 @@
 """The outbox: which notifications are due, sending them, and a record of how that went.
 
 What to tell is derived from records that are there anyway: requests for approval, notices about
-schedules, and a deployment that failed or was taken back. There is no queue. A notification is due
-while its record is less than an hour old and no `notification_sent`, or the last of three
+schedules, alerts, and a deployment that failed or was taken back. There is no queue. A notification
+is due while its record is less than an hour old and no `notification_sent`, or the last of three
 `notification_failed`, is in the ledger for a channel. A crash between sending and recording sends
 it once more: hearing twice is better than never.
 
@@ -17,6 +17,8 @@ from datetime import timedelta
 from typing import Protocol
 
 from astra.deployments import events as deployments
+from astra.notifications.links import make_link
+from astra.operations import alert_book
 from astra.schedules import events as schedules
 from astra.schedules import tokens
 from astra.trusted.approvals import desk
@@ -27,7 +29,7 @@ from astra.trusted.ledger.record import Event, Record
 from astra.trusted.ledger.timekeeping import CLOCK_ACCEPTED, bring_back
 
 SENT, FAILED = "notification_sent", "notification_failed"
-APPROVAL = "approval"
+APPROVAL, ALERT = "approval", "alert"
 MOST_ATTEMPTS = 3
 MOST_AN_HOUR = 30
 _HOUR = timedelta(hours=1)
@@ -58,9 +60,15 @@ class Message:
     """The approval to look at, if it is about one."""
     waiting: int = 0
     """How many requests wait by now."""
+    about: str = ""
+    """The id of what it is about; it says nothing about what that is."""
+    link: str = ""
+    """The page about it."""
 
     def __str__(self) -> str:
-        return f"{self.wording}: {self.content}" if self.content else self.wording
+        wording = f"{self.wording} {self.about}".strip()
+        text = f"{wording}: {self.content}" if self.content else wording
+        return f"{text}\n{self.link}" if self.link else text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,13 +89,15 @@ class Notification:
     def key(self) -> str:
         return f"notification:{self.notice.sequence}:{self.channel}:{self.attempt}"
 
-    def message(self, *, include_content: bool, waiting: int) -> Message:
+    def message(self, *, include_content: bool, waiting: int, page: str) -> Message:
         is_approval = self.notice.kind == APPROVAL
         return Message(
             wording=f"Astra: something waits for you ({self.notice.kind})",
             content=self.notice.text if include_content else "",
             opens=self.notice.about if is_approval else "",
             waiting=waiting,
+            about=self.notice.about,
+            link=make_link(page, self.notice.about),
         )
 
     def outcome(self, *, sent: bool) -> Event:
@@ -103,20 +113,24 @@ class Outbox:
     ledger: Ledger
     clock: Clock
     channels: Callable[[], Channels]
+    page: Callable[[], str]
+    """Gives the address of the dashboard."""
 
     def due(self) -> list[Notification]:
         """Give what is to be sent now."""
-        recent = self._recent()
-        return [*self._due(recent, self.channels().names)] if recent else []
+        recent = self._query_recent()
+        return [*self._find_due(recent, self.channels().names)] if recent else []
 
     def send(self, notification: Notification) -> None:
         """Send one notification, and record how that went."""
         channels = self.channels()
         message = notification.message(
-            include_content=channels.include_content, waiting=self._waiting()
+            include_content=channels.include_content,
+            waiting=self._count_pending(),
+            page=self.page(),
         )
-        sent = channels.send(notification.channel, message)
-        self.ledger.append([notification.outcome(sent=sent)])
+        was_sent = channels.send(notification.channel, message)
+        self.ledger.append([notification.outcome(sent=was_sent)])
 
     def send_due(self) -> int:
         """Send what is due now, one after the other; says how many that were."""
@@ -125,99 +139,118 @@ class Outbox:
             self.send(notification)
         return len(due)
 
-    def _recent(self) -> list[Notice]:
+    def _query_recent(self) -> list[Notice]:
         rows = self.ledger.query(
             "SELECT sequence, kind, text, about FROM notice WHERE time > ? ORDER BY time, sequence",
-            [self._ago(_HOUR)],
+            [self._format_ago(_HOUR)],
         )
         return [
             Notice(sequence=sequence, kind=kind, text=text, about=about or "")
             for sequence, kind, text, about in rows
         ]
 
-    def _due(self, recent: list[Notice], names: tuple[str, ...]) -> Iterator[Notification]:
-        attempts_by_notice, sent_lately = self._tried(), self._tried_lately()
+    def _find_due(self, recent: list[Notice], names: tuple[str, ...]) -> Iterator[Notification]:
+        attempts_by_notice, sent_lately = self._query_attempts(), self._tried_lately()
         for notice in recent:
             for channel in names:
                 attempts, waits = attempts_by_notice.get((notice.sequence, channel), (0, False))
-                if not waits and sent_lately[_purse(channel)] < MOST_AN_HOUR:
-                    sent_lately[_purse(channel)] += 1
+                if not waits and sent_lately[_name_limit(channel)] < MOST_AN_HOUR:
+                    sent_lately[_name_limit(channel)] += 1
                     yield Notification(notice=notice, channel=channel, attempt=attempts + 1)
 
-    def _waiting(self) -> int:
+    def _count_pending(self) -> int:
         ((count,),) = self.ledger.query(
             "SELECT count(*) FROM approval WHERE state = 'pending' AND expires_at > ?",
             [format_time(self.clock.now())],
         )
         return count
 
-    def _tried(self) -> dict[tuple[int, str], tuple[int, bool]]:
+    def _query_attempts(self) -> dict[tuple[int, str], tuple[int, bool]]:
         """Give for what was tried how often, and whether it is over or too early to try again."""
         rows = self.ledger.query(
             "SELECT notice, channel, attempts, over OR last > ? FROM notice_try"
             " WHERE notice IN (SELECT sequence FROM notice WHERE time > ?)",
-            [self._ago(_PAUSE), self._ago(_HOUR)],
+            [self._format_ago(_PAUSE), self._format_ago(_HOUR)],
         )
         return {(notice, channel): (times, bool(waits)) for notice, channel, times, waits in rows}
 
     def _tried_lately(self) -> Counter[str]:
         rows = self.ledger.query(
             "SELECT channel, sum(attempts) FROM notice_try WHERE last > ? GROUP BY channel",
-            [self._ago(_HOUR)],
+            [self._format_ago(_HOUR)],
         )
         attempts_by_purse = Counter[str]()
         for channel, attempts in rows:
-            attempts_by_purse[_purse(channel)] += attempts
+            attempts_by_purse[_name_limit(channel)] += attempts
         return attempts_by_purse
 
-    def _ago(self, time: timedelta) -> str:
+    def _format_ago(self, time: timedelta) -> str:
         return format_time(self.clock.now() - time)
 
 
-def _purse(channel: str) -> str:
+def _name_limit(channel: str) -> str:
     """Name whose hour a channel spends: a device its own, every other one the same."""
     return channel if channel.startswith("dev_") else ""
 
 
-def _apply(record: Record) -> Iterator[Statement]:
+def _apply_record(record: Record) -> Iterator[Statement]:
     if record.type == CLOCK_ACCEPTED:
         yield bring_back(record, "notice", "time")
         yield bring_back(record, "notice_try", "last")
         return
-    yield from _noticed(record)
+    yield from _update_notices(record)
 
 
-def _noticed(record: Record) -> Iterator[Statement]:
+def _update_notices(record: Record) -> Iterator[Statement]:
     data = record.data
     match record.type:
         case desk.REQUESTED:
-            yield _notice(record, APPROVAL, data["summary"])
+            yield _insert_notice(record, APPROVAL, data["summary"])
         case schedules.NOTICED if data["kind"] != "needs_approval":  # its request was told already
-            yield _notice(record, data["kind"], data["text"])
+            yield _insert_notice(record, data["kind"], data["text"], data["schedule"])
         case tokens.REFUSED:
-            yield _notice(record, "token_refused", data["problem"])
-        case deployments.FAILED | deployments.ROLLBACK_FAILED | deployments.NOT_SERVING:
-            yield _notice(record, record.type, data["reason"])
-        case deployments.ROLLED_BACK:
-            text = f"release {data['from']} was taken back; {data['release']} serves again"
-            yield _notice(record, record.type, text)
+            yield _insert_notice(record, "token_refused", data["problem"], data["schedule"])
+        case alert_book.RAISED | alert_book.REPEATED | alert_book.RESOLVED:
+            yield from _update_alert(record)
+        case record.type if record.type in _DEPLOYMENT_TEXTS:
+            text = _DEPLOYMENT_TEXTS[record.type].format_map(data)
+            yield _insert_notice(record, record.type, text)
         case desk.GRANTED | desk.REJECTED | desk.EXPIRED | desk.STALE:
             yield "DELETE FROM notice WHERE about = ?", (record.subject,)
         case record.type if record.type in {SENT, FAILED}:
-            over = record.type == SENT or data["attempt"] >= MOST_ATTEMPTS
-            yield _TRIED, (data["notice"], data["channel"], data["attempt"], record.time, over)
+            yield _store_attempt(record)
         case _:
             return
 
 
-def _notice(record: Record, kind: str, text: str) -> Statement:
+def _store_attempt(record: Record) -> Statement:
+    data = record.data
+    over = record.type == SENT or data["attempt"] >= MOST_ATTEMPTS
+    failed = over and record.type == FAILED
+    row = (data["notice"], data["channel"], data["attempt"], record.time, over, failed)
+    return "INSERT OR REPLACE INTO notice_try VALUES (?, ?, ?, ?, ?, ?)", row
+
+
+def _update_alert(record: Record) -> Iterator[Statement]:
+    yield "DELETE FROM notice WHERE about = ?", (record.subject,)
+    if record.type != alert_book.RESOLVED and not record.data["silenced"]:
+        text = f"{record.data['text']}; next: {record.data['next_step']}"
+        yield _insert_notice(record, ALERT, text)
+
+
+def _insert_notice(record: Record, kind: str, text: str, about: str | None = None) -> Statement:
     return (
         "INSERT INTO notice VALUES (?, ?, ?, ?, ?)",
-        (record.sequence, record.time, kind, text, record.subject),
+        (record.sequence, record.time, kind, text, about or record.subject),
     )
 
 
-_TRIED = "INSERT OR REPLACE INTO notice_try VALUES (?, ?, ?, ?, ?)"
+_DEPLOYMENT_TEXTS = {
+    deployments.FAILED: "{reason}",
+    deployments.NOT_SERVING: "{reason}",
+    deployments.ROLLED_BACK: "release {from} was taken back; {release} serves again",
+    deployments.ROLLBACK_FAILED: "NOTHING GOOD SERVES, every way back failed: {reason}",
+}
 
 PROJECTION = Projection(
     "notifications",
@@ -229,11 +262,11 @@ PROJECTION = Projection(
         "CREATE INDEX notice_about ON notice (about)",
         """CREATE TABLE notice_try (
             notice INTEGER, channel TEXT, attempts INTEGER, last TEXT, over INTEGER,
-            PRIMARY KEY (notice, channel)
+            failed INTEGER, PRIMARY KEY (notice, channel)
         ) WITHOUT ROWID""",
         "CREATE INDEX notice_try_last ON notice_try (last)",
     ),
-    _apply,
+    _apply_record,
     types=frozenset(
         {
             CLOCK_ACCEPTED,
@@ -244,10 +277,8 @@ PROJECTION = Projection(
             desk.STALE,
             schedules.NOTICED,
             tokens.REFUSED,
-            deployments.FAILED,
-            deployments.ROLLED_BACK,
-            deployments.ROLLBACK_FAILED,
-            deployments.NOT_SERVING,
+            *_DEPLOYMENT_TEXTS,
+            *(alert_book.RAISED, alert_book.REPEATED, alert_book.RESOLVED),
             SENT,
             FAILED,
         }

@@ -50,7 +50,10 @@ _BY_TYPE = {
     telemetry.TOOL_INTERRUPTED: "calls_failed",
 }
 _BY_CONTENT = frozenset(
-    {plans.REJECTED, telemetry.TOOL_CALLED, telemetry.TOOL_FINISHED, budgets.BUDGET_SPENT}
+    {
+        *(plans.REJECTED, telemetry.TOOL_CALLED, telemetry.TOOL_FINISHED, budgets.BUDGET_SPENT),
+        deployments.SWITCHED,
+    }
 )
 
 
@@ -69,15 +72,15 @@ def series(ledger: Ledger, days: tuple[str, ...]) -> list[dict[str, Any]]:
     rows = ledger.query(
         "SELECT measure, day, value FROM day_count WHERE day BETWEEN ? AND ?", [days[0], days[-1]]
     )
-    counted = {(measure, day): value for measure, day, value in rows}
-    found: list[dict[str, Any]] = []
+    counts = {(measure, day): value for measure, day, value in rows}
+    measures: list[dict[str, Any]] = []
     for name, about in MEASURES.items():
-        values = [counted.get((name, day), 0) for day in days]
-        found.append({"name": name, "about": about, "total": sum(values), "values": values})
-    return found
+        values = [counts.get((name, day), 0) for day in days]
+        measures.append({"name": name, "about": about, "total": sum(values), "values": values})
+    return measures
 
 
-def began(ledger: Ledger) -> str:
+def find_first_day(ledger: Ledger) -> str:
     """Name the day of the first record: before it there was nothing to count."""
     first = ledger.record(1)
     assert first is not None  # noqa: S101 - a data root begins with its creation
@@ -100,7 +103,7 @@ def evidence(
     return [chain.parse(line) for (line,) in rows]
 
 
-def _measure(record: Record) -> str:
+def choose_measure(record: Record) -> str:
     """Say what a record counts as; nothing, where it follows from one that was counted."""
     if record.type in _BY_TYPE:
         return _BY_TYPE[record.type]
@@ -109,18 +112,23 @@ def _measure(record: Record) -> str:
         return "" if "approval" in data else "rejected"
     if record.type == budgets.BUDGET_SPENT:  # a start is spent in each scope, and once an actor
         return "starts" if data["scope"] == "actor" else ""
+    if record.type == deployments.SWITCHED:
+        return "rollbacks" if data.get("kind") == "rollback" and data["replaced"] else ""
     return "calls_ok" if data.get("outcome", {}).get("ok") else "calls_failed"
 
 
-def _count(record: Record) -> Iterator[Statement]:
-    if measure := _measure(record):
-        counted = record.type == telemetry.REFUSALS_COUNTED
-        number = int(record.data["count"]) if counted else 1
-        yield _COUNT, (measure, record.time[:10], number)
+def count_in(record: Record) -> int:
+    """Say how many of its measure a record counts: one of counted refusals tells it."""
+    return int(record.data["count"]) if record.type == telemetry.REFUSALS_COUNTED else 1
 
 
-def _keep(record: Record) -> Iterator[Statement]:
-    if measure := _measure(record):
+def _add_to_count(record: Record) -> Iterator[Statement]:
+    if measure := choose_measure(record):
+        yield _COUNT, (measure, record.time[:10], count_in(record))
+
+
+def _insert_evidence(record: Record) -> Iterator[Statement]:
+    if measure := choose_measure(record):
         yield (
             "INSERT INTO day_record VALUES (?, ?, ?)",
             (measure, record.time[:10], record.sequence),
@@ -131,7 +139,7 @@ _COUNT = """
     INSERT INTO day_count VALUES (?, ?, ?)
     ON CONFLICT (day, measure) DO UPDATE SET value = value + excluded.value
 """
-_TYPES = _BY_CONTENT | _BY_TYPE.keys()
+TYPES = _BY_CONTENT | _BY_TYPE.keys()
 
 COUNTS = Projection(
     "day counts",
@@ -140,8 +148,8 @@ COUNTS = Projection(
             measure TEXT, day TEXT, value INTEGER, PRIMARY KEY (day, measure)
         ) WITHOUT ROWID""",
     ),
-    _count,
-    types=_TYPES,
+    _add_to_count,
+    types=TYPES,
 )
 
 RECORDS = Projection(
@@ -151,6 +159,6 @@ RECORDS = Projection(
             measure TEXT, day TEXT, sequence INTEGER, PRIMARY KEY (measure, day, sequence)
         ) WITHOUT ROWID""",
     ),
-    _keep,
-    types=_TYPES,
+    _insert_evidence,
+    types=TYPES,
 )

@@ -29,17 +29,17 @@ class Queue:
 
 def queues(ledger: Ledger, desk: Desk) -> list[dict[str, Any]]:
     """Count each queue and name what has waited longest in it; empty ones are told as well."""
-    found: list[dict[str, Any]] = []
+    queue_rows: list[dict[str, Any]] = []
     for queue in _QUEUES:
         rows = sorted(queue.waiting(ledger, desk), key=lambda row: row[1])
         oldest, since = rows[0] if rows else (None, None)
         row = {"name": queue.name, "about": queue.about, "count": len(rows)}
-        found.append({**row, "oldest": oldest, "since": since})
-    return found
+        queue_rows.append({**row, "oldest": oldest, "since": since})
+    return queue_rows
 
 
-def _decisions(_ledger: Ledger, desk: Desk) -> Rows:
-    return [(approval.id, approval.requested_at) for approval in desk.listed()]
+def _list_decisions(_ledger: Ledger, desk: Desk) -> Rows:
+    return [(approval.id, approval.requested_at) for approval in desk.list_by_state()]
 
 
 def _blocked_plans(ledger: Ledger, _desk: Desk) -> Rows:
@@ -52,7 +52,7 @@ def _blocked_plans(ledger: Ledger, _desk: Desk) -> Rows:
     return [(str(identifier), str(since)) for identifier, since in rows]
 
 
-def _changes(ledger: Ledger, _desk: Desk) -> Rows:
+def _list_changes(ledger: Ledger, _desk: Desk) -> Rows:
     """Give the open changes that do not wait for a decision: Astra itself is at work on them."""
     rows = ledger.query(
         "SELECT change.id, record.time FROM change JOIN record USING (sequence)"
@@ -62,23 +62,23 @@ def _changes(ledger: Ledger, _desk: Desk) -> Rows:
     return [(str(identifier), str(since)) for identifier, since in rows]
 
 
-def _firings(ledger: Ledger, _desk: Desk) -> Rows:
-    return _rows(ledger, f"SELECT id, fire_time FROM firing WHERE {IS_OPEN}")  # noqa: S608 - fixed
+def _list_firings(ledger: Ledger, _desk: Desk) -> Rows:
+    return _query_rows(ledger, f"SELECT id, fire_time FROM firing WHERE {IS_OPEN}")  # noqa: S608 - fixed
 
 
-def _deployments(ledger: Ledger, _desk: Desk) -> Rows:
-    found = deployments.open_deployment(ledger)
-    return [(found.id, found.requested_at)] if found else []
+def _list_deployments(ledger: Ledger, _desk: Desk) -> Rows:
+    deployment = deployments.open_deployment(ledger)
+    return [(deployment.id, deployment.requested_at)] if deployment else []
 
 
-def _rows(ledger: Ledger, query: str) -> Rows:
+def _query_rows(ledger: Ledger, query: str) -> Rows:
     return [(str(row[0]), str(row[1])) for row in ledger.query(query)]
 
 
 _QUEUES = (
-    Queue(name="decisions", about="requests that wait for you", waiting=_decisions),
+    Queue(name="decisions", about="requests that wait for you", waiting=_list_decisions),
     Queue(name="blocked_plans", about="plans that wait for you", waiting=_blocked_plans),
-    Queue(name="changes", about="changes being scanned, tested or merged", waiting=_changes),
-    Queue(name="firings", about="scheduled runs that are not over", waiting=_firings),
-    Queue(name="deployments", about="deployments under way", waiting=_deployments),
+    Queue(name="changes", about="changes being scanned, tested or merged", waiting=_list_changes),
+    Queue(name="firings", about="scheduled runs that are not over", waiting=_list_firings),
+    Queue(name="deployments", about="deployments under way", waiting=_list_deployments),
 )

@@ -18,9 +18,11 @@ def approvals(name: Name) -> str:
     return _APPROVALS.format(pending=name("astra.approvals.pending"))
 
 
-def switched_off(flags: Mapping[str, bool], in_environment: frozenset[str] = frozenset()) -> str:
+def describe_switched_off(
+    flags: Mapping[str, bool], in_environment: frozenset[str] = frozenset()
+) -> str:
     lines = [
-        f"- {name} ({FLAGS[name][1]}): {_how(name, in_environment)}"
+        f"- {name} ({FLAGS[name][1]}): {_explain_switch(name, in_environment)}"
         for name, on in flags.items()
         if not on
     ]
@@ -29,7 +31,7 @@ def switched_off(flags: Mapping[str, bool], in_environment: frozenset[str] = fro
     return "\n".join(["Switched off right now; their tools are not listed:", *lines, ""])
 
 
-def _how(name: str, in_environment: frozenset[str]) -> str:
+def _explain_switch(name: str, in_environment: frozenset[str]) -> str:
     if name in in_environment:
         return f"off in the environment this client started with; unset {name} there"
     return f"an operator turns it on with `astra flags set {name} on`"

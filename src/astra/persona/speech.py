@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from astra.plans.ports import Usage
+from astra.spend.model import NOBODY, Account
 
 Say = Callable[[str], None]
 
@@ -57,6 +58,8 @@ class Offered:
     name: str
     description: str
     schema: Mapping[str, Any]
+    toolset: str = ""
+    """The set it is shown with; one without a set is always shown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +114,7 @@ class Cut:
 
 
 class Talker(Protocol):
-    """One call to a model that talks. It raises `ModelUnavailable` and nothing else."""
+    """One call to a model that talks; it raises what `astra.plans.ports.Model` raises."""
 
     @property
     def name(self) -> str: ...
@@ -124,6 +127,6 @@ class Talker(Protocol):
 class Talkers(Protocol):
     """Which model talks now, if any."""
 
-    def talker(self) -> Talker:
-        """Give it, or raise `NoModel` with how to set one."""
+    def talker(self, account: Account = NOBODY) -> Talker:
+        """Give it, on somebody's account, or raise `NoModel` with how to set one."""
         ...

@@ -37,7 +37,7 @@ class Allowlist:
     rules: Callable[[], Rules]
     files: PlanFiles
 
-    def listed(self) -> list[dict[str, Any]]:
+    def list_grants(self) -> list[dict[str, Any]]:
         """Give what is granted, by the operator's own signature."""
         rows = self.ledger.query(
             "SELECT kind, value, line FROM global_grant JOIN record USING (sequence)"
@@ -47,24 +47,25 @@ class Allowlist:
         return [
             {"kind": kind, "value": value, "added_at": record.time}
             for kind, value, record in records
-            if authority.holds(self.ledger, record)
+            if authority.is_signed_by_operator(self.ledger, record)
         ]
 
     def allows(self, kind: str, value: str) -> bool:
         return any(
-            item["kind"] == kind and covers(kind, item["value"], value) for item in self.listed()
+            item["kind"] == kind and covers(kind, item["value"], value)
+            for item in self.list_grants()
         )
 
     def content(self, kind: str, value: str) -> dict[str, Any]:
         """Give what an operator signs to add a grant, in its one spelling; refuse a bad one."""
         if kind not in GRANT_KINDS:
             raise BadInput(f"{kind!r} is no kind", next_step=f"one of: {', '.join(GRANT_KINDS)}")
-        (spelled,) = self.rules().spelled(kind, [value])
+        (spelled,) = self.rules().spell_grants(kind, [value])
         return {"kind": kind, "value": spelled, "level": events.INFO}
 
     def add(self, kind: str, value: str, signed: Signed, *, seen: int | None = None) -> Record:
         """Grant something to every plan; `seen` is where the list stood that was looked at."""
-        data, version = self.content(kind, value), self._version()
+        data, version = self.content(kind, value), self._read_version()
         if seen is not None:
             self._refuse_if_changed(data, seen)
         event = Event(type=events.GLOBAL_GRANT_ADDED, actor="operator", data=data, subject=SUBJECT)
@@ -82,10 +83,10 @@ class Allowlist:
         changes = self.ledger.records(*_CHANGES, after=seen, limit=END, newest_first=True)
         for record in changes:
             if (record.data["kind"], record.data["value"]) == (data["kind"], data["value"]):
-                raise unseen.refuse(f"{data['kind']} {data['value'][:200]!r}", record)
+                raise unseen.unseen_change_error(f"{data['kind']} {data['value'][:200]!r}", record)
 
     def remove(self, kind: str, value: str, *, actor: str) -> Record:
-        items = [(item["kind"], item["value"]) for item in self.listed()]
+        items = [(item["kind"], item["value"]) for item in self.list_grants()]
         if (kind, value) not in items:
             raise NotFound(f"{kind} {value[:200]!r} is not granted", next_step="astra grants list")
         data = {"kind": kind, "value": value, "level": events.INFO}
@@ -96,8 +97,8 @@ class Allowlist:
 
     def export(self) -> None:
         """Write the file as the ledger says now, and note that it was written."""
-        version = self._version()
-        self.files.write_allowlist(self.text())
+        version = self._read_version()
+        self.files.write_allowlist(self.render_file())
         data = {"level": events.INFO, "version": version}
         event = Event(type=events.ALLOWLIST_EXPORTED, actor=events.DAEMON, data=data)
         try:
@@ -108,29 +109,29 @@ class Allowlist:
     def watch(self) -> None:
         """Put the file right when somebody changed it, and say so; it grants nothing either way."""
         rows = self.ledger.query("SELECT version FROM allowlist_export")
-        if rows and rows[0][0] == _UNSAID != self._version():
+        if rows and rows[0][0] == _UNSAID != self._read_version():
             self.export()
-        elif not rows or rows[0][0] != self._version():
+        elif not rows or rows[0][0] != self._read_version():
             return  # nothing was exported yet, or the next export is due
-        if self.files.read_allowlist() != self.text():
+        if self.files.read_allowlist() != self.render_file():
             data = {"level": events.WARNING, "reason": "its file was not what was exported"}
             self.ledger.append(
                 [Event(type=events.ALLOWLIST_TAMPERED, actor=events.DAEMON, data=data)]
             )
-            self.files.write_allowlist(self.text())
+            self.files.write_allowlist(self.render_file())
 
-    def _version(self) -> int:
+    def _read_version(self) -> int:
         return self.ledger.version(SUBJECT)
 
-    def text(self) -> str:
+    def render_file(self) -> str:
         kinds = {
-            kind: [item["value"] for item in self.listed() if item["kind"] == kind]
+            kind: [item["value"] for item in self.list_grants() if item["kind"] == kind]
             for kind in GRANT_KINDS
         }
         return canonical.encode(kinds).decode() + "\n"
 
 
-def _apply(record: Record) -> Iterator[Statement]:
+def _project_record(record: Record) -> Iterator[Statement]:
     if record.type == events.ALLOWLIST_EXPORTED:
         yield "INSERT OR REPLACE INTO allowlist_export VALUES (1, ?)", (record.data["version"],)
         return
@@ -148,7 +149,7 @@ PROJECTION = Projection(
         ) WITHOUT ROWID""",
         "CREATE TABLE allowlist_export (id INTEGER PRIMARY KEY, version INTEGER)",
     ),
-    _apply,
+    _project_record,
     types=frozenset(
         {events.GLOBAL_GRANT_ADDED, events.GLOBAL_GRANT_REMOVED, events.ALLOWLIST_EXPORTED}
     ),

@@ -24,7 +24,7 @@ from astra.trusted.approvals.desk import Approval, Desk
 from astra.trusted.kernel import canonical
 from astra.trusted.kernel.errors import BadInput, Conflict, DuplicateKey, Refused, StaleVersion
 from astra.trusted.kernel.ids import random_id
-from astra.trusted.kernel.text import one_line
+from astra.trusted.kernel.text import one_line, quote_text
 from astra.trusted.policy.caps import WAITING_PLANS
 
 KIND = "plan"
@@ -52,20 +52,22 @@ class Plans:
     ) -> AgentPlan:
         """Take a plan as a document: checked, recorded, and put before the operator."""
         self.refuse_flood()
-        plan, ignored = self.checked(document)
+        plan, ignored = self.check_document(document)
         identifier = random_id("plan")
         data = {
             **_plan_facts(plan),
-            "description": text(description, LONGEST_DESCRIPTION),
+            "description": check_text(description, LONGEST_DESCRIPTION),
             "channels": channels_of(channels),
             "ignored_keys": list(ignored),
         }
-        event = events.made(events.DRAFTED, identifier, data, actor=actor, correlation=correlation)
+        event = events.make_event(
+            events.DRAFTED, identifier, data, actor=actor, correlation=correlation
+        )
         self.register.ledger.append([event], expect={identifier: 0})
         self.ask(identifier)
         return self.register.get(identifier)
 
-    def checked(self, document: Any) -> tuple[Plan, tuple[str, ...]]:
+    def check_document(self, document: Any) -> tuple[Plan, tuple[str, ...]]:
         plan, ignored = schema.load(document)
         return self.rules().check(plan), ignored
 
@@ -81,7 +83,7 @@ class Plans:
             self.refuse_if_moved(plan, seen)
             states.refuse_unless_legal(plan.id, plan.state, State.AWAITING_APPROVAL)
             assert plan.plan is not None  # noqa: S101 - only drafted plans may be revised
-            revised, _ = self.checked(edits.apply(plan.plan.as_dict(), changes))
+            revised, _ = self.check_document(edits.apply(plan.plan.as_dict(), changes))
             if revised == plan.plan:
                 raise Refused(
                     "the edit changes nothing", code="unchanged", next_step="edit something"
@@ -96,7 +98,7 @@ class Plans:
         self, identifier: str, reason: str, *, actor: str, seen: str | None = None
     ) -> AgentPlan:
         """Turn a plan down; `seen` is the hash of the one that was looked at, as in `revise`."""
-        clean_reason = text(reason, LONGEST_REASON)
+        clean_reason = check_text(reason, LONGEST_REASON)
         if not clean_reason:
             raise BadInput("a rejection has a reason", next_step="say why: the agent reads it")
 
@@ -105,14 +107,14 @@ class Plans:
             return {"reason": clean_reason}
 
         self.register.move(identifier, events.REJECTED, decide, actor=actor)
-        self._withdraw(identifier, keep="", why="the plan was rejected")
+        self._withdraw_approvals(identifier, keep="", why="the plan was rejected")
         return self.register.get(identifier)
 
     def refuse_if_moved(self, plan: AgentPlan, seen: str | None) -> None:
         """Keep somebody from deciding on a plan that they never saw; say what is different."""
         if seen is None or seen == plan.plan_hash:
             return
-        before = next((d for d in self._documents(plan.id) if d["plan_hash"] == seen), None)
+        before = next((d for d in self._read_documents(plan.id) if d["plan_hash"] == seen), None)
         now = plan.plan.as_dict() if plan.plan else {}
         differences = edits.differences(before["plan"], now) if before else []
         raise Conflict(
@@ -124,9 +126,9 @@ class Plans:
             changes=differences,
         )
 
-    def _documents(self, identifier: str) -> list[Mapping[str, Any]]:
+    def _read_documents(self, identifier: str) -> list[Mapping[str, Any]]:
         """Give what a plan said, each time that it was drafted or revised."""
-        records = self.register.ledger.mentioning(identifier, events.DRAFTED, events.REVISED)
+        records = self.register.ledger.find_mentions(identifier, events.DRAFTED, events.REVISED)
         return [record.data for record in records]
 
     # The operator's decision
@@ -135,16 +137,15 @@ class Plans:
         """Put a plan before the operator; gives the approval that waits for them."""
         plan = self.register.get(identifier)
         states.refuse_unless_legal(plan.id, plan.state, State.APPROVED)
-        grants_asked = self.asked_for(plan)
+        grants_asked = self.make_grants(plan)
         digest = digest_of(grants_asked)
-        self._withdraw(identifier, keep=digest, why="the plan was changed")
+        self._withdraw_approvals(identifier, keep=digest, why="the plan was changed")
         assert plan.plan is not None  # noqa: S101 - it awaits approval, so it was drafted
-        goal = one_line(plan.plan.goals[0], 100)
         return self.desk.ask(
             kind=KIND,
             subject_id=identifier,
             digest=digest,
-            summary=f"run the plan {identifier}: “{goal}”",
+            summary=f"run the plan {quote_text(plan.plan.goals[0])} ({identifier})",
             details={
                 "plan": plan.plan.as_dict(),
                 "plan_hash": plan.plan_hash,
@@ -158,9 +159,10 @@ class Plans:
     def ask_anew(self, identifier: str) -> None:
         """Ask for a plan that changed, unless that was done since; the due step."""
         if not any(
-            self._asked_since(identifier, approval.id) for approval in self._mine(identifier)
+            self._asked_since(identifier, approval.id)
+            for approval in self._list_approvals(identifier)
         ):
-            self._withdraw(identifier, keep="", why="the plan was changed")
+            self._withdraw_approvals(identifier, keep="", why="the plan was changed")
             self.ask(identifier)
 
     def fulfil(self, approval_id: str) -> None:
@@ -168,15 +170,15 @@ class Plans:
         approval = self.desk.get(approval_id)
         if approval.kind != KIND or approval.state != "approved":
             return
-        if objection := self._objection(approval):
+        if objection := self._find_objection(approval):
             self.desk.go_stale(approval_id, objection)
             return
         try:
-            self._approve(approval)
+            self._approve_plan(approval)
         except (states.IllegalMove, DuplicateKey):
             if self.desk.get(approval_id).state == "approved":
                 raise
-        self._withdraw(approval.subject_id, keep="", why="the plan was decided")
+        self._withdraw_approvals(approval.subject_id, keep="", why="the plan was decided")
 
     def follow_rejection(self, approval_id: str) -> None:
         """Reject the plan whose approval was rejected at the desk."""
@@ -189,14 +191,14 @@ class Plans:
         data = {"reason": reason, "approval": approval_id}
         self.register.move(plan.id, events.REJECTED, lambda _plan: data, actor="operator")
 
-    def asked_for(self, plan: AgentPlan) -> Grants:
+    def make_grants(self, plan: AgentPlan) -> Grants:
         if plan.plan is None:
             raise Conflict(
                 f"{plan.id} cannot be read by this version of Astra",
                 code="plan_unreadable",
                 next_step="update Astra, or reject the plan",
             )
-        return grants.asked_for(
+        return grants.make_grants(
             plan.id, plan.plan.hash(), plan.plan.manifest, self.allowlist.allows
         )
 
@@ -204,9 +206,9 @@ class Plans:
         """Keep a person's inbox readable, whoever drafts."""
         waiting_plans = self.register.in_states([State.AWAITING_APPROVAL, State.DRAFT_PENDING])
         if len(waiting_plans) >= MOST_WAITING:
-            raise WAITING_PLANS.exceeded()
+            raise WAITING_PLANS.build_error()
 
-    def _approve(self, approval: Approval) -> None:
+    def _approve_plan(self, approval: Approval) -> None:
         """Use the approval up and approve the plan, in one batch; whoever is second is refused."""
         self.register.move(
             approval.subject_id,
@@ -214,43 +216,45 @@ class Plans:
             lambda plan: self._approval_facts(plan, approval),
             actor="operator",
             beside=lambda plan: (
-                approvals.spent(approval.id, actor=events.DAEMON, correlation=plan.correlation),
+                approvals.build_used_event(
+                    approval.id, actor=events.DAEMON, correlation=plan.correlation
+                ),
             ),
         )
 
-    def _objection(self, approval: Approval) -> str:
+    def _find_objection(self, approval: Approval) -> str:
         if not self.desk.stands(approval.id):
             return "it does not carry the operator's signature, or its time was over"
         plan = self.register.get(approval.subject_id)
         if plan.state is not State.AWAITING_APPROVAL:
             return f"the plan is {plan.state}"
-        if digest_of(self.asked_for(plan)) != approval.digest:
+        if digest_of(self.make_grants(plan)) != approval.digest:
             return "the plan, or what the allowlist adds to it, is not what was approved"
         return ""
 
     def _approval_facts(self, plan: AgentPlan, approval: Approval) -> dict[str, Any]:
-        grants_asked = self.asked_for(plan)
+        grants_asked = self.make_grants(plan)
         if digest_of(grants_asked) != approval.digest or plan.plan is None:
             raise Refused(
                 "the plan moved while it was approved", code="stale", next_step="approve it again"
             )
         return {
-            **events.counts(plan.plan),
+            **events.count_parts(plan.plan),
             "plan_hash": grants_asked.plan_hash,
             "grants_hash": grants_asked.hash(),
             "grants": grants_asked.as_dict(),
             "approval": approval.id,
         }
 
-    def _withdraw(self, identifier: str, *, keep: str, why: str) -> None:
-        for approval in self._mine(identifier, "pending", "approved"):
+    def _withdraw_approvals(self, identifier: str, *, keep: str, why: str) -> None:
+        for approval in self._list_approvals(identifier, "pending", "approved"):
             if approval.digest != keep:
                 with contextlib.suppress(StaleVersion):  # somebody decided on it meanwhile
                     self.desk.go_stale(approval.id, why)
 
-    def _mine(self, identifier: str, *states: str) -> list[Approval]:
+    def _list_approvals(self, identifier: str, *states: str) -> list[Approval]:
         """Give the approvals of a plan, by default those that wait."""
-        return self.desk.about(KIND, identifier, *(states or ("pending",)))
+        return self.desk.list_for_subject(KIND, identifier, *(states or ("pending",)))
 
     def _asked_since(self, identifier: str, approval_id: str) -> bool:
         """Tell whether an approval was asked for after the plan's last record."""
@@ -268,7 +272,7 @@ def digest_of(wanted: Grants) -> str:
     return hashlib.sha256(canonical.encode(content)).hexdigest()
 
 
-def text(value: str, longest: int) -> str:
+def check_text(value: str, longest: int) -> str:
     if len(value) > longest:
         raise BadInput(f"that is longer than {longest} characters", next_step="say it shorter")
     return value.strip()
@@ -281,4 +285,4 @@ def channels_of(names: Sequence[str]) -> list[str]:
 
 
 def _plan_facts(plan: Plan) -> dict[str, Any]:
-    return {**events.counts(plan), "plan": plan.as_dict(), "plan_hash": plan.hash()}
+    return {**events.count_parts(plan), "plan": plan.as_dict(), "plan_hash": plan.hash()}

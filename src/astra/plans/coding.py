@@ -6,17 +6,19 @@ only paths that the plan may write, and it enters the change path, where a perso
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Any, Protocol
 
-from pydantic import ValidationError
-
 from astra.plans import events, prompts
-from astra.plans.forms import CodeForm
+from astra.plans.code.memory import FormatMemory, NoMemory
+from astra.plans.code.writing import CodeWriter, Task, Written
+from astra.plans.drafting import account_of
 from astra.plans.grants import absolute
 from astra.plans.model import AgentPlan
 from astra.plans.moves import refuse_unless_working
-from astra.plans.ports import ChangeProposals, ModelSource, Prompt, Proposal
+from astra.plans.ports import ChangeOutcome, ChangeProposals, ModelSource, Proposal, Usage
+from astra.plans.proposed import ProposedChanges
 from astra.plans.register import Register
 from astra.plans.schema import Permissions
 from astra.plans.terms import Contracts
@@ -31,7 +33,7 @@ LARGEST_EDIT = 400_000
 class TargetFiles(Protocol):
     """The target's files as a coder may see them: secrets left out, no more than fits."""
 
-    def granted(self, permissions: Permissions) -> Mapping[str, str]: ...
+    def read_granted(self, permissions: Permissions) -> Mapping[str, str]: ...
 
 
 class CodingAgent(Protocol):
@@ -55,13 +57,15 @@ class PlanCoder:
     source: TargetFiles
     agent: CodingAgent
     proposals: ChangeProposals
+    proposed: ProposedChanges
+    formats: FormatMemory = field(default_factory=NoMemory)
 
     def write(self, plan: AgentPlan, instructions: str) -> str:
         """Have it written and proposed; gives what to tell the model."""
         if not instructions.strip():
             raise BadInput("there are no instructions", next_step="say in `text` what to change")
         name = self.agent.name or BUILT_IN
-        self._count(plan, name)
+        self._count_coder_call(plan, name)
         work = self._by_agent if self.agent.name else self._by_model
         change = self.proposals.propose(work(plan, instructions, name))
         return f"{change} was proposed; a person decides on it"
@@ -69,14 +73,21 @@ class PlanCoder:
     def _by_agent(self, plan: AgentPlan, instructions: str, name: str) -> Proposal:
         diff, paths = self.agent.diff(plan, instructions)
         self._refuse_outside(plan, dict.fromkeys(paths))
-        return Proposal(diff=diff, **_about(plan, instructions, name))
+        facts = _describe_proposal(plan, instructions, name, prompts.CODING)
+        return Proposal(diff=diff, supersedes=self._find_superseded(plan), **facts)
 
     def _by_model(self, plan: AgentPlan, instructions: str, name: str) -> Proposal:
-        files = self._files(plan, instructions)
-        self._refuse_outside(plan, files)
-        return Proposal(files=files, **_about(plan, instructions, name))
+        code = self._ask_for_code(plan, instructions)
+        self._refuse_outside(plan, code.files)
+        facts = _describe_proposal(plan, instructions, name, code.prompt)
+        return Proposal(files=code.files, supersedes=self._find_superseded(plan), **facts)
 
-    def _count(self, plan: AgentPlan, name: str) -> None:
+    def _find_superseded(self, plan: AgentPlan) -> str:
+        """Name the change that failed before in this checkpoint: the next one takes its place."""
+        outcome = self.proposed.find_outcome(plan)
+        return outcome[0] if outcome and outcome[1].state == ChangeOutcome.FAILED else ""
+
+    def _count_coder_call(self, plan: AgentPlan, name: str) -> None:
         """Spend a step on the coder's own model call, before it is made."""
 
         def decide(now: AgentPlan) -> dict[str, Any]:
@@ -91,22 +102,31 @@ class PlanCoder:
 
         self.register.move(plan.id, events.CODER_CALLED, decide)
 
-    def _files(self, plan: AgentPlan, instructions: str) -> dict[str, str | None]:
-        reply = self.models.current().ask(self._prompt(plan, instructions), form=CodeForm)
-        usage = {"set_aside": False, "usage": reply.usage.as_dict()}
-        self.register.move(plan.id, events.USAGE_COUNTED, lambda now: {"step": now.steps, **usage})
-        try:
-            answer = CodeForm.model_validate(reply.document)
-        except ValidationError:
-            raise BadInput(
-                "the coder's answer was not in its form", next_step="try again"
-            ) from None
-        files: dict[str, str | None] = {file.path: file.content for file in answer.files}
-        files |= dict.fromkeys(answer.deleted)
-        if not files:
-            why = one_line(answer.note, 300) or "it gave no files"
-            raise Refused(f"the coder changed nothing: {why}", next_step="say it another way")
-        return files
+    def _ask_for_code(self, plan: AgentPlan, instructions: str) -> Written:
+        writer = CodeWriter(
+            model=self.models.current(account_of(plan)),
+            count=_CallCount(self.register, plan),
+            formats=self.formats,
+        )
+        code = writer.write(self._make_task(plan, instructions))
+        if code.objection:
+            raise Refused(code.objection, next_step="say it another way, or in smaller parts")
+        return code
+
+    def _make_task(self, plan: AgentPlan, instructions: str) -> Task:
+        granted, terms = self.contracts.permissions(plan.id), self.contracts.terms(plan.id)
+        readable = self.source.read_granted(granted)
+
+        def is_writable(path: str) -> bool:
+            return terms.writes(absolute(path, self.contracts.code_repo))
+
+        return Task(
+            instructions=instructions,
+            files={path: text for path, text in readable.items() if is_writable(path)},
+            others={path: text for path, text in readable.items() if not is_writable(path)},
+            new_files=[path for path in granted.write_paths if _is_new_file(path, readable)],
+            correlation=plan.correlation,
+        )
 
     def _refuse_outside(self, plan: AgentPlan, files: Mapping[str, str | None]) -> None:
         size = sum(len(text or "") for text in files.values())
@@ -121,26 +141,38 @@ class PlanCoder:
                     next_step="stay within the write_paths of the plan",
                 )
 
-    def _prompt(self, plan: AgentPlan, instructions: str) -> Prompt:
-        granted = self.contracts.permissions(plan.id)
-        files = self.source.granted(granted)
-        return Prompt(
-            rules=prompts.rules(prompts.CODING),
-            data=(
-                prompts.untrusted("instructions", instructions),
-                prompts.untrusted("paths you may change", "\n".join(granted.write_paths)),
-                *(prompts.untrusted(f"file {path}", text) for path, text in files.items()),
-            ),
-            version=prompts.CODING,
+
+class _CallCount:
+    """Counts the calls of one turn of the coder: its step pays for the first, tokens for all."""
+
+    def __init__(self, register: Register, plan: AgentPlan) -> None:
+        self._register, self._plan = register, plan
+        self._calls = 0
+
+    def __call__(self, usage: Usage) -> None:
+        usage_data = {**usage.as_dict(), **({"drafting_calls": 1} if self._calls else {})}
+        self._calls += 1
+        self._register.move(
+            self._plan.id,
+            events.USAGE_COUNTED,
+            lambda now: {"step": now.steps, "set_aside": False, "usage": usage_data},
         )
 
 
-def _about(plan: AgentPlan, instructions: str, name: str) -> dict[str, Any]:
+def _is_new_file(path: str, existing: Mapping[str, str]) -> bool:
+    """Tell a granted path that names one file which is not there yet."""
+    is_file = not path.startswith("/") and bool(PurePosixPath(path).suffix)
+    return is_file and path not in existing and not set("*?[") & set(path)
+
+
+def _describe_proposal(
+    plan: AgentPlan, instructions: str, name: str, version: str
+) -> dict[str, Any]:
     return {
         "agent_id": plan.id,
         "checkpoint": plan.current.id,
         "reason": f"{one_line(plan.current.title, 100)}: {one_line(instructions, 500)}",
         "coder": name,
-        "prompt_version": prompts.CODING,
+        "prompt_version": version,
         "correlation": plan.correlation,
     }

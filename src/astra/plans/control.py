@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from astra.plans import events, retries, talk
-from astra.plans.book import text
+from astra.plans.book import check_text
 from astra.plans.model import AgentPlan
-from astra.plans.refusals import told
+from astra.plans.refusals import make_refused_result
 from astra.plans.register import Register
 from astra.plans.runner import Runner
 from astra.plans.schema import LARGEST_STEP_BUDGET
@@ -42,13 +42,13 @@ class Control:
     runner: Runner
 
     def pause(self, identifier: str, *, actor: str, reason: str = "") -> None:
-        clean_reason = text(reason, _LONGEST_REASON) or "paused by hand"
+        clean_reason = check_text(reason, _LONGEST_REASON) or "paused by hand"
         self.register.move(
             identifier, events.PAUSED, lambda _plan: {"reason": clean_reason}, actor=actor
         )
 
     def abort(self, identifier: str, *, actor: str, reason: str = "") -> None:
-        clean_reason = text(reason, _LONGEST_REASON) or "ended by hand"
+        clean_reason = check_text(reason, _LONGEST_REASON) or "ended by hand"
         self.runner.abort(identifier, clean_reason, actor=actor)
 
     def skip(
@@ -58,7 +58,7 @@ class Control:
 
         `seen` is the step that was looked at; if another one waits by now, nothing is done.
         """
-        clean_reason = text(reason, _LONGEST_REASON) or "the operator skipped it"
+        clean_reason = check_text(reason, _LONGEST_REASON) or "the operator skipped it"
 
         def decide(plan: AgentPlan) -> Mapping[str, Any]:
             step = self._blocked_step(plan)
@@ -67,21 +67,29 @@ class Control:
             block = plan.block or {}
             if "ran" not in block:
                 return skipped
-            return {**skipped, "ran": told(block, clean_reason), "items": block["items"]}
+            return {
+                **skipped,
+                "ran": make_refused_result(block, clean_reason),
+                "items": block["items"],
+            }
 
         self.register.move(
-            identifier, events.ACTION_SKIPPED, decide, actor=actor, beside=_resumed("skipped")
+            identifier,
+            events.ACTION_SKIPPED,
+            decide,
+            actor=actor,
+            beside=_make_resume_events("skipped"),
         )
 
     def message(self, identifier: str, words: str, *, actor: str) -> None:
         """Tell a plan something; its next step reads it, and an open question is answered by it."""
-        clean_text = text(words, talk.LONGEST_MESSAGE)
+        clean_text = check_text(words, talk.LONGEST_MESSAGE)
         if not clean_text:
             raise BadInput("there is nothing to say", next_step="say something")
 
         def along(plan: AgentPlan) -> tuple[Event, ...]:
             awaits_answer = plan.state is State.PAUSED and plan.reason == talk.QUESTION
-            return _resumed("answered")(plan) if awaits_answer else ()
+            return _make_resume_events("answered")(plan) if awaits_answer else ()
 
         self.register.move(
             identifier,
@@ -96,7 +104,7 @@ class Control:
 
     # What is signed
 
-    def wanted(
+    def describe_decision(
         self,
         identifier: str,
         action: str,
@@ -145,7 +153,7 @@ class Control:
             decided,
             actor="operator",
             sign=sign,
-            beside=_resumed(action) if goes_on else lambda _plan: (),
+            beside=_make_resume_events(action) if goes_on else lambda _plan: (),
         )
 
     def _signed_move(
@@ -154,22 +162,22 @@ class Control:
         if action == "resume":
             return events.RESUMED, lambda _plan: {"reason": "resumed by hand"}
         if action == "extend_budget":
-            return events.BUDGET_EXTENDED, lambda now: self._extension(now, steps)
+            return events.BUDGET_EXTENDED, lambda now: self._build_extension(now, steps)
         if action == "retry":
-            return events.STEP_RETRIED, self._retry
+            return events.STEP_RETRIED, self._build_retry
         if action != "grant":
             actions = "grant, resume, extend_budget, retry"
             raise BadInput(f"{action!r} is not signed", next_step=actions)
         if plan.state is State.BLOCKED_ON_DESTRUCTIVE:
-            return events.ACTION_CONFIRMED, self._confirmation
-        return events.PERMISSION_GRANTED, lambda now: self._grant(now, once=once)
+            return events.ACTION_CONFIRMED, self._build_confirmation
+        return events.PERMISSION_GRANTED, lambda now: self._build_grant(now, once=once)
 
-    def _confirmation(self, plan: AgentPlan) -> Mapping[str, Any]:
+    def _build_confirmation(self, plan: AgentPlan) -> Mapping[str, Any]:
         step = self._blocked_step(plan)
         block = plan.block or {}
         return {"step": step, "digest": block["digest"], "tool": block["tool"]}
 
-    def _grant(self, plan: AgentPlan, *, once: bool) -> Mapping[str, Any]:
+    def _build_grant(self, plan: AgentPlan, *, once: bool) -> Mapping[str, Any]:
         """Grant what the plan waits for: for this step, or until it ends."""
         step = self._blocked_step(plan, State.BLOCKED_ON_PERMISSION)
         assert plan.grants is not None  # noqa: S101 - it runs, so it was approved
@@ -186,7 +194,7 @@ class Control:
         more = plan.grants.plus(items)
         return {**data, "grants": more.as_dict(), "grants_hash": more.hash()}
 
-    def _extension(self, plan: AgentPlan, steps: int) -> Mapping[str, Any]:
+    def _build_extension(self, plan: AgentPlan, steps: int) -> Mapping[str, Any]:
         if plan.checkpoint < 0:
             raise Conflict(f"{plan.id} has not begun", next_step="approve it and let it run")
         if steps < 1 or plan.budget + steps > LARGEST_STEP_BUDGET:
@@ -197,9 +205,9 @@ class Control:
             )
         return {"steps": steps, "checkpoint": plan.checkpoint, "budget": plan.budget + steps}
 
-    def _retry(self, plan: AgentPlan) -> Mapping[str, Any]:
+    def _build_retry(self, plan: AgentPlan) -> Mapping[str, Any]:
         """Let the step that a plan stands behind run once more, exactly as it was decided."""
-        step = retries.retryable(self.register, plan)
+        step = retries.find_retryable_step(self.register, plan)
         if step is None:
             raise Conflict(
                 f"{plan.id} is {plan.state} and has no step to run once more",
@@ -229,9 +237,9 @@ class Control:
             return
         starts_from, subject, by = _MOVED_BY[kind]
         if {**content, **{name: expected_data[name] for name in starts_from}} == expected_data:
-            record = self.register.last_of(plan.id, *by)
+            record = self.register.newest_record(plan.id, *by)
             more = {"budget": plan.budget, "state": str(plan.state)}
-            raise unseen.refuse(f"{subject} of {plan.id}", record, **more)
+            raise unseen.unseen_change_error(f"{subject} of {plan.id}", record, **more)
 
     def _blocked_step(self, plan: AgentPlan, *wanted: State) -> int:
         states = wanted or (State.BLOCKED_ON_PERMISSION, State.BLOCKED_ON_DESTRUCTIVE)
@@ -260,11 +268,11 @@ def _refuse_if_moved(plan: AgentPlan, seen: int | None) -> None:
     )
 
 
-def _resumed(reason: str) -> Callable[[AgentPlan], tuple[Event, ...]]:
+def _make_resume_events(reason: str) -> Callable[[AgentPlan], tuple[Event, ...]]:
     """Let the plan go on in the same batch as the decision it waited for."""
 
     def along(plan: AgentPlan) -> tuple[Event, ...]:
-        event = events.made(
+        event = events.make_event(
             events.RESUMED,
             plan.id,
             {"reason": reason},

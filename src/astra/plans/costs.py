@@ -18,7 +18,7 @@ def by_checkpoint(ledger: Ledger, plan: str) -> list[dict[str, Any]]:
     """
     costs: dict[int, dict[str, Any]] = {}
     for checkpoint, outcome, steps, tokens, took in ledger.query(_BY_OUTCOME, [plan]):
-        cost = costs.setdefault(checkpoint, _nothing(checkpoint))
+        cost = costs.setdefault(checkpoint, _make_empty_cost(checkpoint))
         cost["steps"] += steps
         cost["tokens"] += tokens
         cost["milliseconds"] += round(took or 0)
@@ -26,5 +26,5 @@ def by_checkpoint(ledger: Ledger, plan: str) -> list[dict[str, Any]]:
     return list(costs.values())
 
 
-def _nothing(checkpoint: int) -> dict[str, Any]:
+def _make_empty_cost(checkpoint: int) -> dict[str, Any]:
     return {"checkpoint": checkpoint, "steps": 0, "tokens": 0, "milliseconds": 0, "outcomes": {}}

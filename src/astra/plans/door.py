@@ -18,22 +18,22 @@ class PlanDoor:
         self._registry = registry
 
     def understand(self, plan: AgentPlan, tool: str, arguments: Mapping[str, Any]) -> Call:
-        return self._counter().understand(_request(plan, tool, arguments))
+        return self._counter().understand(_make_request(plan, tool, arguments))
 
     def run(self, plan: AgentPlan, tool: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        return self._counter().call(_request(plan, tool, arguments))
+        return self._counter().call(_make_request(plan, tool, arguments))
 
     def describe(self, names: Iterable[str]) -> str:
-        wanted = set(names)
+        wanted_names = set(names)
         return "\n".join(
             f"{tool.name}: {tool.description}"
             f" arguments: {json.dumps(tool.input.model_json_schema().get('properties', {}))}"
-            for tool in self._registry.every()
-            if tool.name in wanted
+            for tool in self._registry.list_all()
+            if tool.name in wanted_names
         )
 
 
-def _request(plan: AgentPlan, tool: str, arguments: Mapping[str, Any]) -> Request:
+def _make_request(plan: AgentPlan, tool: str, arguments: Mapping[str, Any]) -> Request:
     return Request(
         name=tool,
         arguments=arguments,

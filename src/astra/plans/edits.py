@@ -38,13 +38,15 @@ def differences(before: Any, after: Any, path: str = "") -> list[str]:
     ['a without 1', 'b.c is 4, was 3']
     """
     if isinstance(before, dict) and isinstance(after, dict):
-        return _in_tables(cast("dict[str, Any]", before), cast("dict[str, Any]", after), path)
+        return _compare_tables(cast("dict[str, Any]", before), cast("dict[str, Any]", after), path)
     if isinstance(before, list) and isinstance(after, list):
-        return _in_lists(cast("list[Any]", before), cast("list[Any]", after), path)
-    return [] if before == after else [f"{path} is {_spelled(after)}, was {_spelled(before)}"]
+        return _compare_lists(cast("list[Any]", before), cast("list[Any]", after), path)
+    return (
+        [] if before == after else [f"{path} is {_spell_value(after)}, was {_spell_value(before)}"]
+    )
 
 
-def _in_tables(before: dict[str, Any], after: dict[str, Any], path: str) -> list[str]:
+def _compare_tables(before: dict[str, Any], after: dict[str, Any], path: str) -> list[str]:
     return [
         difference
         for name in {**before, **after}
@@ -55,15 +57,15 @@ def _in_tables(before: dict[str, Any], after: dict[str, Any], path: str) -> list
     ]
 
 
-def _in_lists(before: list[Any], after: list[Any], path: str) -> list[str]:
+def _compare_lists(before: list[Any], after: list[Any], path: str) -> list[str]:
     if len(before) == len(after) and all(isinstance(item, dict) for item in before):
         pairs = enumerate(zip(before, after, strict=True))
         return [difference for i, pair in pairs for difference in differences(*pair, f"{path}.{i}")]
-    removed = [f"{path} without {_spelled(item)}" for item in before if item not in after]
-    return removed + [f"{path} with {_spelled(item)}" for item in after if item not in before]
+    removed = [f"{path} without {_spell_value(item)}" for item in before if item not in after]
+    return removed + [f"{path} with {_spell_value(item)}" for item in after if item not in before]
 
 
-def _spelled(value: Any) -> str:
+def _spell_value(value: Any) -> str:
     title = cast("dict[str, Any]", value).get("title") if isinstance(value, dict) else None
     return one_line(json.dumps(title or value, ensure_ascii=False), 80)
 
@@ -78,46 +80,48 @@ def _apply_one(
     *parents, last = path.split(".")
     holder: Any = document
     for name in parents:
-        holder = _inside(holder, name, path)
-    {"set": _set, "add": _add, "remove": _remove}[op](holder, last, change.get("value"), path)
+        holder = _find_member(holder, name, path)
+    {"set": _set_member, "add": _add_item, "remove": _remove_item}[op](
+        holder, last, change.get("value"), path
+    )
 
 
-def _set(holder: Any, name: str, value: Any, path: str) -> None:
-    _inside(holder, name, path)
+def _set_member(holder: Any, name: str, value: Any, path: str) -> None:
+    _find_member(holder, name, path)
     holder[int(name) if isinstance(holder, list) else name] = value
 
 
-def _add(holder: Any, name: str, value: Any, path: str) -> None:
-    member = _inside(holder, name, path)
+def _add_item(holder: Any, name: str, value: Any, path: str) -> None:
+    member = _find_member(holder, name, path)
     if not isinstance(member, list):
-        _nothing_there(path, "is no list")
+        _refuse_path(path, "is no list")
     items = cast("list[Any]", member)
     if value not in items:
         items.append(value)
 
 
-def _remove(holder: Any, name: str, value: Any, path: str) -> None:
-    member = _inside(holder, name, path)
+def _remove_item(holder: Any, name: str, value: Any, path: str) -> None:
+    member = _find_member(holder, name, path)
     if value is None and isinstance(holder, list):
         del holder[int(name)]
     elif isinstance(member, list) and value in member:
         cast("list[Any]", member).remove(value)
     else:
-        _nothing_there(path, f"does not hold {one_line(repr(value), 80)}")
+        _refuse_path(path, f"does not hold {one_line(repr(value), 80)}")
 
 
-def _inside(holder: Any, name: str, path: str) -> Any:
+def _find_member(holder: Any, name: str, path: str) -> Any:
     if isinstance(holder, list):
         items = cast("list[Any]", holder)
         if name.isascii() and name.isdigit() and int(name) < len(items):
             return items[int(name)]
     elif isinstance(holder, dict) and name in holder:
         return cast("dict[str, Any]", holder)[name]
-    _nothing_there(path, "is not there")
+    _refuse_path(path, "is not there")
     return None
 
 
-def _nothing_there(path: str, why: str) -> NoReturn:
+def _refuse_path(path: str, why: str) -> NoReturn:
     raise BadPlan(
         f"{one_line(path, 100)!r} {why}", next_step="look at the plan: astra plans show ID --json"
     )

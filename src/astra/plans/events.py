@@ -101,7 +101,7 @@ class Kind:
     make: Callable[[dict[str, Any]], Event]
 
 
-def counts(plan: Plan) -> dict[str, int]:
+def count_parts(plan: Plan) -> dict[str, int]:
     """Give the numbers that every record about a whole plan carries."""
     return {
         "checkpoint_count": len(plan.checkpoints),
@@ -116,7 +116,7 @@ def data_of(kind: str, agent_id: str, more: Mapping[str, Any]) -> dict[str, Any]
     return {"agent_id": agent_id, "level": KINDS[kind].level, **more}
 
 
-def made(
+def make_event(
     kind: str,
     agent_id: str,
     data: Mapping[str, Any],
@@ -140,7 +140,7 @@ def state_after(kind: str) -> State | None:
     return KINDS[kind].then
 
 
-def _kind(name: str, then: State | None = None, *, level: str = INFO) -> Kind:
+def _make_kind(name: str, then: State | None = None, *, level: str = INFO) -> Kind:
     return Kind(name, then, level, lambda parts: Event(type=name, **parts))
 
 
@@ -148,43 +148,43 @@ _S = State
 KINDS: Mapping[str, Kind] = {
     kind.name: kind
     for kind in (
-        _kind(REQUESTED, _S.DRAFT_PENDING),
-        _kind(QUESTIONED, _S.DRAFT_PENDING),
-        _kind(ANSWERED, _S.DRAFT_PENDING),
-        _kind(DRAFTING_RETRIED),
-        _kind(FAILED, _S.PLAN_FAILED, level=WARNING),
-        _kind(DRAFTED, _S.AWAITING_APPROVAL),
-        _kind(REVISED, _S.AWAITING_APPROVAL),
-        _kind(APPROVED, _S.APPROVED),
-        _kind(REJECTED, _S.REJECTED, level=WARNING),
-        _kind(FILES_EXPORTED),
-        _kind(STARTED, _S.RUNNING),
-        _kind(CHECKPOINT_STARTED, _S.RUNNING),
-        _kind(CHECKPOINT_COMPLETED, _S.CHECKPOINT_COMPLETED),
-        _kind(PAUSED, _S.PAUSED),
-        _kind(RESUMED, _S.RUNNING),
-        _kind(BLOCKED_ON_PERMISSION, _S.BLOCKED_ON_PERMISSION),
-        _kind(BLOCKED_ON_DESTRUCTIVE, _S.BLOCKED_ON_DESTRUCTIVE),
-        _kind(BLOCKED_ON_BUDGET, _S.BLOCKED_ON_BUDGET),
-        _kind(BLOCKED_ON_LLM, _S.BLOCKED_ON_LLM),
-        _kind(COMPLETED, _S.COMPLETED),
-        _kind(ABORTED, _S.ABORTED, level=WARNING),
-        _kind(STEP_STARTED),
-        _kind(STEP_DECIDED),
-        _kind(ACTION_STARTED),
-        _kind(STEP_FINISHED),
-        _kind(MODEL_FAILED, level=WARNING),
-        _kind(OVERRAN, level=WARNING),
-        _kind(PERMISSION_GRANTED),
-        _kind(ACTION_CONFIRMED),
-        _kind(ACTION_SKIPPED),
-        _kind(BUDGET_EXTENDED),
-        _kind(STEP_RETRIED),
-        _kind(SILENCED),
-        _kind(NOTIFIED),
-        _kind(CODER_CALLED),
-        _kind(USAGE_COUNTED),
-        _kind(MESSAGE_SENT),
-        _kind(MESSAGE_RECEIVED),
+        _make_kind(REQUESTED, _S.DRAFT_PENDING),
+        _make_kind(QUESTIONED, _S.DRAFT_PENDING),
+        _make_kind(ANSWERED, _S.DRAFT_PENDING),
+        _make_kind(DRAFTING_RETRIED),
+        _make_kind(FAILED, _S.PLAN_FAILED, level=WARNING),
+        _make_kind(DRAFTED, _S.AWAITING_APPROVAL),
+        _make_kind(REVISED, _S.AWAITING_APPROVAL),
+        _make_kind(APPROVED, _S.APPROVED),
+        _make_kind(REJECTED, _S.REJECTED, level=WARNING),
+        _make_kind(FILES_EXPORTED),
+        _make_kind(STARTED, _S.RUNNING),
+        _make_kind(CHECKPOINT_STARTED, _S.RUNNING),
+        _make_kind(CHECKPOINT_COMPLETED, _S.CHECKPOINT_COMPLETED),
+        _make_kind(PAUSED, _S.PAUSED),
+        _make_kind(RESUMED, _S.RUNNING),
+        _make_kind(BLOCKED_ON_PERMISSION, _S.BLOCKED_ON_PERMISSION),
+        _make_kind(BLOCKED_ON_DESTRUCTIVE, _S.BLOCKED_ON_DESTRUCTIVE),
+        _make_kind(BLOCKED_ON_BUDGET, _S.BLOCKED_ON_BUDGET),
+        _make_kind(BLOCKED_ON_LLM, _S.BLOCKED_ON_LLM),
+        _make_kind(COMPLETED, _S.COMPLETED),
+        _make_kind(ABORTED, _S.ABORTED, level=WARNING),
+        _make_kind(STEP_STARTED),
+        _make_kind(STEP_DECIDED),
+        _make_kind(ACTION_STARTED),
+        _make_kind(STEP_FINISHED),
+        _make_kind(MODEL_FAILED, level=WARNING),
+        _make_kind(OVERRAN, level=WARNING),
+        _make_kind(PERMISSION_GRANTED),
+        _make_kind(ACTION_CONFIRMED),
+        _make_kind(ACTION_SKIPPED),
+        _make_kind(BUDGET_EXTENDED),
+        _make_kind(STEP_RETRIED),
+        _make_kind(SILENCED),
+        _make_kind(NOTIFIED),
+        _make_kind(CODER_CALLED),
+        _make_kind(USAGE_COUNTED),
+        _make_kind(MESSAGE_SENT),
+        _make_kind(MESSAGE_RECEIVED),
     )
 }

@@ -37,17 +37,17 @@ class Exports:
 
     def export(self, identifier: str) -> None:
         """Write a plan's files as the ledger says now; doing it twice changes nothing."""
-        while self.due(plan := self.register.get(identifier)):
-            self._write(plan)
+        while self.is_due(plan := self.register.get(identifier)):
+            self._write_files(plan)
 
-    def due(self, plan: AgentPlan) -> bool:
+    def is_due(self, plan: AgentPlan) -> bool:
         has_contract = plan.state in UNDER_CONTRACT and plan.grants is not None
-        return has_contract and plan.plan is not None and plan.exported != _mark(plan)
+        return has_contract and plan.plan is not None and plan.exported != _make_export_mark(plan)
 
-    def _write(self, plan: AgentPlan) -> None:
+    def _write_files(self, plan: AgentPlan) -> None:
         identifier = plan.id
         try:
-            self.files.write(identifier, texts(plan))
+            self.files.write(identifier, render_files(plan))
         except OSError as error:
             raise AstraError(
                 f"the files of {identifier} cannot be written: {error.strerror}",
@@ -61,23 +61,23 @@ class Exports:
         """Note what was written, unless somebody else noted it meanwhile."""
 
         def decide(now: AgentPlan) -> dict[str, Any]:
-            if not self.due(now):
+            if not self.is_due(now):
                 raise _AlreadyExported
             return {"plan_hash": now.plan_hash, "grants_hash": written.grants_hash}
 
         return decide
 
-    def tampered(self, plan: AgentPlan) -> str:
+    def find_tampering(self, plan: AgentPlan) -> str:
         """Give the reason why a plan under contract cannot go on, or nothing."""
         if plan.state not in UNDER_CONTRACT or plan.grants is None or plan.plan is None:
             return ""
         if plan.plan.hash() != plan.grants.plan_hash:
             return PLAN_TAMPERED
-        if not self._authorised(plan):
+        if not self._is_authorised(plan):
             return GRANTS_TAMPERED
-        if self.due(plan):
+        if self.is_due(plan):
             return ""
-        expected_texts = texts(plan)
+        expected_texts = render_files(plan)
         if self.files.read(plan.id, PLAN_FILE) != expected_texts[PLAN_FILE]:
             return PLAN_TAMPERED
         return (
@@ -86,11 +86,11 @@ class Exports:
             else ""
         )
 
-    def _authorised(self, plan: AgentPlan) -> bool:
+    def _is_authorised(self, plan: AgentPlan) -> bool:
         """Follow the grants back to the operator's signatures, whatever the index says."""
         assert plan.grants is not None  # noqa: S101 - asked of plans under contract
         assert plan.approval is not None  # noqa: S101 - as above
-        added = [record for record in self._added(plan) if not record.data["once"]]
+        added = [record for record in self._read_added_grants(plan) if not record.data["once"]]
         items = tuple((kind, value) for record in added for kind, value in record.data["items"])
         bare = replace(plan.grants, added=())
         approval = self.desk.get(plan.approval)
@@ -98,14 +98,16 @@ class Exports:
             book.digest_of(bare) == approval.digest
             and self.desk.was_signed(plan.approval)
             and bare.plus(items).hash() == plan.grants_hash == plan.grants.hash()
-            and all(authority.holds(self.register.ledger, record) for record in added)
+            and all(
+                authority.is_signed_by_operator(self.register.ledger, record) for record in added
+            )
         )
 
-    def _added(self, plan: AgentPlan) -> list[Record]:
+    def _read_added_grants(self, plan: AgentPlan) -> list[Record]:
         return self.register.ledger.records_of(plan.id, events.PERMISSION_GRANTED)
 
 
-def texts(plan: AgentPlan) -> dict[str, str]:
+def render_files(plan: AgentPlan) -> dict[str, str]:
     """Write out the files of a plan under contract."""
     assert plan.plan is not None  # noqa: S101 - it was approved, so it was drafted
     assert plan.grants is not None  # noqa: S101 - as above
@@ -114,12 +116,12 @@ def texts(plan: AgentPlan) -> dict[str, str]:
         "grants_hash": plan.grants_hash,
         "approval": plan.approval,
     }
-    return {PLAN_FILE: _text(plan.plan.as_dict()), GRANTS_FILE: _text(granted)}
+    return {PLAN_FILE: _encode_file(plan.plan.as_dict()), GRANTS_FILE: _encode_file(granted)}
 
 
-def _mark(plan: AgentPlan) -> str:
+def _make_export_mark(plan: AgentPlan) -> str:
     return f"{plan.plan_hash}/{plan.grants_hash}"
 
 
-def _text(document: dict[str, Any]) -> str:
+def _encode_file(document: dict[str, Any]) -> str:
     return canonical.encode(document).decode() + "\n"

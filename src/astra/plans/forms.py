@@ -4,42 +4,13 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from astra.plans.schema import STEP_BUDGET
-
 
 class Form(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
 
-class CheckpointForm(Form):
-    title: str
-    description: str
-    skills_needed: list[str] = []
-    expected_output: str = ""
-    step_budget: int = STEP_BUDGET
-
-
-class ManifestForm(Form):
-    network_domains: list[str] = []
-    read_paths: list[str] = []
-    write_paths: list[str] = []
-    skills: list[str] = []
-    destructive_ops: list[str] = []
-
-
-class PlanForm(Form):
-    goals: list[str]
-    checkpoints: list[CheckpointForm]
-    manifest: ManifestForm = Field(default_factory=ManifestForm)
-    estimated_duration_minutes: int = 60
-    assumptions: list[str] = []
-
-
-class DraftForm(Form):
-    """Either questions or a plan."""
-
-    questions: list[str] = Field(default=[], description="what you need to know first, or nothing")
-    plan: PlanForm | None = None
+class PlainText(Form):
+    """An answer in plain text, read where it is needed: code in a fence, for instance."""
 
 
 class FileForm(Form):
@@ -53,6 +24,23 @@ class CodeForm(Form):
     files: list[FileForm] = []
     deleted: list[str] = []
     note: str = Field(default="", description="why nothing was changed, or what to look at")
+
+
+class SubtaskForm(Form):
+    id: str = Field(description="a short name: lower-case letters, digits and _")
+    task: str = Field(description="a kind of task, or the name of a known task")
+    tool: str = Field(default="", description="which tool a RUN_TOOL calls; empty otherwise")
+    arguments: dict[str, Any] = {}
+    after: list[str] = Field(default=[], description="ids of subtasks that have to end first")
+    on_failure: str = "abort"
+    attempts: int = 1
+
+
+class DecompositionForm(Form):
+    """How a goal is decomposed into subtasks."""
+
+    subtasks: list[SubtaskForm] = []
+    note: str = Field(default="", description="why it cannot be decomposed, where it cannot")
 
 
 class ActionForm(Form):

@@ -66,12 +66,15 @@ class Grants:
         )
 
 
-def asked_for(
+def make_grants(
     agent_id: str, plan_hash: str, wanted: Permissions, allowed: Callable[[str, str], bool]
 ) -> Grants:
     """Give the grants that an approval of this plan would make."""
     marked = [
-        (kind, value) for kind in GRANT_KINDS for value in wanted.of(kind) if allowed(kind, value)
+        (kind, value)
+        for kind in GRANT_KINDS
+        for value in wanted.list_values(kind)
+        if allowed(kind, value)
     ]
     return Grants(
         agent_id=agent_id, plan_hash=plan_hash, permissions=wanted, auto_approved=tuple(marked)
@@ -97,21 +100,23 @@ def review(
             "value": value,
             "auto_approved": (kind, value) in automatic,
             "new": (kind, value) not in automatic,
-            "taken_back": value not in counting.of(kind),
-            "in_words": _words(kind, value),
+            "taken_back": value not in counting.list_values(kind),
+            "in_words": _describe_item(kind, value),
         }
         for kind in (*GRANT_KINDS, "destructive_ops")
-        for value in everything.of(kind)
+        for value in everything.list_values(kind)
     ]
-    box = boxed(counting, code_repo=code_repo)
+    box = make_manifest(counting, code_repo=code_repo)
     return {
         "items": items,
         "new": len([item for item in items if item["new"]]),
-        "sandbox": manifest.in_words(box).splitlines(),
+        "sandbox": manifest.describe_manifest(box).splitlines(),
     }
 
 
-def boxed(permissions: Permissions, *, code_repo: str, limits: Limits | None = None) -> Manifest:
+def make_manifest(
+    permissions: Permissions, *, code_repo: str, limits: Limits | None = None
+) -> Manifest:
     """Say what the box of these permissions has; relative paths are the target's."""
     return Manifest(
         read_paths=tuple(absolute(path, code_repo) for path in permissions.read_paths),
@@ -142,7 +147,7 @@ def _covers_domain(granted: str, value: str) -> bool:
     return same_port and not inner.below and domains.names_host([outer], inner.host)
 
 
-def _words(kind: str, value: str) -> str:
+def _describe_item(kind: str, value: str) -> str:
     return {
         "network_domains": f"can send anything it reads to anyone at {value}",
         "read_paths": f"can read {value}",

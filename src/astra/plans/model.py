@@ -76,11 +76,11 @@ class AgentPlan:
         return int((self.block or {}).get("step", self.steps))
 
     @property
-    def asks(self) -> bool:
+    def has_questions(self) -> bool:
         """Whether it has questions that somebody has to answer before it can be drafted."""
         return self.state is State.DRAFT_PENDING and bool(self.questions)
 
-    def short(self) -> dict[str, Any]:
+    def summarise(self) -> dict[str, Any]:
         goals = self.plan.goals if self.plan else ()
         return {
             "id": self.id,
@@ -91,7 +91,7 @@ class AgentPlan:
             "goals": list(goals),
             "checkpoints": len(self.plan.checkpoints) if self.plan else 0,
             "checkpoints_done": self.done,
-            "asks": self.asks,
+            "asks": self.has_questions,
             "steps": self.steps,
             "created_at": self.created_at,
             "updated_at": self.updated_at,
@@ -151,14 +151,14 @@ def read_plan(row: tuple[Any, ...]) -> AgentPlan:
     for name in ("channels", "questions"):
         values[name] = tuple(json.loads(values[name]))
     values["block"] = json.loads(values["block"]) if values["block"] else None
-    values["plan"] = _plan(values["plan"])
+    values["plan"] = _plan_from_text(values["plan"])
     values["grants"] = Grants.read(json.loads(values["grants"])) if values["grants"] else None
     for name in ("silenced", "overran"):
         values[name] = bool(values[name])
     return AgentPlan(**values)
 
 
-def _plan(text: str | None) -> Plan | None:
+def _plan_from_text(text: str | None) -> Plan | None:
     """Read a stored plan; one that this version cannot read is not there, and breaks no list."""
     try:
         return schema.load(json.loads(text))[0] if text else None

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel
 
+from astra.spend.model import NOBODY, Account
 from astra.trusted.kernel.errors import AstraError, Refused
 
 
@@ -23,6 +24,13 @@ class ModelUnavailable(AstraError):
     def patience(self) -> int:
         """For how many seconds its server asked to be left alone."""
         return int(self.facts.get("patience", 0))
+
+
+class ModelCancelled(AstraError):
+    """A model's answer is waited for no longer: what it was asked for has ended."""
+
+    code = "model_cancelled"
+    http_status = 409
 
 
 class PlanFiles(Protocol):
@@ -81,7 +89,10 @@ class Reply:
 
 
 class Model(Protocol):
-    """One call to a language model. It raises `ModelUnavailable` and nothing else."""
+    """One call to a language model.
+
+    It raises `ModelUnavailable` or, where a cap on spending would be passed, `SpendRefused`.
+    """
 
     @property
     def name(self) -> str: ...
@@ -92,8 +103,8 @@ class Model(Protocol):
 class ModelSource(Protocol):
     """Which model is configured now, if any."""
 
-    def current(self) -> Model:
-        """Give it, or raise `NoModel` with how to set one."""
+    def current(self, account: Account = NOBODY) -> Model:
+        """Give it, on somebody's account, or raise `NoModel` with how to set one."""
         ...
 
     def configured(self) -> bool: ...
@@ -114,6 +125,33 @@ class Proposal:
     coder: str
     prompt_version: str
     correlation: str
+    supersedes: str = ""
+    """The change that this is a revision of."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangeOutcome:
+    """How far a proposed change came: its evidence is pending, it passed, failed, or is over."""
+
+    PENDING, PASSED, FAILED, CLOSED = "pending", "passed", "failed", "closed"
+
+    state: str
+    reason: str = ""
+    """What failed, with the output of its tests; what a person said where they sent it back."""
+
+
+class ChangeOutcomes(Protocol):
+    """What came of changes, as the worker who proposed them is told."""
+
+    def find(self, change_id: str) -> ChangeOutcome: ...
+
+
+class NoOutcomes:
+    """Nobody looks at changes: each counts as passed once it is proposed."""
+
+    def find(self, change_id: str) -> ChangeOutcome:
+        del change_id
+        return ChangeOutcome(state=ChangeOutcome.PASSED)
 
 
 class ChangeProposals(Protocol):

@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterator
 
 from astra.plans import events
 from astra.plans.states import State
-from astra.plans.step_rows import STEP_EFFECTS, counted, set_plan
+from astra.plans.step_rows import STEP_EFFECTS, add_usage, set_plan
 from astra.plans.tables import TABLES
 from astra.trusted.ledger.projection import Projection, Statement
 from astra.trusted.ledger.record import Record
 from astra.trusted.ledger.timekeeping import CLOCK_ACCEPTED, bring_back
 
 
-def _apply(record: Record) -> Iterator[Statement]:
+def _project_record(record: Record) -> Iterator[Statement]:
     data = record.data
     if record.type == CLOCK_ACCEPTED:
         yield bring_back(record, "plan", "due")
@@ -20,13 +20,13 @@ def _apply(record: Record) -> Iterator[Statement]:
     if "agent_id" not in data:
         return
     if record.type in {events.REQUESTED, events.DRAFTED}:
-        yield _new(record)
+        yield _insert_plan(record)
     if (next_state := events.state_after(record.type)) is not None:
-        yield from _moved(record, next_state)
-    yield from _EFFECTS.get(record.type, _nothing)(record)
+        yield from _store_state(record, next_state)
+    yield from _EFFECTS.get(record.type, _change_nothing)(record)
 
 
-def _new(record: Record) -> Statement:
+def _insert_plan(record: Record) -> Statement:
     return (
         (
             "INSERT INTO plan (id, state, description, channels, correlation, created_at, sequence)"
@@ -44,7 +44,7 @@ def _new(record: Record) -> Statement:
     )
 
 
-def _moved(record: Record, then: State) -> Iterator[Statement]:
+def _store_state(record: Record, then: State) -> Iterator[Statement]:
     """Change the state; what waited for somebody is over unless the record brings a new wait."""
     data = record.data
     block = json.dumps(data["block"]) if data.get("block") else None
@@ -59,7 +59,7 @@ def _moved(record: Record, then: State) -> Iterator[Statement]:
     )
 
 
-def _drafted(record: Record) -> Iterator[Statement]:
+def _store_draft(record: Record) -> Iterator[Statement]:
     data = record.data
     yield set_plan(
         record,
@@ -70,29 +70,35 @@ def _drafted(record: Record) -> Iterator[Statement]:
         approval=None,
         questions="[]",
     )
-    yield from counted(record)
+    yield from add_usage(record)
 
 
-def _questioned(record: Record) -> Iterator[Statement]:
+def _store_questions(record: Record) -> Iterator[Statement]:
     data = record.data
     yield set_plan(record, questions=json.dumps(data["questions"]), round=data["round"])
-    yield from _talked(record, "\n".join(data["questions"]), "sent", "agent_question")
-    yield from counted(record)
+    yield from _insert_message(record, "\n".join(data["questions"]), "sent", "agent_question")
+    yield from add_usage(record)
 
 
-def _answered(record: Record) -> Iterator[Statement]:
-    yield set_plan(record, questions="[]", due=None, failures=0)
-    yield from _talked(record, record.data["answer"], "received", "answer")
+def _store_answer(record: Record) -> Iterator[Statement]:
+    yield set_plan(record, questions="[]", due=None, failures=0, reason="", detail="")
+    yield from _insert_message(record, record.data["answer"], "received", "answer")
 
 
-def _drafting_retried(record: Record) -> Iterator[Statement]:
+def _store_drafting_retry(record: Record) -> Iterator[Statement]:
     data = record.data
     failures = data["failures"]
-    yield set_plan(record, due=data["retry_at"], failures=failures, reason=data["reason"])
-    yield from counted(record)
+    yield set_plan(
+        record,
+        due=data["retry_at"],
+        failures=failures,
+        reason=data["reason"],
+        detail=data.get("answer", ""),
+    )
+    yield from add_usage(record)
 
 
-def _approved(record: Record) -> Iterator[Statement]:
+def _store_approval(record: Record) -> Iterator[Statement]:
     data = record.data
     yield set_plan(
         record,
@@ -104,46 +110,46 @@ def _approved(record: Record) -> Iterator[Statement]:
     )
 
 
-def _exported(record: Record) -> Iterator[Statement]:
+def _store_export(record: Record) -> Iterator[Statement]:
     yield set_plan(record, exported=f"{record.data['plan_hash']}/{record.data['grants_hash']}")
 
 
-def _started(record: Record) -> Iterator[Statement]:
+def _store_start(record: Record) -> Iterator[Statement]:
     yield set_plan(record, started_at=record.time)
 
 
-def _checkpoint_started(record: Record) -> Iterator[Statement]:
+def _store_checkpoint_start(record: Record) -> Iterator[Statement]:
     yield set_plan(record, checkpoint=record.data["number"], spent=0, extra=0, failures=0, due=None)
 
 
-def _checkpoint_completed(record: Record) -> Iterator[Statement]:
+def _store_checkpoint_end(record: Record) -> Iterator[Statement]:
     yield set_plan(record, done=record.data["number"] + 1)
 
 
-def _budget_extended(record: Record) -> Iterator[Statement]:
+def _store_extension(record: Record) -> Iterator[Statement]:
     yield (
         "UPDATE plan SET extra = extra + ? WHERE id = ?",
         (record.data["steps"], record.data["agent_id"]),
     )
 
 
-def _overran(record: Record) -> Iterator[Statement]:
+def _store_overrun(record: Record) -> Iterator[Statement]:
     yield set_plan(record, overran=1)
 
 
-def _silenced(record: Record) -> Iterator[Statement]:
+def _store_silence(record: Record) -> Iterator[Statement]:
     yield set_plan(record, silenced=int(record.data["on"]))
 
 
-def _sent(record: Record) -> Iterator[Statement]:
-    yield from _talked(record, record.data["text"], "sent", record.data["kind"])
+def _store_sent_message(record: Record) -> Iterator[Statement]:
+    yield from _insert_message(record, record.data["text"], "sent", record.data["kind"])
 
 
-def _received(record: Record) -> Iterator[Statement]:
-    yield from _talked(record, record.data["text"], "received", "operator")
+def _store_received_message(record: Record) -> Iterator[Statement]:
+    yield from _insert_message(record, record.data["text"], "received", "operator")
 
 
-def _talked(record: Record, text: str, direction: str, kind: str) -> Iterator[Statement]:
+def _insert_message(record: Record, text: str, direction: str, kind: str) -> Iterator[Statement]:
     if direction == "sent":
         yield set_plan(record, last_sent=record.sequence)
     yield (
@@ -155,46 +161,46 @@ def _talked(record: Record, text: str, direction: str, kind: str) -> Iterator[St
     )
 
 
-def _coder_called(record: Record) -> Iterator[Statement]:
+def _count_coder_call(record: Record) -> Iterator[Statement]:
     yield (
         "UPDATE plan SET spent = spent + 1, calls = calls + 1 WHERE id = ?",
         (record.data["agent_id"],),
     )
 
 
-def _notified(record: Record) -> Iterator[Statement]:
+def _store_notification(record: Record) -> Iterator[Statement]:
     yield set_plan(record, notified=record.data["up_to"])
 
 
-def _nothing(_record: Record) -> Iterator[Statement]:
+def _change_nothing(_record: Record) -> Iterator[Statement]:
     yield from ()
 
 
 _EFFECTS: dict[str, Callable[[Record], Iterator[Statement]]] = {
     **STEP_EFFECTS,
-    events.DRAFTED: _drafted,
-    events.REVISED: _drafted,
-    events.QUESTIONED: _questioned,
-    events.ANSWERED: _answered,
-    events.DRAFTING_RETRIED: _drafting_retried,
-    events.FAILED: counted,
-    events.APPROVED: _approved,
-    events.FILES_EXPORTED: _exported,
-    events.STARTED: _started,
-    events.CHECKPOINT_STARTED: _checkpoint_started,
-    events.CHECKPOINT_COMPLETED: _checkpoint_completed,
-    events.BUDGET_EXTENDED: _budget_extended,
-    events.OVERRAN: _overran,
-    events.SILENCED: _silenced,
-    events.MESSAGE_SENT: _sent,
-    events.MESSAGE_RECEIVED: _received,
-    events.NOTIFIED: _notified,
-    events.CODER_CALLED: _coder_called,
+    events.DRAFTED: _store_draft,
+    events.REVISED: _store_draft,
+    events.QUESTIONED: _store_questions,
+    events.ANSWERED: _store_answer,
+    events.DRAFTING_RETRIED: _store_drafting_retry,
+    events.FAILED: add_usage,
+    events.APPROVED: _store_approval,
+    events.FILES_EXPORTED: _store_export,
+    events.STARTED: _store_start,
+    events.CHECKPOINT_STARTED: _store_checkpoint_start,
+    events.CHECKPOINT_COMPLETED: _store_checkpoint_end,
+    events.BUDGET_EXTENDED: _store_extension,
+    events.OVERRAN: _store_overrun,
+    events.SILENCED: _store_silence,
+    events.MESSAGE_SENT: _store_sent_message,
+    events.MESSAGE_RECEIVED: _store_received_message,
+    events.NOTIFIED: _store_notification,
+    events.CODER_CALLED: _count_coder_call,
 }
 
 PROJECTION = Projection(
     "plans",
     TABLES,
-    _apply,
+    _project_record,
     types=events.PLAN_EVENTS | {CLOCK_ACCEPTED},
 )

@@ -38,7 +38,7 @@ class Register:
             raise NotFound(f"there is no plan {label}", next_step="astra plans list")
         return read_plan(rows[0])
 
-    def listed(
+    def list_plans(
         self, *, state: str | None = None, limit: int = 50, after: int = 0
     ) -> tuple[list[AgentPlan], int | None]:
         """Give plans, oldest first, and where the next page starts."""
@@ -48,29 +48,33 @@ class Register:
                 f"state is one of {', '.join(state_names)}", next_step="leave it out for all plans"
             )
         after = check_page(limit, after)
-        where, states_asked = ("", []) if state is None else ("state = ? AND ", [state])
-        rows = self._where(f"{where}sequence > ?", [*states_asked, after], limit)
+        condition, states_asked = ("", []) if state is None else ("state = ? AND ", [state])
+        rows = self._select_plans(f"{condition}sequence > ?", [*states_asked, after], limit)
         return rows[:limit], rows[limit - 1].sequence if len(rows) > limit else None
 
     def in_states(self, wanted: Sequence[State]) -> list[AgentPlan]:
         marks = ", ".join("?" * len(wanted))
-        return self._where(f"state IN ({marks})", [str(state) for state in wanted], 1_000_000)
+        return self._select_plans(
+            f"state IN ({marks})", [str(state) for state in wanted], 1_000_000
+        )
 
-    def standing_still(self) -> list[AgentPlan]:
+    def list_waiting_plans(self) -> list[AgentPlan]:
         """Give the plans that go on only when a person answers; approvals are asked elsewhere."""
         plans = self.in_states([*sorted(states.BLOCKED), State.PAUSED, State.DRAFT_PENDING])
-        return [plan for plan in plans if plan.state is not State.DRAFT_PENDING or plan.asks]
+        return [
+            plan for plan in plans if plan.state is not State.DRAFT_PENDING or plan.has_questions
+        ]
 
     def counts(self) -> dict[str, int]:
         """Count the plans of each state."""
         return dict(self.ledger.query("SELECT state, count(*) FROM plan GROUP BY state"))  # type: ignore[arg-type]
 
     def steps(self, identifier: str, *, checkpoint: int | None = None) -> list[Step]:
-        where, checkpoints = (
+        condition, checkpoints = (
             ("", []) if checkpoint is None else (" AND checkpoint = ?", [checkpoint])
         )
         rows = self.ledger.query(
-            f"SELECT {STEP_COLUMNS} FROM plan_step WHERE plan = ?{where} ORDER BY step",  # noqa: S608 - fixed text
+            f"SELECT {STEP_COLUMNS} FROM plan_step WHERE plan = ?{condition} ORDER BY step",  # noqa: S608 - fixed text
             [identifier, *checkpoints],
         )
         return [read_step(row) for row in rows]
@@ -94,9 +98,9 @@ class Register:
         names = ("sequence", "direction", "kind", "text", "time", "step")
         return [Message(**dict(zip(names, row, strict=True))) for row in rows]
 
-    def last_of(self, identifier: str, *kinds: str) -> Record:
+    def newest_record(self, identifier: str, *kinds: str) -> Record:
         """Give the newest record of some kinds about a plan that has one."""
-        return self.ledger.mentioning(identifier, *kinds, limit=1, newest_first=True)[0]
+        return self.ledger.find_mentions(identifier, *kinds, limit=1, newest_first=True)[0]
 
     def move(
         self,
@@ -114,7 +118,7 @@ class Register:
             version = self.ledger.version(identifier)
             plan = self.get(identifier)
             _refuse_illegal(plan, kind)
-            event = events.made(
+            event = events.make_event(
                 kind,
                 identifier,
                 decide(plan),
@@ -136,7 +140,9 @@ class Register:
         """Give the time that counts, as it is written."""
         return format_time(current_time(self.clock.now(), self.ledger.head()))
 
-    def _where(self, condition: str, parameters: Sequence[Any], limit: int) -> list[AgentPlan]:
+    def _select_plans(
+        self, condition: str, parameters: Sequence[Any], limit: int
+    ) -> list[AgentPlan]:
         rows = self.ledger.query(
             f"SELECT {COLUMNS} FROM plan WHERE {condition} ORDER BY sequence LIMIT ?",  # noqa: S608 - fixed texts
             [*parameters, limit + 1],

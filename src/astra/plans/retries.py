@@ -13,7 +13,7 @@ _STANDING_STILL = frozenset({State.PAUSED, State.BLOCKED_ON_BUDGET})
 _WENT_WRONG = frozenset({"failed", "interrupted", "refused"})
 
 
-def retryable(register: Register, plan: AgentPlan) -> Step | None:
+def find_retryable_step(register: Register, plan: AgentPlan) -> Step | None:
     if plan.state not in _STANDING_STILL:
         return None
     last = register.last_steps(plan.id, 1)

@@ -33,16 +33,16 @@ def is_destructive(call: Call, *, said: bool, declared: Iterable[str]) -> bool:
         said
         or call.footprint.destructive
         or call.tool in set(declared)
-        or _destroys(call.arguments.get("command"))
+        or _is_destructive_command(call.arguments.get("command"))
     )
 
 
-def _destroys(command: Any) -> bool:
+def _is_destructive_command(command: Any) -> bool:
     r"""Look for words that destroy, in a command given as a list of words.
 
-    >>> _destroys(["sh", "-c", "ls; /bin/rm -rf x"])
+    >>> _is_destructive_command(["sh", "-c", "ls; /bin/rm -rf x"])
     True
-    >>> _destroys(["python", "-m", "pytest"])
+    >>> _is_destructive_command(["python", "-m", "pytest"])
     False
     """
     if not isinstance(command, list | tuple):

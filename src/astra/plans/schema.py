@@ -68,16 +68,16 @@ class Permissions:
     def as_dict(self) -> dict[str, list[str]]:
         return {kind: list(getattr(self, kind)) for kind in MANIFEST_KINDS}
 
-    def of(self, kind: str) -> tuple[str, ...]:
+    def list_values(self, kind: str) -> tuple[str, ...]:
         return getattr(self, kind)
 
     def plus(self, kind: str, value: str) -> "Permissions":
-        values = dict.fromkeys((*self.of(kind), value))
+        values = dict.fromkeys((*self.list_values(kind), value))
         return replace(self, **{kind: tuple(values)})
 
     def without(self, gone: frozenset[tuple[str, str]]) -> "Permissions":
         remaining = {
-            kind: tuple(value for value in self.of(kind) if (kind, value) not in gone)
+            kind: tuple(value for value in self.list_values(kind) if (kind, value) not in gone)
             for kind in MANIFEST_KINDS
         }
         return Permissions(**remaining)
@@ -116,16 +116,16 @@ def load(document: Any) -> tuple[Plan, tuple[str, ...]]:
     """
     reader = Reader(BadPlan)
     table = migrate(reader.table(masking.mask_value(document), "the plan"))
-    reader.unknown(table, _PLAN_KEYS, "")
+    reader.note_unknown_keys(table, _PLAN_KEYS, "")
     checkpoints = reader.tables(table.get("checkpoints"), "checkpoints", MOST_CHECKPOINTS)
     plan = Plan(
         goals=reader.texts(table.get("goals"), "goals", MOST_TEXTS, LONGEST_TEXT),
         checkpoints=tuple(
-            _checkpoint(reader, checkpoint, f"checkpoints.{place}")
+            _read_checkpoint(reader, checkpoint, f"checkpoints.{place}")
             for place, checkpoint in enumerate(checkpoints)
         ),
-        manifest=_permissions(reader, table.get("manifest", {})),
-        estimated_duration_minutes=reader.whole(
+        manifest=_read_permissions(reader, table.get("manifest", {})),
+        estimated_duration_minutes=reader.read_number(
             table.get("estimated_duration_minutes", 60),
             "estimated_duration_minutes",
             LONGEST_ESTIMATE,
@@ -186,8 +186,8 @@ _CHECKPOINT_KEYS = frozenset(
 )
 
 
-def _checkpoint(reader: Reader, table: Mapping[str, Any], where: str) -> Checkpoint:
-    reader.unknown(table, _CHECKPOINT_KEYS, f"{where}.")
+def _read_checkpoint(reader: Reader, table: Mapping[str, Any], where: str) -> Checkpoint:
+    reader.note_unknown_keys(table, _CHECKPOINT_KEYS, f"{where}.")
     checkpoint = Checkpoint(
         title=reader.text(table.get("title"), f"{where}.title", LONGEST_TITLE),
         description=reader.text(table.get("description"), f"{where}.description", LONGEST_TEXT),
@@ -197,7 +197,7 @@ def _checkpoint(reader: Reader, table: Mapping[str, Any], where: str) -> Checkpo
         expected_output=reader.text(
             table.get("expected_output", ""), f"{where}.expected_output", LONGEST_TEXT, empty=True
         ),
-        step_budget=reader.whole(
+        step_budget=reader.read_number(
             table.get("step_budget", STEP_BUDGET), f"{where}.step_budget", LARGEST_STEP_BUDGET
         ),
     )
@@ -211,9 +211,9 @@ def _checkpoint(reader: Reader, table: Mapping[str, Any], where: str) -> Checkpo
     return checkpoint
 
 
-def _permissions(reader: Reader, document: Any) -> Permissions:
+def _read_permissions(reader: Reader, document: Any) -> Permissions:
     table = reader.table(document, "manifest")
-    reader.unknown(table, frozenset(MANIFEST_KINDS), "manifest.")
+    reader.note_unknown_keys(table, frozenset(MANIFEST_KINDS), "manifest.")
     grants = {
         kind: reader.texts(table.get(kind, []), f"manifest.{kind}", MOST_GRANTS, LONGEST_VALUE)
         for kind in MANIFEST_KINDS

@@ -57,9 +57,9 @@ class SkillBook(Protocol):
     def names(self) -> list[str]: ...
 
 
-def checked(names: Iterable[str], book: SkillBook) -> tuple[str, ...]:
+def check_skills(names: Iterable[str], book: SkillBook) -> tuple[str, ...]:
     """Give each skill by its one name, or refuse the first that a plan cannot have."""
-    return tuple(dict.fromkeys(_checked(name, book) for name in names))
+    return tuple(dict.fromkeys(_check_skill(name, book) for name in names))
 
 
 def tools_of(skills: Iterable[str]) -> frozenset[str]:
@@ -67,16 +67,16 @@ def tools_of(skills: Iterable[str]) -> frozenset[str]:
     return frozenset(tool for skill in skills for tool in GROUPS.get(skill, (skill,)))
 
 
-def offered(book: SkillBook) -> list[str]:
+def list_offered_skills(book: SkillBook) -> list[str]:
     """Name the skills that a plan can have; offering others would only invite refusals."""
     skills = (book.find(name) for name in book.names())
     allowed = [skill.name for skill in skills if skill and not _decides_more(skill)]
     return [*GROUPS, *dict.fromkeys(allowed)]
 
 
-def _checked(name: str, book: SkillBook) -> str:
+def _check_skill(name: str, book: SkillBook) -> str:
     if _starts_more(name):
-        raise _recursion(name)
+        raise _make_recursion_error(name)
     if name in GROUPS:
         return name
     facts = book.find(name)
@@ -84,10 +84,10 @@ def _checked(name: str, book: SkillBook) -> str:
         raise SkillRefused(
             f"there is no skill {name[:100]!r}",
             code="unknown_skill",
-            next_step=f"one of: {', '.join(offered(book))}",
+            next_step=f"one of: {', '.join(list_offered_skills(book))}",
         )
     if _decides_more(facts):
-        raise _recursion(name)
+        raise _make_recursion_error(name)
     return facts.name
 
 
@@ -103,7 +103,7 @@ def _starts_more(name: str) -> bool:
     )
 
 
-def _recursion(name: str) -> SkillRefused:
+def _make_recursion_error(name: str) -> SkillRefused:
     return SkillRefused(
         f"a plan cannot have the skill {name[:100]!r}: it would start or decide more than itself",
         code="self_recursion",

@@ -9,16 +9,19 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from astra.plans import events
-from astra.plans.refusals import told
+from astra.plans.refusals import make_refused_result
 from astra.trusted.ledger.projection import Statement
 from astra.trusted.ledger.record import Record
 
 
-def _step_started(record: Record) -> Iterator[Statement]:
+def _store_step_start(record: Record) -> Iterator[Statement]:
     data = record.data
     yield (
-        "UPDATE plan SET steps = ?, spent = spent + 1, calls = calls + 1, due = NULL WHERE id = ?",
-        (data["step"], data["agent_id"]),
+        (
+            "UPDATE plan SET steps = ?, spent = spent + 1, calls = calls + ?, due = NULL"
+            " WHERE id = ?"
+        ),
+        (data["step"], 0 if data.get("direct") else 1, data["agent_id"]),
     )
     yield (
         (
@@ -36,53 +39,53 @@ def _step_started(record: Record) -> Iterator[Statement]:
     )
 
 
-def _model_failed(record: Record) -> Iterator[Statement]:
+def _store_model_failure(record: Record) -> Iterator[Statement]:
     data = record.data
     yield set_plan(record, due=data["retry_at"], failures=data["failures"])
-    yield _step(record, state="failed", outcome="model_failed", result=data["reason"])
-    yield _cost(record, ended=True)
-    yield from counted(record)
+    yield _set_step(record, state="failed", outcome="model_failed", result=data["reason"])
+    yield _add_cost(record, ended=True)
+    yield from add_usage(record)
 
 
-def _step_decided(record: Record) -> Iterator[Statement]:
+def _store_decision(record: Record) -> Iterator[Statement]:
     data = record.data
     yield set_plan(record, failures=0, due=None)
-    yield _step(
+    yield _set_step(
         record,
         state="decided",
         action=json.dumps(data["action"]),
         digest=data["digest"],
         destructive=int(data["destructive"]),
     )
-    yield _cost(record, ended=False)
-    yield from counted(record)
+    yield _add_cost(record, ended=False)
+    yield from add_usage(record)
 
 
-def _usage_counted(record: Record) -> Iterator[Statement]:
+def _store_usage(record: Record) -> Iterator[Statement]:
     """Count an answer that came too late; its step is asked again."""
     if record.data["set_aside"]:
         result = "somebody halted the plan meanwhile; what the model said was set aside"
-        yield _step(record, state="failed", outcome="set_aside", result=result)
-    yield _cost(record, ended=record.data["set_aside"])
-    yield from counted(record)
+        yield _set_step(record, state="failed", outcome="set_aside", result=result)
+    yield _add_cost(record, ended=record.data["set_aside"])
+    yield from add_usage(record)
 
 
-def _action_started(record: Record) -> Iterator[Statement]:
-    yield _step(record, state="acting")
+def _store_action_start(record: Record) -> Iterator[Statement]:
+    yield _set_step(record, state="acting")
 
 
-def _step_finished(record: Record) -> Iterator[Statement]:
+def _store_step_end(record: Record) -> Iterator[Statement]:
     data = record.data
-    yield _step(record, state="finished", outcome=data["outcome"], result=data["result"])
-    yield _cost(record, ended=True)
-    yield from counted(record)
+    yield _set_step(record, state="finished", outcome=data["outcome"], result=data["result"])
+    yield _add_cost(record, ended=True)
+    yield from add_usage(record)
 
 
-def _blocked_on_permission(record: Record) -> Iterator[Statement]:
+def _store_permission_block(record: Record) -> Iterator[Statement]:
     """Keep what came of a step that ran, and was refused hosts, while it waits."""
     block = record.data["block"]
     if "ran" in block:
-        ended = told(block, "nobody granted them")
+        ended = make_refused_result(block, "nobody granted them")
         yield (
             (
                 "UPDATE plan_step SET state = 'ran', outcome = ?, result = ?"
@@ -92,7 +95,7 @@ def _blocked_on_permission(record: Record) -> Iterator[Statement]:
         )
 
 
-def _permission_granted(record: Record) -> Iterator[Statement]:
+def _store_grant(record: Record) -> Iterator[Statement]:
     data = record.data
     yield (
         (
@@ -102,7 +105,7 @@ def _permission_granted(record: Record) -> Iterator[Statement]:
         (record.sequence, data["agent_id"], data["step"]),
     )
     if data["once"]:
-        yield _step(record, allowed=json.dumps(data["items"]))
+        yield _set_step(record, allowed=json.dumps(data["items"]))
     else:
         yield set_plan(
             record,
@@ -112,7 +115,7 @@ def _permission_granted(record: Record) -> Iterator[Statement]:
         )
 
 
-def _step_retried(record: Record) -> Iterator[Statement]:
+def _store_step_retry(record: Record) -> Iterator[Statement]:
     """Let a step that is over be decided once more; one-time grants of before do not count."""
     data = record.data
     yield (
@@ -124,18 +127,18 @@ def _step_retried(record: Record) -> Iterator[Statement]:
     )
 
 
-def _action_confirmed(record: Record) -> Iterator[Statement]:
-    yield _step(record, confirmed=record.sequence)
+def _store_confirmation(record: Record) -> Iterator[Statement]:
+    yield _set_step(record, confirmed=record.sequence)
 
 
-def _action_skipped(record: Record) -> Iterator[Statement]:
+def _store_skip(record: Record) -> Iterator[Statement]:
     data = record.data
     ended = {"outcome": "skipped", "result": data["reason"]} | data.get("ran", {})
-    yield _step(record, state="finished", **ended)
-    yield _cost(record, ended=True)
+    yield _set_step(record, state="finished", **ended)
+    yield _add_cost(record, ended=True)
 
 
-def counted(record: Record) -> Iterator[Statement]:
+def add_usage(record: Record) -> Iterator[Statement]:
     usage = record.data.get("usage", {})
     yield (
         "UPDATE plan SET tokens = tokens + ?, calls = calls + ? WHERE id = ?",
@@ -143,7 +146,7 @@ def counted(record: Record) -> Iterator[Statement]:
     )
 
 
-def _cost(record: Record, *, ended: bool) -> Statement:
+def _add_cost(record: Record, *, ended: bool) -> Statement:
     """Add what a record says a step took; a step under way has no end yet."""
     data = record.data
     tokens = data.get("usage", {}).get("tokens", 0)
@@ -161,22 +164,22 @@ def set_plan(record: Record, **columns: Any) -> Statement:
     return f"UPDATE plan SET {names} WHERE id = ?", (*columns.values(), record.data["agent_id"])  # noqa: S608 - names of ours
 
 
-def _step(record: Record, **columns: Any) -> Statement:
+def _set_step(record: Record, **columns: Any) -> Statement:
     names = ", ".join(f"{name} = ?" for name in columns)
     key = (record.data["agent_id"], record.data["step"])
     return f"UPDATE plan_step SET {names} WHERE plan = ? AND step = ?", (*columns.values(), *key)  # noqa: S608 - names of ours
 
 
 STEP_EFFECTS: Mapping[str, Callable[[Record], Iterator[Statement]]] = {
-    events.STEP_STARTED: _step_started,
-    events.MODEL_FAILED: _model_failed,
-    events.USAGE_COUNTED: _usage_counted,
-    events.STEP_DECIDED: _step_decided,
-    events.ACTION_STARTED: _action_started,
-    events.STEP_FINISHED: _step_finished,
-    events.BLOCKED_ON_PERMISSION: _blocked_on_permission,
-    events.PERMISSION_GRANTED: _permission_granted,
-    events.ACTION_CONFIRMED: _action_confirmed,
-    events.STEP_RETRIED: _step_retried,
-    events.ACTION_SKIPPED: _action_skipped,
+    events.STEP_STARTED: _store_step_start,
+    events.MODEL_FAILED: _store_model_failure,
+    events.USAGE_COUNTED: _store_usage,
+    events.STEP_DECIDED: _store_decision,
+    events.ACTION_STARTED: _store_action_start,
+    events.STEP_FINISHED: _store_step_end,
+    events.BLOCKED_ON_PERMISSION: _store_permission_block,
+    events.PERMISSION_GRANTED: _store_grant,
+    events.ACTION_CONFIRMED: _store_confirmation,
+    events.STEP_RETRIED: _store_step_retry,
+    events.ACTION_SKIPPED: _store_skip,
 }

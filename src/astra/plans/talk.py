@@ -15,7 +15,7 @@ from astra.plans.model import AgentPlan, Message
 from astra.plans.ports import Notifier
 from astra.plans.register import Register
 from astra.trusted.kernel.clock import format_time, parse_time
-from astra.trusted.kernel.text import one_line
+from astra.trusted.kernel.text import quote_text
 from astra.trusted.ledger.record import Event
 
 UPDATE, BLOCKED, QUESTION = "agent_update", "agent_blocked", "agent_question"
@@ -25,17 +25,16 @@ WINDOW = timedelta(seconds=60)
 LONGEST_MESSAGE = 4_000
 
 
-def sent(plan: AgentPlan, kind: str, text: str, **facts: Any) -> Event:
+def make_message_event(plan: AgentPlan, kind: str, text: str, **facts: Any) -> Event:
     """Make the record of something a plan says."""
     data = {"kind": kind, "text": text[:LONGEST_MESSAGE], **facts}
-    return events.made(
+    return events.make_event(
         events.MESSAGE_SENT, plan.id, data, actor=f"agent:{plan.id}", correlation=plan.correlation
     )
 
 
-def summary(plan: AgentPlan) -> str:
-    goal = one_line(plan.plan.goals[0], 100) if plan.plan else plan.id
-    return f"“{goal}”"
+def quote_goal(plan: AgentPlan) -> str:
+    return quote_text(plan.plan.goals[0] if plan.plan else plan.id)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,26 +42,28 @@ class Announcements:
     register: Register
     notifier: Notifier
 
-    def due(self) -> list[str]:
+    def list_due(self) -> list[str]:
         """Name the plans with messages that have waited for a minute."""
         now = parse_time(self.register.now())
-        return [plan for plan, since in self._waiting() if now - since >= WINDOW]
+        return [plan for plan, since in self._list_unannounced() if now - since >= WINDOW]
 
     def next_due(self) -> str | None:
         """Say when the next messages will have waited for a minute."""
         now = parse_time(self.register.now())
-        later = [since + WINDOW for _plan, since in self._waiting() if now - since < WINDOW]
+        later = [
+            since + WINDOW for _plan, since in self._list_unannounced() if now - since < WINDOW
+        ]
         return format_time(min(later)) if later else None
 
     def announce(self, identifier: str) -> bool:
         """Announce the messages of a plan, together; tells whether there were any."""
-        return self._announce(self.register.get(identifier))
+        return self._announce_messages(self.register.get(identifier))
 
     def flush(self) -> int:
         """Announce what has waited for a minute; says how many plans were announced."""
-        return sum(self.announce(identifier) for identifier in self.due())
+        return sum(self.announce(identifier) for identifier in self.list_due())
 
-    def _waiting(self) -> list[tuple[str, datetime]]:
+    def _list_unannounced(self) -> list[tuple[str, datetime]]:
         """Give the plans with messages that nobody was told of, and since when they wait."""
         rows = self.register.ledger.query(
             "SELECT plan.id, min(plan_message.time) FROM plan"
@@ -72,7 +73,7 @@ class Announcements:
         )
         return [(identifier, parse_time(since)) for identifier, since in rows]
 
-    def _announce(self, plan: AgentPlan) -> bool:
+    def _announce_messages(self, plan: AgentPlan) -> bool:
         unannounced = [
             message
             for message in self.register.messages(plan.id)

@@ -32,10 +32,10 @@ class Terms:
     places: GrantPlaces
     resolve: Callable[[str], str]
 
-    def missing(self, call: Call) -> tuple[Item, ...]:
+    def find_missing_grants(self, call: Call) -> tuple[Item, ...]:
         """Name the narrowest grants that this call would need and the plan does not have."""
         touched = call.footprint
-        missing_grants = [("skills", call.tool)] if call.tool not in self._tools() else []
+        missing_grants = [("skills", call.tool)] if call.tool not in self._list_tools() else []
         missing_grants += [
             ("write_paths", path) for path in touched.write_paths if not self.writes(path)
         ]
@@ -43,31 +43,33 @@ class Terms:
             ("read_paths", path) for path in touched.read_paths if not self.reads(path)
         ]
         missing_grants += [
-            ("network_domains", name) for name in touched.domains if not self._reaches(name)
+            ("network_domains", name) for name in touched.domains if not self._can_reach(name)
         ]
         return tuple(dict.fromkeys(missing_grants))
 
-    def _tools(self) -> frozenset[str]:
+    def _list_tools(self) -> frozenset[str]:
         return tools_of(self.permissions.skills)
 
     def writes(self, path: str) -> bool:
-        return self._allowed(self._compiled(GrantKind.WRITE_PATHS), path)
+        return self._allows_path(self._compile_paths(GrantKind.WRITE_PATHS), path)
 
     def reads(self, path: str) -> bool:
-        return self.writes(path) or self._allowed(self._compiled(GrantKind.READ_PATHS), path)
+        return self.writes(path) or self._allows_path(
+            self._compile_paths(GrantKind.READ_PATHS), path
+        )
 
-    def _allowed(self, granted: PathGrants, path: str) -> bool:
+    def _allows_path(self, granted: PathGrants, path: str) -> bool:
         try:
             places = [parse_absolute(path), parse_absolute(self.resolve(path))]
         except Refused:
             return False
         return all(granted.allows(place) for place in places)
 
-    def _compiled(self, kind: GrantKind) -> PathGrants:
-        texts = [absolute(path, self.code_repo) for path in self.permissions.of(str(kind))]
+    def _compile_paths(self, kind: GrantKind) -> PathGrants:
+        texts = [absolute(path, self.code_repo) for path in self.permissions.list_values(str(kind))]
         return compile_grants(kind, texts, places=self.places)
 
-    def _reaches(self, name: str) -> bool:
+    def _can_reach(self, name: str) -> bool:
         try:
             domain = domains.parse_grant(name)
         except BadDomain:
@@ -108,9 +110,9 @@ class Contracts:
             permissions = permissions.plus(kind, value)
         return permissions
 
-    def outside(self, call: Call) -> str:
+    def find_outside(self, call: Call) -> str:
         """Name the first thing a plan's call would need and does not have, or nothing."""
-        missing_grants = self.terms(call.plan_id).missing(call) if call.plan_id else ()
+        missing_grants = self.terms(call.plan_id).find_missing_grants(call) if call.plan_id else ()
         return missing_grants[0][1] if missing_grants else ""
 
     def budget(self, plan: AgentPlan) -> int:
@@ -119,27 +121,27 @@ class Contracts:
             return plan.budget
         extensions = [
             record
-            for record in self._about(plan.id, events.BUDGET_EXTENDED)
+            for record in self._read_records(plan.id, events.BUDGET_EXTENDED)
             if record.data["checkpoint"] == plan.checkpoint
-            and authority.holds(self.register.ledger, record)
+            and authority.is_signed_by_operator(self.register.ledger, record)
         ]
         return plan.current.step_budget + sum(record.data["steps"] for record in extensions)
 
-    def confirmed(self, plan: AgentPlan, step: Step) -> bool:
+    def is_confirmed(self, plan: AgentPlan, step: Step) -> bool:
         """Tell whether the operator signed for exactly this destructive step."""
         if step.confirmed is None or step.confirmed < (step.again or 0):
             return False
-        record = self._record(step.confirmed)
+        record = self._read_record(step.confirmed)
         fits = record.data["digest"] == step.digest and record.data["agent_id"] == plan.id
-        return fits and authority.holds(self.register.ledger, record)
+        return fits and authority.is_signed_by_operator(self.register.ledger, record)
 
     def may_run_again(self, plan: AgentPlan, step: Step) -> bool:
         """Tell whether the operator signed that an action which ran may run once more."""
         if step.again is None:
             return False
-        record = self._record(step.again)
+        record = self._read_record(step.again)
         fits = record.data["digest"] == step.digest and record.data["agent_id"] == plan.id
-        return fits and authority.holds(self.register.ledger, record)
+        return fits and authority.is_signed_by_operator(self.register.ledger, record)
 
     def _for_this_step(self, plan: AgentPlan) -> tuple[Item, ...]:
         steps = self.register.steps(plan.id, checkpoint=plan.checkpoint)
@@ -149,7 +151,7 @@ class Contracts:
             record
             for record in self._granted_once(plan.id, steps[-1].step)
             if record.data["digest"] == steps[-1].digest
-            and authority.holds(self.register.ledger, record)
+            and authority.is_signed_by_operator(self.register.ledger, record)
         ]
         return tuple(
             (kind, value) for record in grant_records for kind, value in record.data["items"]
@@ -157,18 +159,18 @@ class Contracts:
 
     def _granted_once(self, identifier: str, step: int) -> list[Record]:
         """Give what was granted this step once, since it was last retried."""
-        retried = self._about(identifier, events.STEP_RETRIED)
+        retried = self._read_records(identifier, events.STEP_RETRIED)
         since = max((retry.sequence for retry in retried if retry.data["step"] == step), default=0)
         return [
             record
-            for record in self._about(identifier, events.PERMISSION_GRANTED)
+            for record in self._read_records(identifier, events.PERMISSION_GRANTED)
             if record.data["once"] and record.data["step"] == step and record.sequence > since
         ]
 
-    def _about(self, identifier: str, kind: str) -> list[Record]:
+    def _read_records(self, identifier: str, kind: str) -> list[Record]:
         return self.register.ledger.records_of(identifier, kind)
 
-    def _record(self, sequence: int) -> Record:
+    def _read_record(self, sequence: int) -> Record:
         record = self.register.ledger.record(sequence)
         assert record is not None  # noqa: S101 - its sequence came from the index
         return record

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from astra.plans.schema import Checkpoint, Permissions, Plan
-from astra.plans.skills import GROUPS, SkillBook, checked
+from astra.plans.skills import GROUPS, SkillBook, check_skills
 from astra.trusted.kernel.errors import Refused
 from astra.trusted.policy import domains, manifest, payload
 from astra.trusted.policy.grants import GrantKind, GrantPlaces, check_grant
@@ -37,30 +37,30 @@ class Rules:
 
     def check(self, plan: Plan) -> Plan:
         """Give the plan in its one spelling, or refuse it with the first reason."""
-        payload.require(plan.as_dict(), largest=LARGEST_PLAN)
+        payload.refuse_unshowable(plan.as_dict(), largest=LARGEST_PLAN)
         permissions = self.check_permissions(plan.manifest)
         self._refuse_unsaid_places(permissions)
-        checkpoints = tuple(self._checkpoint(checkpoint) for checkpoint in plan.checkpoints)
+        checkpoints = tuple(self._check_checkpoint(checkpoint) for checkpoint in plan.checkpoints)
         _refuse_unreachable(checkpoints, permissions)
         return replace(plan, manifest=permissions, checkpoints=checkpoints)
 
     def check_permissions(self, wanted: Permissions) -> Permissions:
         return Permissions(
-            network_domains=self.spelled("network_domains", wanted.network_domains),
-            read_paths=self.spelled("read_paths", wanted.read_paths),
-            write_paths=self.spelled("write_paths", wanted.write_paths),
-            skills=self.spelled("skills", wanted.skills),
-            destructive_ops=checked(wanted.destructive_ops, self.skills),
+            network_domains=self.spell_grants("network_domains", wanted.network_domains),
+            read_paths=self.spell_grants("read_paths", wanted.read_paths),
+            write_paths=self.spell_grants("write_paths", wanted.write_paths),
+            skills=self.spell_grants("skills", wanted.skills),
+            destructive_ops=check_skills(wanted.destructive_ops, self.skills),
         )
 
-    def spelled(self, kind: str, values: Iterable[str]) -> tuple[str, ...]:
+    def spell_grants(self, kind: str, values: Iterable[str]) -> tuple[str, ...]:
         """Give each grant of a kind in its one spelling, or refuse the first bad one."""
         if kind == "network_domains":
             spellings = [str(domains.parse_grant(value)) for value in values]
         elif kind in _KINDS:
-            spellings = [self._path(kind, value) for value in values]
+            spellings = [self._spell_path(kind, value) for value in values]
         elif kind == "skills":
-            return checked(values, self.skills)
+            return check_skills(values, self.skills)
         else:
             raise PlanRefused(
                 f"{kind!r} is no kind of grant",
@@ -69,7 +69,7 @@ class Rules:
             )
         return tuple(dict.fromkeys(spellings))
 
-    def _path(self, kind: str, value: str) -> str:
+    def _spell_path(self, kind: str, value: str) -> str:
         grant = check_grant(_KINDS[kind], value, places=self.places)
         if grant.text.startswith("/"):
             literal = grant.glob.folder if grant.glob else grant.text
@@ -104,8 +104,10 @@ class Rules:
     def _is_own(self, path: str) -> bool:
         return any(manifest.is_within(path, folder) for folder in self.own_folders)
 
-    def _checkpoint(self, checkpoint: Checkpoint) -> Checkpoint:
-        return replace(checkpoint, skills_needed=checked(checkpoint.skills_needed, self.skills))
+    def _check_checkpoint(self, checkpoint: Checkpoint) -> Checkpoint:
+        return replace(
+            checkpoint, skills_needed=check_skills(checkpoint.skills_needed, self.skills)
+        )
 
 
 def _refuse_unreachable(checkpoints: tuple[Checkpoint, ...], granted: Permissions) -> None:
@@ -114,7 +116,7 @@ def _refuse_unreachable(checkpoints: tuple[Checkpoint, ...], granted: Permission
     granted_skills = {*granted.skills, *(t for s in granted.skills for t in GROUPS.get(s, ()))}
     for checkpoint in checkpoints:
         missing_skills = [
-            skill for skill in checkpoint.skills_needed if not _given(skill, granted_skills)
+            skill for skill in checkpoint.skills_needed if not _is_granted(skill, granted_skills)
         ]
         if missing_skills or checkpoint.id in checkpoint_ids:
             why = f"needs {', '.join(missing_skills)}" if missing_skills else "is there twice"
@@ -128,5 +130,5 @@ def _refuse_unreachable(checkpoints: tuple[Checkpoint, ...], granted: Permission
         checkpoint_ids.add(checkpoint.id)
 
 
-def _given(skill: str, given: set[str]) -> bool:
+def _is_granted(skill: str, given: set[str]) -> bool:
     return skill in given or set(GROUPS.get(skill, (skill,))) <= given

@@ -14,8 +14,10 @@ from astra.schedules.model import Firing, Schedule
 from astra.schedules.ports import Catalogue, Door, ToolFacts
 from astra.schedules.tokens import TokenShelf
 from astra.trusted.approvals.desk import LIFETIME, Desk
+from astra.trusted.approvals.titles import title_call
 from astra.trusted.kernel.clock import Clock, parse_time
 from astra.trusted.kernel.errors import AstraError, BadInput, Conflict, NeedsApproval
+from astra.trusted.kernel.text import quote_text
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.policy import payload
 from astra.trusted.policy.call import Call, Tier
@@ -55,7 +57,7 @@ class Admission:
                 code="needs_none",
                 next_step="nothing: it runs within its budget",
             )
-        return self._ask(schedule, call, actor=actor)
+        return self._request_approval(schedule, call, actor=actor)
 
     def facts(self, schedule: Schedule) -> ToolFacts | None:
         """Describe the schedule's tool, or nothing where it is gone."""
@@ -69,8 +71,8 @@ class Admission:
         problem = self.shelf.problem(schedule.id, digest)
         if not problem:
             return
-        if self.approvals.usable(digest) is None:
-            self._ask(schedule, call, actor=f"agent:{schedule.id}")
+        if self.approvals.find_usable(digest) is None:
+            self._request_approval(schedule, call, actor=f"agent:{schedule.id}")
         if problem != tokens.NOTHING_THERE:
             report = self.shelf.report(schedule.id, problem, correlation=call.correlation)
             self.ledger.append([report])
@@ -79,9 +81,9 @@ class Admission:
             next_step=f"astra approve {schedule.id}",
         )
 
-    def _ask(self, schedule: Schedule, call: Call, *, actor: str) -> str:
+    def _request_approval(self, schedule: Schedule, call: Call, *, actor: str) -> str:
         """Ask; the answer is good until the next firing, however far away that is."""
-        payload.require(call.content())
+        payload.refuse_unshowable(call.content())
         now, definition = self.clock.now(), schedule.definition
         following = parse_time(schedule.next_run) if schedule.next_run else now
         until = following + timedelta(seconds=definition.catch_up_seconds) + _SLACK
@@ -89,7 +91,7 @@ class Admission:
             kind=tokens.KIND,
             subject_id=schedule.id,
             digest=call.digest(),
-            summary=f"schedule {definition.name!r} asks to run {call.tool} once",
+            summary=f"schedule {quote_text(definition.name)}: {title_call(call)}",
             details={
                 **call.content(),
                 "cron_expression": definition.cron_expression,

@@ -33,8 +33,8 @@ class ByHand:
     def run_now(self, identifier: str, *, actor: str) -> dict[str, Any]:
         """Fire a schedule at once, through the same gate, and say how it went."""
         self._refuse_if_closed()
-        schedule = self._alone(identifier)
-        firing = self._make(schedule, self.clock.now(), Kind.MANUAL)
+        schedule = self._get_idle_schedule(identifier)
+        firing = self._make_firing(schedule, self.clock.now(), Kind.MANUAL)
         return self._run_by_hand(schedule, firing, actor)
 
     def backfill(
@@ -42,15 +42,15 @@ class ByHand:
     ) -> list[dict[str, Any]]:
         """Run what did not succeed from `start` up to `end`, oldest first, each firing once."""
         self._refuse_if_closed()
-        schedule = self.timetable.get(identifier)
+        schedule = self.timetable.get_kept(identifier)
         start, end = start - timedelta(microseconds=1), min(end, self.clock.now())
-        moments = schedule.definition.calendar.between(start, end, most=MOST_BACKFILLED + 1)
+        moments = schedule.definition.calendar.list_between(start, end, most=MOST_BACKFILLED + 1)
         if len(moments) > MOST_BACKFILLED:
             raise BadInput(
                 f"more than {MOST_BACKFILLED} firings lie between those times",
                 next_step="ask for a shorter stretch",
             )
-        past_firings = views.in_window(
+        past_firings = views.list_firings_between(
             self.ledger, identifier, format_time(start), format_time(end)
         )
         succeeded = {firing.fire_time for firing in past_firings if firing.state == State.SUCCEEDED}
@@ -58,18 +58,20 @@ class ByHand:
         for moment in moments:
             if format_time(moment) not in succeeded:
                 with contextlib.suppress(DuplicateKey):
-                    firing = self._make(schedule, moment, Kind.BACKFILL)
-                    answers.append(self._run_by_hand(self._alone(identifier), firing, actor))
+                    firing = self._make_firing(schedule, moment, Kind.BACKFILL)
+                    answers.append(
+                        self._run_by_hand(self._get_idle_schedule(identifier), firing, actor)
+                    )
         return answers
 
     def request_approval(self, identifier: str, *, actor: str) -> str:
         """Ask for the approval of a schedule's next firing; gives the approval's id."""
-        schedule = self.timetable.get(identifier)
-        firing = self._make(schedule, self.clock.now(), Kind.CRON)
+        schedule = self.timetable.get_kept(identifier)
+        firing = self._make_firing(schedule, self.clock.now(), Kind.CRON)
         return self.admission.request(schedule, firing, actor=actor)
 
-    def _make(self, schedule: Schedule, moment: datetime, kind: Kind) -> Firing:
-        return planning.make(schedule, moment, kind, accepted=last_acceptance(self.ledger))
+    def _make_firing(self, schedule: Schedule, moment: datetime, kind: Kind) -> Firing:
+        return planning.make_firing(schedule, moment, kind, accepted=last_acceptance(self.ledger))
 
     def _run_by_hand(self, schedule: Schedule, firing: Firing, actor: str) -> dict[str, Any]:
         event = events.claimed(firing, schedule.definition.target_tool, None, actor=actor)
@@ -78,9 +80,9 @@ class ByHand:
         items, _ = views.tasks(self.ledger, trace=firing.correlation)
         return items[0]
 
-    def _alone(self, identifier: str) -> Schedule:
+    def _get_idle_schedule(self, identifier: str) -> Schedule:
         """Give a schedule of which nothing is open; by hand, nothing overlaps."""
-        schedule = self.timetable.get(identifier)
+        schedule = self.timetable.get_kept(identifier)
         if earlier := views.open_firings(self.ledger, identifier):
             raise Conflict(
                 f"its firing of {earlier[0].fire_time} is still {earlier[0].state}",

@@ -60,14 +60,14 @@ class Calendar:
 
     def after(self, moment: datetime) -> datetime:
         """Give the first firing behind a moment, in UTC."""
-        return _after(self, moment.astimezone(UTC))
+        return _cache_first_after(self, moment.astimezone(UTC))
 
     def upcoming(self, moment: datetime, count: int) -> list[datetime]:
         """Give the next few firings, in the schedule's own zone."""
         following = itertools.islice(self._all_after(moment), count)
         return [firing.astimezone(self.zone) for firing in following]
 
-    def between(self, start: datetime, end: datetime, *, most: int) -> list[datetime]:
+    def list_between(self, start: datetime, end: datetime, *, most: int) -> list[datetime]:
         """Give the firings behind `start` up to and including `end`, the first `most` of them."""
         following = itertools.takewhile(lambda firing: firing <= end, self._all_after(start))
         return list(itertools.islice(following, most))
@@ -77,18 +77,18 @@ class Calendar:
         for distance in _LOOK_BACK:
             start = moment - distance
             if (firing := self.after(start)) <= moment:
-                return self._last(firing, moment)
+                return self._find_last(firing, moment)
         return None
 
     def first_after(self, moment: datetime) -> datetime:
-        return self._by_the_wall(moment) if self._fixed else self._by_real_time(moment)
+        return self._by_the_wall(moment) if self._has_fixed_time else self._by_real_time(moment)
 
     @functools.cached_property
-    def _fixed(self) -> bool:
+    def _has_fixed_time(self) -> bool:
         minute, hour = self.expression.split()[:2]
         return not minute.startswith("*") and not hour.startswith("*")
 
-    def _last(self, firing: datetime, moment: datetime) -> datetime:
+    def _find_last(self, firing: datetime, moment: datetime) -> datetime:
         for following in self._all_after(firing):
             if following > moment:
                 break
@@ -104,22 +104,22 @@ class Calendar:
             yield moment
 
     def _by_the_wall(self, moment: datetime) -> datetime:
-        wall = self._wall(moment)
+        wall = self._to_wall_time(moment)
         while True:
             wall = self._next_wall(wall)
-            if (real := self._real(wall)) > moment:
+            if (real := self._to_instant(wall)) > moment:
                 return real
 
     def _by_real_time(self, moment: datetime) -> datetime:
         """Go from stretch to stretch in which the zone's offset stays the same."""
-        wall = self._wall(moment)
+        wall = self._to_wall_time(moment)
         while True:
-            offset = self._offset(moment)
+            offset = self._read_offset(moment)
             candidate = (self._next_wall(wall) - offset).replace(tzinfo=UTC)
             change = self._next_change(moment, candidate)
             if change is None:
                 return candidate
-            moment, wall = change, self._wall(change) - _SECOND
+            moment, wall = change, self._to_wall_time(change) - _SECOND
 
     def _next_wall(self, wall: datetime) -> datetime:
         """Give the first wall time behind one that all five fields agree with."""
@@ -140,10 +140,10 @@ class Calendar:
         """Give the first wall time of a day that is not before `earliest`."""
         if day.month not in self._fields.months or not self._fields.match_day(day):
             return None
-        for hour in self._hours:
+        for hour in self._sorted_hours:
             first = earliest.minute if hour == earliest.hour else 0
             if hour >= earliest.hour:
-                for minute in self._minutes[bisect_left(self._minutes, first) :]:
+                for minute in self._sorted_minutes[bisect_left(self._sorted_minutes, first) :]:
                     return datetime.combine(day, time(hour, minute))
         return None
 
@@ -154,41 +154,41 @@ class Calendar:
         return (day.replace(day=1) + 32 * _DAY).replace(day=1)
 
     @functools.cached_property
-    def _hours(self) -> list[int]:
+    def _sorted_hours(self) -> list[int]:
         return sorted(self._fields.hours)
 
     @functools.cached_property
-    def _minutes(self) -> list[int]:
+    def _sorted_minutes(self) -> list[int]:
         return sorted(self._fields.minutes)
 
-    def _real(self, wall: datetime) -> datetime:
+    def _to_instant(self, wall: datetime) -> datetime:
         """Give the instant of a wall time: the first of two, or the end of the gap it is in."""
         real = wall.replace(tzinfo=self.zone).astimezone(UTC)
-        if self._wall(real) == wall:
+        if self._to_wall_time(real) == wall:
             return real
         return self._next_change(real - timedelta(days=2), real) or real
 
-    def _wall(self, moment: datetime) -> datetime:
+    def _to_wall_time(self, moment: datetime) -> datetime:
         return moment.astimezone(self.zone).replace(tzinfo=None, fold=0)
 
-    def _offset(self, moment: datetime) -> timedelta:
+    def _read_offset(self, moment: datetime) -> timedelta:
         return moment.astimezone(self.zone).utcoffset() or timedelta(0)
 
     def _next_change(self, start: datetime, end: datetime) -> datetime | None:
         """Give the first instant behind `start`, up to `end`, at which the offset is another."""
-        offset, before = self._offset(start), start
+        offset, before = self._read_offset(start), start
         while before < end:
             behind = min(before + _STRIDE, end)
-            if self._offset(behind) != offset:
-                return self._bisect(before, behind, offset)
+            if self._read_offset(behind) != offset:
+                return self._bisect_change(before, behind, offset)
             before = behind
         return None
 
-    def _bisect(self, before: datetime, behind: datetime, offset: timedelta) -> datetime:
+    def _bisect_change(self, before: datetime, behind: datetime, offset: timedelta) -> datetime:
         low, high = int(before.timestamp()), int(behind.timestamp())
         while high - low > 1:
             middle = (low + high) // 2
-            if self._offset(datetime.fromtimestamp(middle, UTC)) == offset:
+            if self._read_offset(datetime.fromtimestamp(middle, UTC)) == offset:
                 low = middle
             else:
                 high = middle
@@ -196,7 +196,7 @@ class Calendar:
 
 
 @functools.lru_cache(maxsize=4096)
-def _after(calendar: Calendar, moment: datetime) -> datetime:
+def _cache_first_after(calendar: Calendar, moment: datetime) -> datetime:
     """Remember a little: what falls due at one instant asks the same question."""
     return calendar.first_after(moment)
 
@@ -204,33 +204,33 @@ def _after(calendar: Calendar, moment: datetime) -> datetime:
 @functools.lru_cache(maxsize=4096)
 def parse(expression: str, timezone: str) -> Calendar:
     """Read an expression and a zone; a refusal names the field at fault."""
-    zone = _zone(timezone)
+    zone = _parse_zone(timezone)
     text = NICKNAMES.get(expression.strip().lower(), expression.strip())
-    calendar = Calendar(text, zone, _read(text))
+    calendar = Calendar(text, zone, _parse_fields(text))
     calendar.after(datetime(2026, 1, 1, tzinfo=UTC))
     return calendar
 
 
-def _read(text: str) -> CronSim:
+def _parse_fields(text: str) -> CronSim:
     fields = text.split()
     if text.startswith("@"):
-        _refuse("nickname", text, f"one of {', '.join(NICKNAMES)}")
+        _refuse_field("nickname", text, f"one of {', '.join(NICKNAMES)}")
     if len(fields) != len(FIELDS) or len(text) > _LONGEST:
-        _refuse("fields", text, f"five fields: {' '.join(FIELDS)}")
+        _refuse_field("fields", text, f"five fields: {' '.join(FIELDS)}")
     for position, name in enumerate(FIELDS):
         alone = ["*"] * len(FIELDS)
         alone[position] = fields[position]
         try:
             CronSim(" ".join(alone), _EPOCH)
         except (CronSimError, AssertionError, ValueError, IndexError):
-            _refuse(name, fields[position], _accepted(name))
+            _refuse_field(name, fields[position], _describe_accepted(name))
     try:
         return CronSim(text, _EPOCH)
     except (CronSimError, AssertionError, ValueError):
-        _refuse("day-of-month", text, "a day that its months have")
+        _refuse_field("day-of-month", text, "a day that its months have")
 
 
-def _accepted(name: str) -> str:
+def _describe_accepted(name: str) -> str:
     ranges = {
         "minute": "0-59",
         "hour": "0-23",
@@ -241,7 +241,7 @@ def _accepted(name: str) -> str:
     return f"{ranges[name]}, with * , - and /"
 
 
-def _refuse(name: str, given: str, accepted: str) -> NoReturn:
+def _refuse_field(name: str, given: str, accepted: str) -> NoReturn:
     raise BadInput(
         f"cron_expression: {name}: {given[:_LONGEST]!r} is not understood",
         code="bad_cron",
@@ -250,11 +250,11 @@ def _refuse(name: str, given: str, accepted: str) -> NoReturn:
     )
 
 
-def _zone(name: str) -> tzinfo:
+def _parse_zone(name: str) -> tzinfo:
     if name == "UTC":
         return UTC
-    if name not in _zones():
-        close = difflib.get_close_matches(name[:60], _zones(), n=3)
+    if name not in _list_zones():
+        close = difflib.get_close_matches(name[:60], _list_zones(), n=3)
         hint = f"did you mean {' or '.join(close)}?" if close else "an IANA name: Europe/Berlin"
         raise BadInput(
             f"timezone: {name[:60]!r} is no IANA time zone",
@@ -266,5 +266,5 @@ def _zone(name: str) -> tzinfo:
 
 
 @functools.cache
-def _zones() -> frozenset[str]:
+def _list_zones() -> frozenset[str]:
     return frozenset(zoneinfo.available_timezones())

@@ -35,13 +35,13 @@ class ScheduleDoor:
         self._counter = counter
 
     def understand(self, schedule: Schedule, firing: Firing) -> Call:
-        return self._counter().understand(_request(schedule, firing))
+        return self._counter().understand(_make_request(schedule, firing))
 
     def begin(self, schedule: Schedule, firing: Firing) -> Callable[[], Mapping[str, Any]]:
-        return self._counter().begin(_request(schedule, firing))
+        return self._counter().begin(_make_request(schedule, firing))
 
 
-def _request(schedule: Schedule, firing: Firing) -> Request:
+def _make_request(schedule: Schedule, firing: Firing) -> Request:
     return Request(
         name=schedule.definition.target_tool,
         arguments=schedule.definition.payload,

@@ -1,5 +1,6 @@
 """What is recorded about schedules. Events that move `next_run` advance the schedule's version."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from astra.schedules.model import Definition, Due, Firing, Schedule
@@ -9,6 +10,7 @@ from astra.trusted.ledger.record import Event
 
 CREATED, MODIFIED = "schedule_created", "schedule_modified"
 PAUSED, RESUMED = "schedule_paused", "schedule_resumed"
+DELETED = "schedule_deleted"
 CLAIMED, CLOSED = "schedule_firing_claimed", "schedule_firing_closed"
 SKIPPED, HELD = "schedule_firing_skipped", "schedule_firing_held"
 RETRIED, MISSED = "schedule_firing_retried", "schedule_firings_missed"
@@ -23,10 +25,14 @@ def jobs_set_aside(file: str, why: str) -> Event:
     return Event(type=JOBS_SET_ASIDE, actor=DAEMON, data={"file": file, "reason": why})
 
 
-def created(identifier: str, definition: Definition, next_run: str, *, actor: str) -> Event:
+def created(
+    identifier: str, definition: Definition, next_run: str, *, actor: str, deleted: int = 0
+) -> Event:
+    """Make a schedule: each content once, and once more for each time it was deleted."""
     digest = definition.digest
+    key = f"schedule:{digest}:{deleted}" if deleted else f"schedule:{digest}"
     data = {**definition.as_dict(), "digest": digest, "next_run": next_run}
-    return Event(type=CREATED, actor=actor, data=data, subject=identifier, key=f"schedule:{digest}")
+    return Event(type=CREATED, actor=actor, data=data, subject=identifier, key=key)
 
 
 def modified(
@@ -44,12 +50,17 @@ def resumed(schedule: Schedule, next_run: str, *, actor: str) -> Event:
     return Event(type=RESUMED, actor=actor, data={"next_run": next_run}, subject=schedule.id)
 
 
+def deleted(schedule: Schedule, *, actor: str) -> Event:
+    data = {"name": schedule.definition.name, "next_run": None}
+    return Event(type=DELETED, actor=actor, data=data, subject=schedule.id)
+
+
 def claimed(firing: Firing, tool: str, next_run: str | None, *, actor: str = DAEMON) -> Event:
     """Claim an attempt at a firing: whoever appends this first, and nobody else, runs it."""
     return Event(
         type=CLAIMED,
         actor=actor,
-        data={**_facts(firing), "tool": tool, "next_run": next_run},
+        data={**_describe_firing(firing), "tool": tool, "next_run": next_run},
         correlation=firing.correlation,
         subject=firing.schedule,
         key=f"firing:{firing.id}:{firing.attempt}",
@@ -58,7 +69,7 @@ def claimed(firing: Firing, tool: str, next_run: str | None, *, actor: str = DAE
 
 def held(firing: Firing, tool: str, next_run: str | None) -> Event:
     """Let a firing wait: queued behind the one before, or for what it depends on."""
-    data = {**_facts(firing), "tool": tool, "next_run": next_run}
+    data = {**_describe_firing(firing), "tool": tool, "next_run": next_run}
     data |= {"state": firing.state, "due": firing.due, "reason": firing.reason}
     return Event(
         type=HELD,
@@ -72,7 +83,7 @@ def held(firing: Firing, tool: str, next_run: str | None) -> Event:
 
 def skipped(firing: Firing, tool: str, next_run: str | None, *, reason: str, detail: str) -> Event:
     """Say that a firing does not happen, and why; it can never be claimed after that."""
-    data = {**_facts(firing), "tool": tool, "next_run": next_run}
+    data = {**_describe_firing(firing), "tool": tool, "next_run": next_run}
     return Event(
         type=SKIPPED,
         actor=DAEMON,
@@ -102,15 +113,22 @@ def missed(schedule: Schedule, due: Due, next_run: str | None) -> Event:
 
 
 def closed(
-    firing: Firing, *, outcome: str, reason: str, detail: str = "", milliseconds: float = 0.0
+    firing: Firing,
+    *,
+    outcome: str,
+    reason: str,
+    detail: str = "",
+    milliseconds: float = 0.0,
+    about: Sequence[str] = (),
 ) -> Event:
     """End a firing. It does not touch `next_run`, so it competes with nothing."""
     data = {
-        **_facts(firing),
+        **_describe_firing(firing),
         "outcome": outcome,
         "reason": reason,
         "detail": detail[:500],
         "milliseconds": round(milliseconds, 3),
+        **({"about": list(about)} if about else {}),
     }
     return Event(
         type=CLOSED,
@@ -122,7 +140,7 @@ def closed(
 
 
 def retried(firing: Firing, *, due: str, reason: str, detail: str, milliseconds: float) -> Event:
-    data = {**_facts(firing), "due": due, "reason": reason, "detail": detail[:500]}
+    data = {**_describe_firing(firing), "due": due, "reason": reason, "detail": detail[:500]}
     return Event(
         type=RETRIED,
         actor=DAEMON,
@@ -136,7 +154,7 @@ def gave_up(firing: Firing, *, reason: str) -> Event:
     return Event(
         type=GAVE_UP,
         actor=DAEMON,
-        data={**_facts(firing), "reason": reason},
+        data={**_describe_firing(firing), "reason": reason},
         correlation=firing.correlation,
     )
 
@@ -152,7 +170,7 @@ def noticed(schedule_id: str, *, kind: str, text: str, correlation: str, **facts
     return Event(type=NOTICED, actor=DAEMON, data=data, correlation=correlation)
 
 
-def _facts(firing: Firing) -> dict[str, Any]:
+def _describe_firing(firing: Firing) -> dict[str, Any]:
     return {
         "firing": firing.id,
         "schedule": firing.schedule,

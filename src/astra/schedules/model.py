@@ -28,6 +28,9 @@ GRACE = timedelta(seconds=60)
 MOST_COUNTED = 10_000
 MOST_QUEUED = 100
 LONGEST_BACKOFF = timedelta(days=1)
+DELETED = "deleted"
+RATED, FEWEST_RATED = 10, 5
+"""By how many of the newest firings a success rate is judged, and the fewest it takes."""
 
 
 class State(StrEnum):
@@ -79,6 +82,8 @@ class Definition:
     jitter_seconds: int = 0
     after: tuple[str, ...] = ()
     slow_after: int = 0
+    slow_below: int = 0
+    """The success rate in per cent below which it slows down; 0: never."""
     slowest: int = 1
 
     @property
@@ -133,6 +138,10 @@ class Schedule:
         return self.state == "paused"
 
     @property
+    def deleted(self) -> bool:
+        return self.state == DELETED
+
+    @property
     def etag(self) -> str:
         """A short name for what people decide about it: what runs, when, and whether it is held."""
         content = {**self.definition.as_dict(), "state": self.state}
@@ -176,7 +185,7 @@ class Due:
     all_counted: bool
 
 
-def due(schedule: Schedule, now: datetime) -> Due:
+def find_due_firings(schedule: Schedule, now: datetime) -> Due:
     """Look at everything between the next run and now: the last may run, the rest is counted.
 
     The last runs if it is not older than the catch-up window (and never less than a minute, which
@@ -198,7 +207,7 @@ def due(schedule: Schedule, now: datetime) -> Due:
     runs = now - last <= window
     until = last - timedelta(microseconds=1) if runs else last
     before = [first] if first <= until else []
-    before += calendar.between(first, until, most=MOST_COUNTED)
+    before += calendar.list_between(first, until, most=MOST_COUNTED)
     late = bool(before) or now - last >= GRACE
     return Due(
         fire_time=last if runs else None,
@@ -217,7 +226,7 @@ def firing_id(schedule_id: str, fire_time: str, kind: Kind, *, accepted: int = 0
     """
     family = Kind.CRON if kind is Kind.CATCH_UP else kind
     again = f"\n{accepted}" if accepted else ""
-    return ids.from_content("fir", f"{schedule_id}\n{family}\n{fire_time}{again}", digits=16)
+    return ids.id_from_content("fir", f"{schedule_id}\n{family}\n{fire_time}{again}", digits=16)
 
 
 def retry_at(definition: Definition, firing: Firing, now: datetime) -> datetime | None:
@@ -229,14 +238,32 @@ def retry_at(definition: Definition, firing: Firing, now: datetime) -> datetime 
     if firing.attempt >= definition.attempts:
         return None
     pause = timedelta(seconds=definition.backoff_seconds) * 2 ** (firing.attempt - 1)
-    share = int(ids.from_content("fir", firing.id, str(firing.attempt))[4:], 16) / 0xFFFFFFFF
+    share = int(ids.id_from_content("fir", firing.id, str(firing.attempt))[4:], 16) / 0xFFFFFFFF
     jitter = timedelta(seconds=round(definition.jitter_seconds * share, 3))
     return now + min(pause, LONGEST_BACKOFF) + jitter
 
 
-def cadence(schedule: Schedule, *, succeeded: bool) -> int:
-    """Give how many firings apart the next ones are: twice as far after repeated failure."""
+def is_unreliable(definition: Definition, successes: int, runs: int) -> bool:
+    """Tell whether too few of the newest firings succeeded.
+
+    >>> hourly = Definition(
+    ...     name="a", cron_expression="@hourly", timezone="UTC", target_tool="t", slow_below=50
+    ... )
+    >>> is_unreliable(hourly, 2, 5), is_unreliable(hourly, 3, 6), is_unreliable(hourly, 0, 4)
+    (True, False, False)
+    """
+    return runs >= FEWEST_RATED and successes * 100 < definition.slow_below * runs
+
+
+def cadence(schedule: Schedule, *, succeeded: bool, unreliable: bool = False) -> int:
+    """Give how many firings apart the next ones are: twice as far after repeated failure.
+
+    One that fails too often does not come back to its pace by one success.
+    """
     definition = schedule.definition
+    if unreliable:
+        slower = min(schedule.factor * 2, max(definition.slowest, 1))
+        return schedule.factor if succeeded else slower
     if definition.slow_after < 1 or succeeded:
         return 1
     if schedule.failures and schedule.failures % definition.slow_after == 0:

@@ -25,27 +25,29 @@ class Plan:
     cancel: tuple[str, ...] = ()
 
 
-def for_due(ledger: Ledger, schedule: Schedule, now: datetime, closed: str, *, busy: bool) -> Plan:
+def plan_due_schedule(
+    ledger: Ledger, schedule: Schedule, now: datetime, closed: str, *, busy: bool
+) -> Plan:
     """Decide about a schedule whose next run has come.
 
     `closed` says why nothing may run, `busy` whether an earlier firing is open. Opening one moves
     the schedule's version, so a plan made on an old answer cannot be claimed.
     """
-    due_firings = model.due(schedule, now)
+    due_firings = model.find_due_firings(schedule, now)
     next_run = format_time(schedule.next_after(now))
-    before = _missed(schedule, due_firings, next_run)
+    before = _make_missed_events(schedule, due_firings, next_run)
     if due_firings.fire_time is None:
         return Plan(schedule=schedule, events=before)
     accepted = last_acceptance(ledger)
-    firing = make(schedule, due_firings.fire_time, due_firings.kind, accepted=accepted)
+    firing = make_firing(schedule, due_firings.fire_time, due_firings.kind, accepted=accepted)
     if busy and not closed and (earlier := views.open_firings(ledger, schedule.id)):
-        plan = _overlapping(schedule, firing, next_run, earlier)
+        plan = _plan_overlap(schedule, firing, next_run, earlier)
     else:
         plan = _for_firing(ledger, schedule, firing, next_run, closed)
     return replace(plan, events=[*before, *plan.events])
 
 
-def make(schedule: Schedule, fire_time: datetime, kind: Kind, *, accepted: int) -> Firing:
+def make_firing(schedule: Schedule, fire_time: datetime, kind: Kind, *, accepted: int) -> Firing:
     """Make a firing; `accepted` is where the operator last accepted the clock."""
     moment = format_time(fire_time)
     name = model.firing_id(schedule.id, moment, kind, accepted=accepted)
@@ -71,14 +73,15 @@ def dependencies_met(ledger: Ledger, schedule: Schedule, firing: Firing) -> bool
     before = schedule.definition.calendar.at_or_before(fire_time - timedelta(microseconds=1))
     start = format_time(before) if before else ""
     answers = [
-        _succeeded(ledger, after, start, firing.fire_time) for after in schedule.definition.after
+        _has_succeeded(ledger, after, start, firing.fire_time)
+        for after in schedule.definition.after
     ]
     if False in answers:
         return False
     return None if None in answers else True
 
 
-def _missed(schedule: Schedule, found: Due, next_run: str) -> list[Event]:
+def _make_missed_events(schedule: Schedule, found: Due, next_run: str) -> list[Event]:
     if not found.missed:
         return []
     missed_event = events.missed(schedule, found, next_run)
@@ -101,11 +104,11 @@ def _for_firing(
         skip = events.skipped(firing, tool, next_run, reason=closed, detail="nothing may run now")
         return Plan(schedule=schedule, events=[skip])
     if schedule.definition.after:
-        return _dependent(ledger, schedule, firing, next_run)
+        return _plan_dependent(ledger, schedule, firing, next_run)
     return Plan(schedule=schedule, events=[events.claimed(firing, tool, next_run)], run=firing)
 
 
-def _overlapping(
+def _plan_overlap(
     schedule: Schedule, firing: Firing, next_run: str, earlier: Sequence[Firing]
 ) -> Plan:
     tool, overlap = schedule.definition.target_tool, schedule.definition.overlap
@@ -132,7 +135,7 @@ def _overlapping(
     return Plan(schedule=schedule, events=[*cancelled, claim], run=firing)
 
 
-def _dependent(ledger: Ledger, schedule: Schedule, firing: Firing, next_run: str) -> Plan:
+def _plan_dependent(ledger: Ledger, schedule: Schedule, firing: Firing, next_run: str) -> Plan:
     tool = schedule.definition.target_tool
     dependencies = dependencies_met(ledger, schedule, firing)
     if dependencies:
@@ -145,8 +148,8 @@ def _dependent(ledger: Ledger, schedule: Schedule, firing: Firing, next_run: str
     return Plan(schedule=schedule, events=[skip])
 
 
-def _succeeded(ledger: Ledger, schedule_id: str, start: str, end: str) -> bool | None:
-    firings = views.in_window(ledger, schedule_id, start, end)
+def _has_succeeded(ledger: Ledger, schedule_id: str, start: str, end: str) -> bool | None:
+    firings = views.list_firings_between(ledger, schedule_id, start, end)
     states = {firing.state for firing in firings}
     if State.SUCCEEDED in states:
         return True

@@ -58,12 +58,12 @@ class Tokens(Protocol):
 
     def remove(self, schedule_id: str) -> None: ...
 
-    def pending(self) -> list[str]:
+    def list_pending(self) -> list[str]:
         """Name the schedules for which there is a file."""
         ...
 
     def log(self, line: str) -> None: ...
 
-    def logged(self) -> str:
+    def read_log(self) -> str:
         """Give the log of used tokens as it is."""
         ...

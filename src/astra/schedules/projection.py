@@ -11,26 +11,28 @@ from astra.trusted.ledger.timekeeping import CLOCK_ACCEPTED, bring_back
 IS_OPEN = f"state IN ({', '.join(repr(str(state)) for state in OPEN)})"
 
 
-def _apply(record: Record) -> Iterator[Statement]:
+def _apply_record(record: Record) -> Iterator[Statement]:
     match record.type:
         case events.CREATED | events.MODIFIED:
-            yield from _defined(record)
+            yield from _store_definition(record)
         case events.PAUSED | events.RESUMED:
             state = "paused" if record.type == events.PAUSED else "active"
             yield "UPDATE schedule SET state = ? WHERE id = ?", (state, record.subject)
-        case events.ADJUSTED:
-            factor = record.data["factor"]
-            yield "UPDATE schedule SET factor = ? WHERE id = ?", (factor, record.subject)
-        case events.MISSED:
-            yield _counted(record)
-        case record.type if record.type == CLOCK_ACCEPTED:
-            yield from _clock_accepted(record)
+        case record.type if record.type in _OTHERS:
+            yield from _OTHERS[record.type](record)
         case events.CLAIMED | events.HELD | events.SKIPPED:
-            yield _begun(record)
+            yield _insert_firing(record)
         case _:
-            yield from _ended(record)
+            yield from _update_ended_firing(record)
     if record.type != events.CREATED and record.subject and "next_run" in record.data:
-        yield from _moved(record)
+        yield from _set_next_run(record)
+
+
+def _adjust_cadence(record: Record) -> Iterator[Statement]:
+    yield (
+        "UPDATE schedule SET factor = ? WHERE id = ?",
+        (record.data["factor"], record.subject),
+    )
 
 
 def _clock_accepted(record: Record) -> Iterator[Statement]:
@@ -39,7 +41,7 @@ def _clock_accepted(record: Record) -> Iterator[Statement]:
         yield bring_back(record, "firing", column)
 
 
-def _defined(record: Record) -> Iterator[Statement]:
+def _store_definition(record: Record) -> Iterator[Statement]:
     """Keep the definition as the record has it; whoever reads it passes over what else is there."""
     data = record.data
     columns = (data["name"], data["target_tool"], data["safety_tier"], record.content)
@@ -65,16 +67,29 @@ def _defined(record: Record) -> Iterator[Statement]:
         yield "INSERT INTO schedule_after VALUES (?, ?)", (record.subject, after)
 
 
-def _moved(record: Record) -> Iterator[Statement]:
+def _delete_schedule(record: Record) -> Iterator[Statement]:
+    """Take a schedule out of service; its row stays for its history, its content is free again."""
+    yield (
+        "INSERT INTO schedule_deletion SELECT digest, ? FROM schedule WHERE id = ?",
+        (record.sequence, record.subject),
+    )
+    yield (
+        "UPDATE schedule SET state = 'deleted', digest = NULL WHERE id = ?",
+        (record.subject,),
+    )
+    yield "DELETE FROM schedule_after WHERE schedule = ?", (record.subject,)
+
+
+def _set_next_run(record: Record) -> Iterator[Statement]:
     """Set the next run, unless the event has none to say (a retry, a run by hand)."""
-    if record.data["next_run"] is not None or record.type == events.PAUSED:
+    if record.data["next_run"] is not None or record.type in {events.PAUSED, events.DELETED}:
         yield (
             "UPDATE schedule SET next_run = ?, armed = ? WHERE id = ?",
             (record.data["next_run"], record.sequence, record.subject),
         )
 
 
-def _begun(record: Record) -> Statement:
+def _insert_firing(record: Record) -> Statement:
     data = record.data
     if record.type == events.CLAIMED:
         state, started_at, closed_at = "running", record.time, None
@@ -103,9 +118,9 @@ def _begun(record: Record) -> Statement:
     )
 
 
-def _counted(record: Record) -> Statement:
+def _insert_missed(record: Record) -> Iterator[Statement]:
     data = record.data
-    return (
+    yield (
         _COUNT,
         (
             data["firing"],
@@ -123,7 +138,7 @@ def _counted(record: Record) -> Statement:
     )
 
 
-def _ended(record: Record) -> Iterator[Statement]:
+def _update_ended_firing(record: Record) -> Iterator[Statement]:
     data = record.data
     if record.type == events.RETRIED:
         yield (
@@ -154,6 +169,12 @@ def _ended(record: Record) -> Iterator[Statement]:
         yield "UPDATE schedule SET failures = failures + 1 WHERE id = ?", (data["schedule"],)
 
 
+_OTHERS = {
+    events.DELETED: _delete_schedule,
+    events.ADJUSTED: _adjust_cadence,
+    events.MISSED: _insert_missed,
+    CLOCK_ACCEPTED: _clock_accepted,
+}
 _BEGIN = """
     INSERT INTO firing VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 1, NULL, ?)
     ON CONFLICT (id) DO UPDATE SET state = excluded.state, attempt = excluded.attempt,
@@ -192,6 +213,9 @@ PROJECTION = Projection(
             schedule TEXT, after TEXT, PRIMARY KEY (schedule, after)
         ) WITHOUT ROWID""",
         "CREATE INDEX schedule_after_of ON schedule_after (after)",
+        """CREATE TABLE schedule_deletion (
+            digest TEXT, sequence INTEGER, PRIMARY KEY (digest, sequence)
+        ) WITHOUT ROWID""",
         """CREATE TABLE firing (
             id TEXT PRIMARY KEY, schedule TEXT, fire_time TEXT, kind TEXT, state TEXT,
             attempt INTEGER, due TEXT, reason TEXT, detail TEXT, tool TEXT, started_at TEXT,
@@ -206,13 +230,14 @@ PROJECTION = Projection(
         "CREATE INDEX firing_trace ON firing (correlation)",
         "CREATE INDEX firing_order ON firing (sequence)",
     ),
-    _apply,
+    _apply_record,
     types=frozenset(
         {
             events.CREATED,
             events.MODIFIED,
             events.PAUSED,
             events.RESUMED,
+            events.DELETED,
             events.CLAIMED,
             events.HELD,
             events.SKIPPED,
@@ -223,15 +248,22 @@ PROJECTION = Projection(
             CLOCK_ACCEPTED,
         }
     ),
-    version=3,
+    version=4,
 )
 
 _CHANGING = frozenset(
-    {events.CREATED, events.MODIFIED, events.PAUSED, events.RESUMED, events.GAVE_UP}
+    {
+        events.CREATED,
+        events.MODIFIED,
+        events.PAUSED,
+        events.RESUMED,
+        events.DELETED,
+        events.GAVE_UP,
+    }
 )
 
 
-def _changed(record: Record) -> Iterator[Statement]:
+def _store_last_change(record: Record) -> Iterator[Statement]:
     """Keep which record made a schedule what it is; its firings, however many, did not."""
     schedule = record.subject or record.data["schedule"]
     yield "INSERT OR REPLACE INTO schedule_change VALUES (?, ?)", (schedule, record.sequence)
@@ -240,6 +272,6 @@ def _changed(record: Record) -> Iterator[Statement]:
 CHANGES = Projection(
     "schedule changes",
     ("CREATE TABLE schedule_change (schedule TEXT PRIMARY KEY, sequence INTEGER) WITHOUT ROWID",),
-    _changed,
+    _store_last_change,
     types=_CHANGING,
 )

@@ -1,7 +1,8 @@
-"""The timetable: create, modify, pause, resume, list and show schedules.
+"""The timetable: create, modify, pause, resume, delete, list and show schedules.
 
 A schedule is named by its content, so creating it again gives the one that is there. The declared
-tier can be higher than the tool's own, never lower; both are checked again when it fires.
+tier can be higher than the tool's own, never lower; both are checked again when it fires. What was
+deleted runs no more and is not listed; its history stays, and the same content may be made anew.
 """
 
 import contextlib
@@ -26,25 +27,27 @@ from astra.trusted.kernel.errors import (
     Refused,
     StaleVersion,
 )
-from astra.trusted.kernel.ids import from_content, random_id
+from astra.trusted.kernel.ids import id_from_content, random_id
 from astra.trusted.ledger import unseen
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event
 from astra.trusted.ledger.timekeeping import last_acceptance
 from astra.trusted.policy import contract, payload
-from astra.trusted.policy.budgets import CALLS_PER_TOOL
 from astra.trusted.policy.call import Tier
 from astra.trusted.policy.caps import ACTIVE_SCHEDULES, SCHEDULE_PAYLOAD_BYTES
 
 _TRIES = 20
+_MOST_FIRINGS = 500
+"""The most firings a day that a schedule may ask for, signed or not."""
 _BOUNDS = {
     "safety_tier": (0, 2),
-    "per_day_budget": (1, CALLS_PER_TOOL),
+    "per_day_budget": (1, _MOST_FIRINGS),
     "catch_up_seconds": (0, 31 * 86400),
     "attempts": (1, 20),
     "backoff_seconds": (1, 86400),
     "jitter_seconds": (0, 3600),
     "slow_after": (0, 100),
+    "slow_below": (0, 100),
     "slowest": (1, 64),
 }
 _IDENTITY = frozenset({"target_tool", "payload", "safety_tier"})
@@ -59,87 +62,120 @@ class Timetable:
 
     def create(self, definition: Definition, *, actor: str) -> tuple[Schedule, bool]:
         """Make a schedule, or give the one with the same content; says whether it is new."""
-        definition = self._checked(definition, None)
+        definition = self._check_definition(definition, None)
         next_run = format_time(definition.calendar.after(self.clock.now()))
         taken_ids: set[str] = set()
         while True:
-            identifier = from_content("sch", definition.content, taken=taken_ids.__contains__)
-            event = events.created(identifier, definition, next_run, actor=actor)
+            identifier = id_from_content("sch", definition.content, taken=taken_ids.__contains__)
+            deleted = views.last_deletion(self.ledger, definition.digest)
+            event = events.created(identifier, definition, next_run, actor=actor, deleted=deleted)
             try:
                 (record,) = self.ledger.append([event], expect={identifier: 0})
             except (StaleVersion, DuplicateKey):
-                if existing := views.by_digest(self.ledger, definition.digest):
+                if existing := views.find_by_digest(self.ledger, definition.digest):
                     return existing, False
                 taken_ids.add(identifier)
             else:
-                return _new(identifier, definition, next_run, record.time), True
+                return _make_schedule(identifier, definition, next_run, record.time), True
 
     def refuse_flood(self, definition: Definition | None = None) -> None:
         """Keep the timetable small enough to read; a definition that is there already is no more.
 
         The operator's own are counted too: what is due is due for one machine.
         """
-        if definition and views.by_digest(self.ledger, definition.digest):
+        if definition and views.find_by_digest(self.ledger, definition.digest):
             return
-        if views.active(self.ledger, most=ACTIVE_SCHEDULES.most) >= ACTIVE_SCHEDULES.most:
-            raise ACTIVE_SCHEDULES.exceeded()
+        if views.count_active(self.ledger, most=ACTIVE_SCHEDULES.most) >= ACTIVE_SCHEDULES.most:
+            raise ACTIVE_SCHEDULES.build_error()
 
     def modify(
         self, identifier: str, changes: Mapping[str, Any], *, actor: str, seen: str | None = None
     ) -> Schedule:
         """Change fields of a schedule; its id stays. `seen` is the tag of what was looked at."""
         for _ in range(_TRIES):
-            schedule = self.get(identifier)
+            schedule = self.get_kept(identifier)
             self._refuse_if_changed(schedule, seen)
-            definition = self._checked(_changed(schedule.definition, changes), schedule)
+            definition = self._check_definition(
+                _merge_changes(schedule.definition, changes), schedule
+            )
             if definition == schedule.definition:
                 return schedule
             modified = replace(schedule, definition=definition)
             next_run = None if schedule.paused else self.next_run(modified)
             event = events.modified(schedule, definition, next_run, actor=actor)
-            if self._append(schedule, event):
+            if self._append_if_current(schedule, event):
                 if _IDENTITY & changes.keys():
                     self._withdraw_approvals(identifier)
                 return self.get(identifier)
-        raise _busy(identifier)
+        raise _make_busy_conflict(identifier)
 
-    def loosened(self, changes: Mapping[str, Any], identifier: str | None = None) -> str:
+    def describe_loosening(self, changes: Mapping[str, Any], identifier: str | None = None) -> str:
         """Say how a new or modified schedule would go beyond the signed ceiling, or nothing.
 
         Reading is free, so a budget counts where the schedule has an effect. What is not raised
         may stay as it is.
         """
         before = self.get(identifier).definition if identifier else None
-        wanted = _changed(before, changes) if before else Definition.read(changes)
-        ceiling = contract.in_force(self.ledger).budgets.schedule_per_day
-        if wanted.safety_tier == Tier.READ or wanted.per_day_budget <= ceiling:
+        definition = _merge_changes(before, changes) if before else Definition.read(changes)
+        ceiling = contract.read_configuration(self.ledger).budgets.schedule_per_day
+        if definition.safety_tier == Tier.READ or definition.per_day_budget <= ceiling:
             return ""
         if before and before.safety_tier != Tier.READ:
-            if wanted.per_day_budget <= before.per_day_budget:
+            if definition.per_day_budget <= before.per_day_budget:
                 return ""
-            words = f"raises the budget from {before.per_day_budget} to {wanted.per_day_budget}"
+            budget_change = (
+                f"raises the budget from {before.per_day_budget} to {definition.per_day_budget}"
+            )
         else:
-            words = f"sets a budget of {wanted.per_day_budget}"
-        return f"{words} firings a day, above the ceiling of {ceiling} ([budgets] schedule_per_day)"
+            budget_change = f"sets a budget of {definition.per_day_budget}"
+        return (
+            f"{budget_change} firings a day, above the ceiling of {ceiling}"
+            " ([budgets] schedule_per_day)"
+        )
 
     def pause(self, identifier: str, *, actor: str) -> Schedule:
         for _ in range(_TRIES):
-            schedule = self.get(identifier)
-            if schedule.paused or self._append(schedule, events.paused(schedule, actor=actor)):
+            schedule = self.get_kept(identifier)
+            if schedule.paused or self._append_if_current(
+                schedule, events.paused(schedule, actor=actor)
+            ):
                 return self.get(identifier)
-        raise _busy(identifier)
+        raise _make_busy_conflict(identifier)
 
     def resume(self, identifier: str, *, actor: str, seen: str | None = None) -> Schedule:
         """Let it run again from now on; what passed while it was paused is not made up for."""
         for _ in range(_TRIES):
-            schedule = self.get(identifier)
+            schedule = self.get_kept(identifier)
             self._refuse_if_changed(schedule, seen)
             if not schedule.paused:
                 return schedule
             next_run = self.next_run(schedule)
-            if self._append(schedule, events.resumed(schedule, next_run, actor=actor)):
+            if self._append_if_current(schedule, events.resumed(schedule, next_run, actor=actor)):
                 return self.get(identifier)
-        raise _busy(identifier)
+        raise _make_busy_conflict(identifier)
+
+    def delete(self, identifier: str, *, actor: str) -> Schedule:
+        """Take a schedule out of service for good; twice is once. The chain keeps all of it."""
+        for _ in range(_TRIES):
+            schedule = self.get(identifier)
+            if schedule.deleted:
+                return schedule
+            self._refuse_if_needed(schedule)
+            if self._append_if_current(schedule, events.deleted(schedule, actor=actor)):
+                self._withdraw_approvals(identifier, "the schedule was deleted")
+                return self.get(identifier)
+        raise _make_busy_conflict(identifier)
+
+    def get_kept(self, identifier: str) -> Schedule:
+        """Give a schedule that was not deleted."""
+        schedule = self.get(identifier)
+        if schedule.deleted:
+            raise Conflict(
+                f"{identifier} was deleted",
+                code="schedule_deleted",
+                next_step="create it anew; astra schedules history shows what it did",
+            )
+        return schedule
 
     def get(self, identifier: str) -> Schedule:
         schedule = views.schedule(self.ledger, identifier)
@@ -164,20 +200,24 @@ class Timetable:
             return 0
         schedules = views.armed_before(self.ledger, accepted, now=now, limit=most)
         if schedules:
-            self._arm(schedules)
+            self._arm_schedules(schedules)
         return len(schedules)
 
-    def _arm(self, schedules: Sequence[Schedule]) -> None:
+    def _arm_schedules(self, schedules: Sequence[Schedule]) -> None:
         """Set next runs, together if possible; what moved meanwhile is found again."""
-        armed = [(schedule, event) for schedule in schedules if (event := self._armed(schedule))]
+        armed = [
+            (schedule, event)
+            for schedule in schedules
+            if (event := self._make_arming_event(schedule))
+        ]
         expect = {schedule.id: schedule.version for schedule, _ in armed}
         try:
             self.ledger.append([event for _, event in armed], expect=expect)
         except StaleVersion:
             for schedule, event in armed:
-                self._append(schedule, event)
+                self._append_if_current(schedule, event)
 
-    def _armed(self, schedule: Schedule) -> Event | None:
+    def _make_arming_event(self, schedule: Schedule) -> Event | None:
         why = "the clock was accepted"
         try:
             return events.adjusted(schedule, schedule.factor, self.next_run(schedule), why=why)
@@ -189,11 +229,11 @@ class Timetable:
 
     def set_aside(self, schedule: Schedule, error: Exception) -> None:
         """Pause a schedule whose next firing cannot be worked out, and tell people why."""
-        words = error.detail if isinstance(error, AstraError) else type(error).__name__
+        error_text = error.detail if isinstance(error, AstraError) else type(error).__name__
         notice = events.noticed(
             schedule.id,
             kind="cannot_be_planned",
-            text=f"{schedule.definition.name} is paused, its next firing is unknown: {words}",
+            text=f"{schedule.definition.name} is paused, its next firing is unknown: {error_text}",
             correlation=random_id("cor"),
             next_step=f"astra schedules modify {schedule.id}, then astra schedules resume",
         )
@@ -201,17 +241,19 @@ class Timetable:
         with contextlib.suppress(StaleVersion):  # it was modified meanwhile, and is looked at again
             self.ledger.append(batch, expect={schedule.id: schedule.version})
 
-    def listed(
+    def list_schedules(
         self, *, limit: int = 100, **filters: Any
     ) -> tuple[list[dict[str, Any]], str | None]:
         """Give schedules by id, and the cursor of the next page."""
         schedules = views.schedules(self.ledger, **filters, limit=limit + 1)
         cursor = schedules[limit - 1].id if len(schedules) > limit else None
-        return [self.shown(schedule) for schedule in schedules[:limit]], cursor
+        return [self.describe_schedule(schedule) for schedule in schedules[:limit]], cursor
 
-    def shown(self, schedule: Schedule, *, start: datetime | None = None) -> dict[str, Any]:
+    def describe_schedule(
+        self, schedule: Schedule, *, start: datetime | None = None
+    ) -> dict[str, Any]:
         """Describe a schedule, with its next five firings, or those behind `start`."""
-        upcoming = self._upcoming(schedule, start)
+        upcoming = self._list_upcoming(schedule, start)
         return {
             "id": schedule.id,
             **schedule.definition.as_dict(),
@@ -225,7 +267,7 @@ class Timetable:
             "etag": schedule.etag,
         }
 
-    def _upcoming(self, schedule: Schedule, start: datetime | None) -> list[datetime]:
+    def _list_upcoming(self, schedule: Schedule, start: datetime | None) -> list[datetime]:
         """Give the next firings; none where they cannot be worked out, so that it can be shown."""
         try:
             if start is None:
@@ -240,16 +282,16 @@ class Timetable:
             self.get(identifier)
         return views.tasks(self.ledger, **asked)
 
-    def _checked(self, definition: Definition, schedule: Schedule | None) -> Definition:
+    def _check_definition(self, definition: Definition, schedule: Schedule | None) -> Definition:
         _check_values(definition)
         definition.calendar.after(self.clock.now())
         facts = self.catalogue.facts(definition.target_tool)
         _check_tool(definition, facts)
         self.catalogue.check(definition.target_tool, definition.payload)
         if len(canonical.encode(definition.payload)) > SCHEDULE_PAYLOAD_BYTES.most:
-            raise SCHEDULE_PAYLOAD_BYTES.exceeded()
+            raise SCHEDULE_PAYLOAD_BYTES.build_error()
         if definition.safety_tier == Tier.EXTERNAL:
-            payload.require(definition.payload)  # each firing will be signed by somebody
+            payload.refuse_unshowable(definition.payload)  # each firing will be signed by somebody
         self._check_dependencies(definition, schedule)
         if definition.target_tool == facts.name:
             return definition
@@ -257,7 +299,7 @@ class Timetable:
 
     def _check_dependencies(self, definition: Definition, schedule: Schedule | None) -> None:
         for after in definition.after:
-            self.get(after)
+            self.get_kept(after)
         if not schedule:
             return
         graph = {**views.dependencies(self.ledger), schedule.id: ()}
@@ -274,23 +316,32 @@ class Timetable:
         if seen in {None, schedule.etag}:
             return
         record = views.last_change(self.ledger, schedule.id)
-        raise unseen.refuse(schedule.id, record, now=self.shown(schedule))
+        raise unseen.unseen_change_error(schedule.id, record, now=self.describe_schedule(schedule))
 
-    def _append(self, schedule: Schedule, event: Any) -> bool:
+    def _append_if_current(self, schedule: Schedule, event: Any) -> bool:
         try:
             self.ledger.append([event], expect={schedule.id: schedule.version})
         except StaleVersion:
             return False
         return True
 
-    def _withdraw_approvals(self, identifier: str) -> None:
+    def _refuse_if_needed(self, schedule: Schedule) -> None:
+        """Keep what others come after: they would wait for it for ever."""
+        if dependents := views.dependents(self.ledger, schedule.id):
+            raise Conflict(
+                f"{', '.join(dependents[:5])} comes after {schedule.id}",
+                code="schedule_needed",
+                next_step=f"astra schedules delete {dependents[0]}, or modify its --after, first",
+            )
+
+    def _withdraw_approvals(self, identifier: str, why: str = "the schedule was modified") -> None:
         for state in ("pending", "approved"):
-            for approval in self.approvals.listed(state=state):
+            for approval in self.approvals.list_by_state(state=state):
                 if approval.kind == "schedule" and approval.subject_id == identifier:
-                    self.approvals.go_stale(approval.id, "the schedule was modified")
+                    self.approvals.go_stale(approval.id, why)
 
 
-def _new(identifier: str, definition: Definition, next_run: str, time: str) -> Schedule:
+def _make_schedule(identifier: str, definition: Definition, next_run: str, time: str) -> Schedule:
     return Schedule(
         id=identifier,
         definition=definition,
@@ -301,7 +352,7 @@ def _new(identifier: str, definition: Definition, next_run: str, time: str) -> S
     )
 
 
-def _changed(definition: Definition, changes: Mapping[str, Any]) -> Definition:
+def _merge_changes(definition: Definition, changes: Mapping[str, Any]) -> Definition:
     new_fields = {name: value for name, value in changes.items() if value is not None}
     return Definition.read({**definition.as_dict(), **new_fields})
 
@@ -340,5 +391,5 @@ def _check_tool(definition: Definition, facts: ToolFacts) -> None:
         )
 
 
-def _busy(identifier: str) -> Conflict:
+def _make_busy_conflict(identifier: str) -> Conflict:
     return Conflict(f"{identifier} changes too often right now", next_step="try again")

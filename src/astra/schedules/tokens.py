@@ -42,7 +42,7 @@ class TokenShelf:
             return
         self._replace_older(approval)
         try:
-            self.files.write(approval.subject_id, self._text(approval))
+            self.files.write(approval.subject_id, self._render_token(approval))
         except OSError as error:
             raise AstraError(
                 f"the token of {approval.subject_id} cannot be written: {error.strerror}",
@@ -59,12 +59,12 @@ class TokenShelf:
     def problem(self, schedule_id: str, digest: str) -> str:
         """Say why the file of a schedule does not allow exactly this to run, or nothing."""
         token_text = self.files.read(schedule_id)
-        usable = self.approvals.usable(digest)
+        usable = self.approvals.find_usable(digest)
         if token_text is None:
             return NOTHING_THERE if usable is None else "its token was taken away"
         if usable is None:
-            return f"its token does not count: {self._why(token_text, digest)}"
-        if token_text != self._text(self.approvals.get(usable)):
+            return f"its token does not count: {self._explain_refusal(token_text, digest)}"
+        if token_text != self._render_token(self.approvals.get(usable)):
             return "its token is not the one that was exported"
         return ""
 
@@ -78,33 +78,33 @@ class TokenShelf:
         if approval.kind != KIND:
             return
         try:
-            self.files.log(self._line(approval))
+            self.files.log(self._render_log_line(approval))
             self.files.remove(approval.subject_id)
         except OSError as error:
             self.trouble.append(f"token of {approval.subject_id}: {error.strerror}")
 
     def settle(self) -> None:
         """Finish what a crash left: files of approvals that are over, lines that are missing."""
-        logged = self.files.logged()
-        for approval in self.approvals.listed(state="used"):
+        logged = self.files.read_log()
+        for approval in self.approvals.list_by_state(state="used"):
             if approval.kind == KIND and f'"{approval.id}"' not in logged:
-                self.files.log(self._line(approval))
-        for schedule_id in self.files.pending():
-            if self._over(self.files.read(schedule_id) or ""):
+                self.files.log(self._render_log_line(approval))
+        for schedule_id in self.files.list_pending():
+            if self._is_over(self.files.read(schedule_id) or ""):
                 with contextlib.suppress(OSError):
                     self.files.remove(schedule_id)
 
     def _replace_older(self, approval: Approval) -> None:
-        for older in self.approvals.listed(state="approved"):
+        for older in self.approvals.list_by_state(state="approved"):
             if (older.kind, older.subject_id) == (KIND, approval.subject_id) and older != approval:
                 self.approvals.go_stale(older.id, f"{approval.id} took its place")
 
-    def _over(self, text: str) -> bool:
-        approval = self._named(text)
+    def _is_over(self, text: str) -> bool:
+        approval = self._find_approval(text)
         return approval is not None and approval.state not in ("pending", "approved")
 
-    def _why(self, text: str, digest: str) -> str:
-        approval = self._named(text)
+    def _explain_refusal(self, text: str, digest: str) -> str:
+        approval = self._find_approval(text)
         if approval is None:
             return "the ledger knows no such approval"
         if approval.digest != digest:
@@ -113,30 +113,30 @@ class TokenShelf:
             return "it has expired, or nobody signed it"
         return f"its approval is {approval.state}"
 
-    def _named(self, text: str) -> Approval | None:
+    def _find_approval(self, text: str) -> Approval | None:
         try:
             return self.approvals.get(str(json.loads(text)["approval"]))
         except (ValueError, TypeError, KeyError, NotFound):
             return None
 
-    def _text(self, approval: Approval) -> str:
-        return canonical.encode(self._content(approval)).decode() + "\n"
+    def _render_token(self, approval: Approval) -> str:
+        return canonical.encode(self._build_content(approval)).decode() + "\n"
 
-    def _line(self, approval: Approval) -> str:
-        used = next(iter(self.ledger.mentioning(approval.id, desk.USED, limit=1)), None)
+    def _render_log_line(self, approval: Approval) -> str:
+        used = next(iter(self.ledger.find_mentions(approval.id, desk.USED, limit=1)), None)
         content = {
-            **self._content(approval),
+            **self._build_content(approval),
             "used_at": used.time if used else format_time(self.approvals.clock.now()),
             "sequence": used.sequence if used else None,
         }
         return canonical.encode(content).decode() + "\n"
 
-    def _content(self, approval: Approval) -> dict[str, Any]:
+    def _build_content(self, approval: Approval) -> dict[str, Any]:
         granted = self.ledger.record(approval.granted) if approval.granted else None
         return {
             "schedule": approval.subject_id,
             "approval": approval.id,
             "digest": approval.digest,
             "expires_at": approval.expires_at,
-            "authority": granted.written.get("authority") if granted else None,
+            "authority": granted.raw_data.get("authority") if granted else None,
         }

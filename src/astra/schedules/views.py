@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from astra.schedules.model import Definition, Firing, Schedule
+from astra.schedules.model import DELETED, Definition, Firing, Schedule
 from astra.schedules.projection import IS_OPEN
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Record
@@ -48,7 +48,7 @@ _TASKS = """
 
 def schedule(ledger: Ledger, identifier: str) -> Schedule | None:
     rows = ledger.query(f"{_SCHEDULE} WHERE schedule.id = ?", [identifier])
-    return _schedule(rows[0]) if rows else None
+    return _schedule_from_row(rows[0]) if rows else None
 
 
 def last_change(ledger: Ledger, identifier: str) -> Record:
@@ -59,9 +59,25 @@ def last_change(ledger: Ledger, identifier: str) -> Record:
     return record
 
 
-def by_digest(ledger: Ledger, digest: str) -> Schedule | None:
+def find_by_digest(ledger: Ledger, digest: str) -> Schedule | None:
     rows = ledger.query(f"{_SCHEDULE} WHERE digest = ?", [digest])
-    return _schedule(rows[0]) if rows else None
+    return _schedule_from_row(rows[0]) if rows else None
+
+
+def last_deletion(ledger: Ledger, digest: str) -> int:
+    """Name the record that last deleted a schedule of this content, 0 where none did."""
+    rows = ledger.query("SELECT max(sequence) FROM schedule_deletion WHERE digest = ?", [digest])
+    return int(rows[0][0] or 0)
+
+
+def count_outcomes(ledger: Ledger, schedule_id: str, *, most: int) -> tuple[int, int]:
+    """Count how many of the newest firings that ran succeeded, and how many those were."""
+    rows = ledger.query(
+        "SELECT state FROM firing WHERE schedule = ? AND state IN ('succeeded', 'failed')"
+        " ORDER BY sequence DESC LIMIT ?",
+        [schedule_id, most],
+    )
+    return sum(state == "succeeded" for (state,) in rows), len(rows)
 
 
 def schedules(
@@ -75,6 +91,8 @@ def schedules(
     limit: int = 100,
 ) -> list[Schedule]:
     conditions, parameters = ["schedule.id > ?"], list[Any]([after])
+    if state is None:
+        conditions.append(f"state <> '{DELETED}'")
     for condition, value in (
         ("state = ?", state),
         ("tier = ?", tier),
@@ -88,15 +106,15 @@ def schedules(
     rows = ledger.query(
         f"{_SCHEDULE} WHERE {filters} ORDER BY schedule.id LIMIT ?", [*parameters, limit]
     )
-    return [_schedule(row) for row in rows]
+    return [_schedule_from_row(row) for row in rows]
 
 
-def due(ledger: Ledger, now: str, limit: int) -> list[Schedule]:
+def list_due_schedules(ledger: Ledger, now: str, limit: int) -> list[Schedule]:
     """Give the schedules whose next run has come, the earliest first."""
     rows = ledger.query(
         f"{_SCHEDULE} WHERE next_run <= ? ORDER BY next_run, schedule.id LIMIT ?", [now, limit]
     )
-    return [_schedule(row) for row in rows]
+    return [_schedule_from_row(row) for row in rows]
 
 
 def armed_before(ledger: Ledger, sequence: int, *, now: str, limit: int) -> list[Schedule]:
@@ -105,12 +123,12 @@ def armed_before(ledger: Ledger, sequence: int, *, now: str, limit: int) -> list
         f"{_SCHEDULE} WHERE armed < ? AND next_run > ? ORDER BY armed LIMIT ?",
         [sequence, now, limit],
     )
-    return [_schedule(row) for row in rows]
+    return [_schedule_from_row(row) for row in rows]
 
 
 def due_firings(ledger: Ledger, now: str, limit: int) -> list[Firing]:
     """Give the firings whose next attempt, or whose patience, has come."""
-    return _firings(ledger, "WHERE due <= ? ORDER BY due, id LIMIT ?", now, limit)
+    return _query_firings(ledger, "WHERE due <= ? ORDER BY due, id LIMIT ?", now, limit)
 
 
 def next_due(ledger: Ledger) -> str | None:
@@ -124,10 +142,12 @@ def next_due(ledger: Ledger) -> str | None:
 
 
 def open_firings(ledger: Ledger, schedule_id: str) -> list[Firing]:
-    return _firings(ledger, f"WHERE schedule = ? AND {IS_OPEN} ORDER BY fire_time", schedule_id)
+    return _query_firings(
+        ledger, f"WHERE schedule = ? AND {IS_OPEN} ORDER BY fire_time", schedule_id
+    )
 
 
-def with_open_firings(ledger: Ledger, schedule_ids: Sequence[str]) -> set[str]:
+def find_busy_schedules(ledger: Ledger, schedule_ids: Sequence[str]) -> set[str]:
     """Name those of which a firing is open, in one question for all of them."""
     rows = ledger.query(
         f"SELECT DISTINCT schedule FROM firing WHERE {IS_OPEN}"  # noqa: S608 - fixed text
@@ -137,7 +157,7 @@ def with_open_firings(ledger: Ledger, schedule_ids: Sequence[str]) -> set[str]:
     return {identifier for (identifier,) in rows}
 
 
-def with_dependents(ledger: Ledger, schedule_ids: Sequence[str]) -> set[str]:
+def find_with_dependents(ledger: Ledger, schedule_ids: Sequence[str]) -> set[str]:
     """Name those that others come after."""
     rows = ledger.query(
         "SELECT DISTINCT after FROM schedule_after WHERE after IN (SELECT value FROM json_each(?))",
@@ -147,16 +167,16 @@ def with_dependents(ledger: Ledger, schedule_ids: Sequence[str]) -> set[str]:
 
 
 def every_open_firing(ledger: Ledger, state: str) -> list[Firing]:
-    return _firings(ledger, f"WHERE {IS_OPEN} AND state = ? ORDER BY fire_time", state)
+    return _query_firings(ledger, f"WHERE {IS_OPEN} AND state = ? ORDER BY fire_time", state)
 
 
 def firing(ledger: Ledger, identifier: str) -> Firing | None:
-    firings = _firings(ledger, "WHERE id = ?", identifier)
+    firings = _query_firings(ledger, "WHERE id = ?", identifier)
     return firings[0] if firings else None
 
 
-def in_window(ledger: Ledger, schedule_id: str, start: str, end: str) -> list[Firing]:
-    return _firings(
+def list_firings_between(ledger: Ledger, schedule_id: str, start: str, end: str) -> list[Firing]:
+    return _query_firings(
         ledger, "WHERE schedule = ? AND fire_time > ? AND fire_time <= ?", schedule_id, start, end
     )
 
@@ -190,7 +210,7 @@ def counts(ledger: Ledger) -> dict[str, int]:
     return {"active": states.get("active", 0), "paused": states.get("paused", 0), "open": running}
 
 
-def active(ledger: Ledger, *, most: int) -> int:
+def count_active(ledger: Ledger, *, most: int) -> int:
     """Count active schedules, up to a number."""
     rows = ledger.query(
         "SELECT count(*) FROM (SELECT 1 FROM schedule WHERE state = 'active' LIMIT ?)", [most]
@@ -228,23 +248,23 @@ def tasks(
     return items, (rows[limit - 1][-1] if len(rows) > limit else None)
 
 
-def _firings(ledger: Ledger, where: str, *parameters: Any) -> list[Firing]:
+def _query_firings(ledger: Ledger, where: str, *parameters: Any) -> list[Firing]:
     rows = ledger.query(f"{_FIRING} {where}", parameters)
     names = ("id", "schedule", "fire_time", "kind", "state", "attempt", "due", "reason")
     return [Firing(**dict(zip((*names, "correlation"), row, strict=True))) for row in rows]
 
 
 @functools.lru_cache(maxsize=4096)
-def _definition(text: str) -> Definition:
+def _parse_definition(text: str) -> Definition:
     """Read a definition; what fires often is read once."""
     return Definition.read(json.loads(text))
 
 
-def _schedule(row: Sequence[Any]) -> Schedule:
+def _schedule_from_row(row: Sequence[Any]) -> Schedule:
     identifier, definition, state, next_run, version, created_at, modified, factor, failures = row
     return Schedule(
         id=identifier,
-        definition=_definition(definition),
+        definition=_parse_definition(definition),
         state=state,
         next_run=next_run,
         version=version,

@@ -5,15 +5,18 @@ from typing import Literal
 from pydantic import Field
 
 from astra.persona.awareness import LARGEST_PAGE
+from astra.tools import pages
 from astra.tools.services import Services
 from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Tool
 from astra.trusted.policy.call import Tier
 
 
 class ReadArguments(Arguments):
-    kind: Literal["idle", "outcome", "alert"] | None = None
-    limit: int = Field(default=20, ge=1, le=LARGEST_PAGE)
-    cursor: str | None = Field(default=None, max_length=80)
+    kind: Literal["idle", "outcome", "alert", "belief"] | None = Field(
+        default=None, description="only this"
+    )
+    limit: int = Field(default=20, ge=1, le=LARGEST_PAGE, description="how many")
+    cursor: str | None = pages.Cursor
 
 
 class Note(Answer):
@@ -29,7 +32,7 @@ class Feed(Answer):
     next: str | None
 
 
-def _read(arguments: ReadArguments, services: Services) -> Feed:
+def _read_awareness(arguments: ReadArguments, services: Services) -> Feed:
     notes, cursor = services.awareness.read(
         kind=arguments.kind, limit=arguments.limit, cursor=arguments.cursor
     )
@@ -40,10 +43,10 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         name="astra.awareness.read",
         title="Read the awareness feed",
-        description="Tells what happened that you should know of, newest first.",
+        description="Tells what happened (news, alerts, outcomes), newest first.",
         input=ReadArguments,
         output=Feed,
         tier=Tier.READ,
-        handler=_read,
+        handler=_read_awareness,
     ),
 )

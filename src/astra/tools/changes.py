@@ -8,7 +8,8 @@ from pydantic import Field
 
 from astra.changes.edits import Delete, Edit, Patch, Replace, WholeFile
 from astra.changes.proposing import Proposal
-from astra.changes.service import brief
+from astra.changes.service import summarize_change
+from astra.tools import pages
 from astra.tools.services import Services
 from astra.tools.source import PERSONA
 from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Hints, Tool
@@ -19,7 +20,7 @@ from astra.trusted.policy.call import Tier
 
 WRITE = (*PERSONA, "ASTRA_CODE_WRITE_ENABLED")
 _LONGEST = 8_000_000
-_MOST_SHOWN_DIFF = 200_000
+_USUAL_DIFF, _LONGEST_DIFF = 12_000, 200_000
 
 
 class EditArguments(Arguments):
@@ -41,7 +42,9 @@ class EditArguments(Arguments):
 
 class ProposeArguments(Arguments):
     reason: str = Field(min_length=1, max_length=4000, description="why the code should change")
-    edits: list[EditArguments] = Field(default_factory=list[EditArguments], max_length=1000)
+    edits: list[EditArguments] = Field(
+        default_factory=list[EditArguments], max_length=1000, description="one for each file"
+    )
     patch: str | None = Field(default=None, max_length=_LONGEST, description="a unified diff")
     patch_base64: str | None = Field(
         default=None, max_length=_LONGEST, description="a unified diff that is not UTF-8"
@@ -50,9 +53,16 @@ class ProposeArguments(Arguments):
         default="", max_length=200, description="a branch of your clone, instead of edits"
     )
     goal: str = Field(default="", max_length=100, description="the goal it serves (goal_…)")
-    research: str = Field(default="", max_length=100, description="the research it comes from")
+    research: str = Field(
+        default="",
+        max_length=100,
+        description="the research it comes from: res_…",
+    )
     supersedes: str = Field(
         default="", max_length=100, description="the change this is a revision of (chg_…)"
+    )
+    reverts: str = Field(
+        default="", max_length=100, description="a merged change to take back instead"
     )
 
 
@@ -66,9 +76,9 @@ class Proposed(Answer):
 
 
 class ListArguments(Arguments):
-    state: str | None = Field(default=None, description=", ".join(State))
-    limit: int = Field(default=50, ge=1, le=LARGEST_PAGE)
-    cursor: str | None = None
+    state: State | None = Field(default=None, description="only in this state")
+    limit: int | None = pages.limit_field(LARGEST_PAGE)
+    cursor: str | None = pages.Cursor
 
 
 class Brief(Answer):
@@ -90,18 +100,22 @@ class Listed(Answer):
 
 
 class GetArguments(Arguments):
-    id: str = Field(max_length=100)
+    id: str = Field(max_length=100, description="chg_…")
     diff: bool = Field(default=False, description="with the diff")
+    diff_from: int = Field(default=0, ge=0, description="`diff_next` of the answer before")
+    full: bool = pages.Full
 
 
 class Shown(Answer):
     change: dict[str, Any]
     diff: str | None = None
     diff_cut: bool = False
+    diff_next: int | None = None
+    shortened: bool = False
 
 
 class RunArguments(Arguments):
-    id: str = Field(max_length=100)
+    id: str = Field(max_length=100, description="chg_…")
 
 
 class RunAnswer(Answer):
@@ -112,42 +126,50 @@ class RunAnswer(Answer):
     how: str
 
 
-def _propose(arguments: ProposeArguments, services: Services) -> Proposed:
+def _propose_change(arguments: ProposeArguments, services: Services) -> Proposed:
     proposal = Proposal(
         reason=arguments.reason,
-        edits=edits_of(arguments),
+        edits=parse_edits(arguments),
         from_branch=arguments.from_branch,
         goal=arguments.goal,
         research=arguments.research,
         supersedes=arguments.supersedes,
+        reverts=arguments.reverts,
     )
     change = services.changes.proposals.propose(
         proposal, actor=services.actor, correlation=services.correlation
     )
-    return Proposed.model_validate(services.changes.shown(change.id))
+    return Proposed.model_validate(services.changes.describe_change(change.id))
 
 
-def _list(arguments: ListArguments, services: Services) -> Listed:
-    changes, cursor = services.changes.book.listed(
-        state=arguments.state, limit=arguments.limit, cursor=arguments.cursor
-    )
-    items = [Brief.model_validate(brief(change)) for change in changes]
-    return Listed(items=items, next=cursor)
+def _list_changes(arguments: ListArguments, services: Services) -> Listed:
+    def query(limit: int) -> Listed:
+        changes, cursor = services.changes.book.list_page(
+            state=arguments.state, limit=limit, cursor=arguments.cursor
+        )
+        items = [Brief.model_validate(summarize_change(change)) for change in changes]
+        return Listed(items=items, next=cursor)
+
+    return pages.fit_page(query, arguments.limit)
 
 
-def _get(arguments: GetArguments, services: Services) -> Shown:
-    change = services.changes.shown(arguments.id)
-    if not arguments.diff:
-        return Shown(change=change)
-    text = services.changes.diff(arguments.id).decode(errors="replace")
-    return Shown(change=change, diff=text[:_MOST_SHOWN_DIFF], diff_cut=len(text) > _MOST_SHOWN_DIFF)
+def _get_change(arguments: GetArguments, services: Services) -> Shown:
+    document = services.changes.describe_change(arguments.id)
+    change = pages.shorten_document(document, full=arguments.full)
+    view = Shown(change=change, shortened=change is not document)
+    if arguments.diff:
+        text = services.changes.diff(arguments.id).decode(errors="replace")
+        end = arguments.diff_from + (_LONGEST_DIFF if arguments.full else _USUAL_DIFF)
+        view.diff, view.diff_cut = text[arguments.diff_from : end], len(text) > end
+        view.diff_next = end if view.diff_cut else None
+    return view
 
 
-def _run(arguments: RunArguments, services: Services) -> RunAnswer:
+def _explain_run(arguments: RunArguments, services: Services) -> RunAnswer:
     """Say how a person runs a change: it runs once they signed, and not before."""
     change = services.changes.book.get(arguments.id)
     approval_id = change.approval if change.state is State.AWAITING else None
-    how = services.changes.shown(change.id)["next"]
+    how = services.changes.describe_change(change.id)["next"]
     return RunAnswer(
         id=change.id,
         state=str(change.state),
@@ -159,16 +181,16 @@ def _run(arguments: RunArguments, services: Services) -> RunAnswer:
     )
 
 
-def edits_of(arguments: ProposeArguments) -> list[Edit]:
-    edits = [_edit(edit, number) for number, edit in enumerate(arguments.edits)]
+def parse_edits(arguments: ProposeArguments) -> list[Edit]:
+    edits = [_parse_edit(edit, number) for number, edit in enumerate(arguments.edits)]
     if arguments.patch is not None:
         edits.append(Patch(text=arguments.patch.encode(errors="replace")))
     if arguments.patch_base64 is not None:
-        edits.append(Patch(text=_decoded(arguments.patch_base64, "patch_base64")))
+        edits.append(Patch(text=_decode_base64(arguments.patch_base64, "patch_base64")))
     return edits
 
 
-def _edit(edit: EditArguments, number: int) -> Edit:
+def _parse_edit(edit: EditArguments, number: int) -> Edit:
     ways = ("content", "content_base64", "search", "delete")
     kinds = [name for name in ways if getattr(edit, name) is not None]
     if len(kinds) != 1 or (edit.replace is None) != (edit.search is None):
@@ -184,11 +206,11 @@ def _edit(edit: EditArguments, number: int) -> Edit:
         return Replace(path=edit.path, search=search, replace=replace, every=edit.every)
     content = (edit.content or "").encode()
     if edit.content_base64 is not None:
-        content = _decoded(edit.content_base64, f"edits.{number}.content_base64")
+        content = _decode_base64(edit.content_base64, f"edits.{number}.content_base64")
     return WholeFile(path=edit.path, content=content, executable=edit.executable)
 
 
-def _decoded(text: str, field: str) -> bytes:
+def _decode_base64(text: str, field: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except binascii.Error:
@@ -199,16 +221,16 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         name="schedule_code_modification",
         title="Propose a change to the code",
-        description="Proposes a change to the target: whole files, search and replace, a unified"
-        " diff, or a branch of your clone. It gets a branch of its own, is scanned and tested in"
-        " the sandbox, and waits until a person approves it; you cannot.",
+        description="Edits code: the way to change source, commit, open a change (a pull request)."
+        " Give whole files, search and replace, a unified diff, or a branch of your clone. It is"
+        " scanned, tested, and waits for a person's approval.",
         input=ProposeArguments,
         output=Proposed,
         tier=Tier.LOCAL_WRITE,
         flags=WRITE,
         slow=True,
         hints=Hints(idempotent=False),
-        handler=_propose,
+        handler=_propose_change,
     ),
     Tool(
         name="astra.changes.list",
@@ -218,17 +240,18 @@ TOOLS: tuple[AnyTool, ...] = (
         output=Listed,
         tier=Tier.READ,
         flags=PERSONA,
-        handler=_list,
+        handler=_list_changes,
     ),
     Tool(
         name="astra.changes.get",
         title="Show a change",
         description="Shows a change: findings, test evidence, comments, what waits, the diff.",
+        text_members=("diff",),
         input=GetArguments,
         output=Shown,
         tier=Tier.READ,
         flags=PERSONA,
-        handler=_get,
+        handler=_get_change,
     ),
     Tool(
         name="astra.changes.run",
@@ -238,6 +261,6 @@ TOOLS: tuple[AnyTool, ...] = (
         output=RunAnswer,
         tier=Tier.READ,
         operator_only=True,
-        handler=_run,
+        handler=_explain_run,
     ),
 )

@@ -50,10 +50,12 @@ def _would_deploy(arguments: DeployAgentCodeInput, services: Services) -> Footpr
             code="operator_only",
             next_step="ask an operator to run `astra deploy --force`, which they sign",
         )
-    return Footprint(files=(services.deployments.named(),))
+    return Footprint(files=(services.deployments.name_target(),))
 
 
-def _deploy(arguments: DeployAgentCodeInput, services: Services) -> DeployAgentCodeOutput:
+def _deploy_agent_code(
+    arguments: DeployAgentCodeInput, services: Services
+) -> DeployAgentCodeOutput:
     (commit,) = services.footprint.files
     outcome = services.deployments.deploy_for_agent(
         arguments.commit_message, commit, actor=services.actor, correlation=services.correlation
@@ -65,11 +67,8 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         name="deploy_agent_code",
         title="Deploy agent code",
-        description="Deploys the approved code of the target: builds a release, starts it beside"
-        " the one that serves, checks its health, switches, watches, and takes it back by itself"
-        " when it fails. Answers when the switch is made or refused, and then why. Edits that lie"
-        " uncommitted in your clone are not deployed: they become a change, which a person reviews"
-        " first.",
+        description="Deploys (releases) approved code; what fails in service is taken back."
+        " Uncommitted edits in your clone become a change first.",
         input=DeployAgentCodeInput,
         output=DeployAgentCodeOutput,
         tier=Tier.EXTERNAL,
@@ -77,6 +76,6 @@ TOOLS: tuple[AnyTool, ...] = (
         slow=True,
         hints=Hints(destructive=True, idempotent=False, open_world=True),
         footprint=_would_deploy,
-        handler=_deploy,
+        handler=_deploy_agent_code,
     ),
 )

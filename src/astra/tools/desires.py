@@ -16,19 +16,20 @@ from astra.desires.model import (
     REINFORCEMENT,
     Filter,
 )
+from astra.tools import pages
 from astra.tools.services import Services
 from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Hints, Tool
 from astra.trusted.kernel.errors import NeedsApproval
 from astra.trusted.kernel.paging import LARGEST_PAGE
 from astra.trusted.policy.call import Tier
 
-_LONGEST_ID, _LONGEST_CURSOR = 80, 80
+_LONGEST_ID = 80
 
 
 class RecordArguments(Arguments):
-    text: str = Field(min_length=1, max_length=LONGEST_TEXT, description="what you would like")
-    strength: float = Field(default=1.0, ge=0, le=1)
-    tags: list[str] = Field(default=[], max_length=MOST_TAGS)
+    text: str = Field(min_length=1, max_length=LONGEST_TEXT, description="the wish")
+    strength: float = Field(default=1.0, ge=0, le=1, description="it fades from here")
+    tags: list[str] = Field(default=[], max_length=MOST_TAGS, description="to find it by")
     context: str | dict[str, Any] | None = Field(default=None, description="where it came from")
 
 
@@ -46,7 +47,11 @@ class DesireAnswer(Answer):
 
 
 class OneArguments(Arguments):
-    id: str = Field(max_length=_LONGEST_ID)
+    id: str = Field(max_length=_LONGEST_ID, description="des_…")
+
+
+class PromoteArguments(OneArguments):
+    adopt: bool = Field(default=False, description="with its plan")
 
 
 class ReinforceArguments(OneArguments):
@@ -54,12 +59,12 @@ class ReinforceArguments(OneArguments):
 
 
 class ListArguments(Arguments):
-    limit: int = Field(default=10, ge=1, le=LARGEST_PAGE)
-    min_strength: float = Field(default=0.0, ge=0, le=1)
-    tag: str | None = Field(default=None, max_length=LONGEST_TAG)
-    search: str | None = Field(default=None, max_length=LONGEST_SEARCH)
+    limit: int = Field(default=10, ge=1, le=LARGEST_PAGE, description="how many")
+    min_strength: float = Field(default=0.0, ge=0, le=1, description="only from this strength on")
+    tag: str | None = Field(default=None, max_length=LONGEST_TAG, description="only with this tag")
+    search: str | None = Field(default=None, max_length=LONGEST_SEARCH, description="in the text")
     faded: bool = Field(default=False, description="also what has faded below 0.1")
-    cursor: str | None = Field(default=None, max_length=_LONGEST_CURSOR)
+    cursor: str | None = pages.Cursor
 
 
 class DesirePage(Answer):
@@ -76,7 +81,7 @@ class Pruned(Answer):
 
 
 class SuggestArguments(Arguments):
-    limit: int = Field(default=5, ge=1, le=20)
+    limit: int = Field(default=5, ge=1, le=20, description="how many")
 
 
 class Evidence(Answer):
@@ -101,7 +106,7 @@ class Never(Answer):
     """The answer of a promotion is always that it waits."""
 
 
-def _record(arguments: RecordArguments, services: Services) -> DesireAnswer:
+def _record_desire(arguments: RecordArguments, services: Services) -> DesireAnswer:
     desire = services.desires.record(
         arguments.text,
         strength=arguments.strength,
@@ -113,41 +118,45 @@ def _record(arguments: RecordArguments, services: Services) -> DesireAnswer:
     return DesireAnswer.model_validate(desire)
 
 
-def _reinforce(arguments: ReinforceArguments, services: Services) -> DesireAnswer:
+def _reinforce_desire(arguments: ReinforceArguments, services: Services) -> DesireAnswer:
     desire = services.desires.reinforce(arguments.id, arguments.amount, actor=services.actor)
     return DesireAnswer.model_validate(desire)
 
 
-def _list(arguments: ListArguments, services: Services) -> DesirePage:
+def _list_desires(arguments: ListArguments, services: Services) -> DesirePage:
     desire_filter = Filter(
         min_strength=arguments.min_strength,
         tag=arguments.tag,
         search=arguments.search,
         faded=arguments.faded,
     )
-    page = services.desires.listed(desire_filter, limit=arguments.limit, cursor=arguments.cursor)
+    page = services.desires.list_desires(
+        desire_filter, limit=arguments.limit, cursor=arguments.cursor
+    )
     return DesirePage.model_validate(page)
 
 
-def _show(arguments: OneArguments, services: Services) -> DesireAnswer:
+def _show_desire(arguments: OneArguments, services: Services) -> DesireAnswer:
     return DesireAnswer.model_validate(services.desires.get(arguments.id))
 
 
-def _prune(_arguments: Nothing, services: Services) -> Pruned:
+def _prune_desires(_arguments: Nothing, services: Services) -> Pruned:
     count = services.desires.prune(actor=services.actor, correlation=services.correlation)
     return Pruned(pruned=count)
 
 
-def _suggest(arguments: SuggestArguments, services: Services) -> Suggestions:
+def _suggest_goals(arguments: SuggestArguments, services: Services) -> Suggestions:
     suggestions = services.promotions.suggestions(limit=arguments.limit)
     return Suggestions(items=[Suggestion.model_validate(suggestion) for suggestion in suggestions])
 
 
-def _promote(arguments: OneArguments, services: Services) -> NoReturn:
-    approval = services.promotions.request(arguments.id, actor=services.actor)
+def _request_promotion(arguments: PromoteArguments, services: Services) -> NoReturn:
+    request = services.goals.of_desires.ask if arguments.adopt else services.promotions.request
+    approval = request(arguments.id, actor=services.actor)
     raise NeedsApproval(
         f"{arguments.id} becomes a goal once the operator has approved it",
-        next_step=f"tell the operator to look at {approval}: `astra approve {approval}`",
+        next_step=f"tell the operator that {approval} waits for them; they sign it with"
+        f" `astra approve {approval}`",
         approval_id=approval,
     )
 
@@ -156,12 +165,13 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         name="astra.desires.record",
         title="Record a desire",
-        description="Remembers something you would like, with a strength that fades with time.",
+        description="Remembers something you would like (a wish, an idea), with a strength that"
+        " fades.",
         input=RecordArguments,
         output=DesireAnswer,
         tier=Tier.LOCAL_WRITE,
         hints=Hints(idempotent=False),
-        handler=_record,
+        handler=_record_desire,
     ),
     Tool(
         name="astra.desires.reinforce",
@@ -171,7 +181,7 @@ TOOLS: tuple[AnyTool, ...] = (
         output=DesireAnswer,
         tier=Tier.LOCAL_WRITE,
         hints=Hints(idempotent=False),
-        handler=_reinforce,
+        handler=_reinforce_desire,
     ),
     Tool(
         name="astra.desires.list",
@@ -180,7 +190,7 @@ TOOLS: tuple[AnyTool, ...] = (
         input=ListArguments,
         output=DesirePage,
         tier=Tier.READ,
-        handler=_list,
+        handler=_list_desires,
     ),
     Tool(
         name="astra.desires.show",
@@ -189,25 +199,25 @@ TOOLS: tuple[AnyTool, ...] = (
         input=OneArguments,
         output=DesireAnswer,
         tier=Tier.READ,
-        handler=_show,
+        handler=_show_desire,
     ),
     Tool(
         name="astra.desires.suggest",
         title="Suggest promotions",
-        description="Names desires that might be worth a goal, and why.",
+        description="Names desires worth a goal, and why.",
         input=SuggestArguments,
         output=Suggestions,
         tier=Tier.READ,
-        handler=_suggest,
+        handler=_suggest_goals,
     ),
     Tool(
         name="astra.desires.promote",
         title="Ask for a promotion",
-        description="Asks the operator to make a goal of a desire. It decides nothing itself.",
-        input=OneArguments,
+        description="Asks the operator to make a goal of a desire.",
+        input=PromoteArguments,
         output=Never,
         tier=Tier.LOCAL_WRITE,
-        handler=_promote,
+        handler=_request_promotion,
     ),
     Tool(
         name="astra.desires.prune",
@@ -216,6 +226,6 @@ TOOLS: tuple[AnyTool, ...] = (
         input=Nothing,
         output=Pruned,
         tier=Tier.LOCAL_WRITE,
-        handler=_prune,
+        handler=_prune_desires,
     ),
 )

@@ -4,15 +4,24 @@ No tool here approves anything: `astra.approvals.approve` answers with the link 
 signs, because a model that could sign would make the signature worthless.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
+from astra.tools import pages
 from astra.tools.services import Services
 from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Hints, Tool
-from astra.trusted.kernel.errors import NotFound
+from astra.trusted.kernel.paging import LARGEST_PAGE
 from astra.trusted.policy.call import Tier
-from astra.trusted.settings.environment import FLAGS
+
+FlagName = Literal[
+    "PERSONA_MODE_ENABLED",
+    "ASTRA_CODE_WRITE_ENABLED",
+    "AGENT_PLANNING_ENABLED",
+    "AGENT_RUNNER_ENABLED",
+    "ASTRA_SCHEDULER_ENABLED",
+    "AGENT_AUTO_ESCALATE_ENABLED",
+]
 
 
 class Nothing(Arguments):
@@ -47,11 +56,16 @@ class Approval(Answer):
 
 class Pending(Answer):
     items: list[Approval]
-    next: str | None = None
+    next: int | None = None
+
+
+class PendingArguments(Arguments):
+    cursor: int | None = pages.NumberCursor
+    limit: int | None = pages.limit_field(LARGEST_PAGE)
 
 
 class ApproveArguments(Arguments):
-    id: str
+    id: str = Field(description="apr_…")
 
 
 class SignHere(Answer):
@@ -60,14 +74,13 @@ class SignHere(Answer):
     how: str
 
 
-class RejectArguments(Arguments):
-    id: str
-    reason: str = Field(min_length=1, max_length=2000)
+class RejectArguments(ApproveArguments):
+    reason: str = Field(min_length=1, max_length=2000, description="why; the agent reads it")
 
 
 class FlagArguments(Arguments):
-    name: str = Field(description=", ".join(FLAGS))
-    on: bool
+    name: FlagName = Field(description="which flag")
+    on: bool = Field(description="false turns it off at once; true says how a person does")
 
 
 class FlagAnswer(Answer):
@@ -76,39 +89,63 @@ class FlagAnswer(Answer):
     how: str
 
 
-def _health(_arguments: Nothing, services: Services) -> Health:
+class StopArguments(Arguments):
+    keep_app: bool = Field(default=False, description="leave the deployed app running")
+
+
+class StopAnswer(Answer):
+    stop: str = Field(description="what a start has to name")
+    recorded: bool
+    clean: bool = Field(description="nothing survives")
+    survivors: list[dict[str, Any]]
+    next: str
+
+
+def _read_health(_arguments: Nothing, services: Services) -> Health:
     return Health.model_validate(services.health())
 
 
-def _pending(_arguments: Nothing, services: Services) -> Pending:
-    return Pending(items=[_shown(approval) for approval in services.approvals.listed()])
+def _list_pending(arguments: PendingArguments, services: Services) -> Pending:
+    def query(limit: int) -> Pending:
+        approvals, cursor = services.approvals.page(
+            state="pending", limit=limit, cursor=arguments.cursor
+        )
+        return Pending(items=[_to_answer(approval) for approval in approvals], next=cursor)
+
+    return pages.fit_page(query, arguments.limit)
 
 
-def _approve(arguments: ApproveArguments, services: Services) -> SignHere:
+def _show_where_to_sign(arguments: ApproveArguments, services: Services) -> SignHere:
     approval = services.approvals.get(arguments.id)
     return SignHere(
-        approval=_shown(approval),
+        approval=_to_answer(approval),
         link=services.approval_link(approval.id),
         how=f"a person signs there, or in a terminal with `astra approve {approval.id}`",
     )
 
 
-def _reject(arguments: RejectArguments, services: Services) -> Approval:
+def _reject_approval(arguments: RejectArguments, services: Services) -> Approval:
     services.approvals.reject(arguments.id, arguments.reason, actor="operator tool")
-    return _shown(services.approvals.get(arguments.id))
+    return _to_answer(services.approvals.get(arguments.id))
 
 
 def _set_flag(arguments: FlagArguments, services: Services) -> FlagAnswer:
-    if arguments.name not in FLAGS:
-        raise NotFound(f"there is no flag {arguments.name}", next_step=", ".join(FLAGS))
     if arguments.on:
+        is_on = services.health()["flags"][arguments.name]
         how = f"a person turns it on in a terminal: astra flags set {arguments.name} on"
-        return FlagAnswer(name=arguments.name, on=False, how=how)
+        return FlagAnswer(name=arguments.name, on=is_on, how="it is on already" if is_on else how)
     services.set_flag_off(arguments.name)
     return FlagAnswer(name=arguments.name, on=False, how="it is off now")
 
 
-def _shown(approval: Any) -> Approval:
+def _stop_all(arguments: StopArguments, services: Services) -> StopAnswer:
+    report = services.stop_all(arguments.keep_app)
+    return StopAnswer.model_validate(
+        {**report, "next": "a person starts work again, with a signature: `astra start`"}
+    )
+
+
+def _to_answer(approval: Any) -> Approval:
     return Approval.model_validate(approval)
 
 
@@ -120,16 +157,16 @@ TOOLS: tuple[AnyTool, ...] = (
         input=Nothing,
         output=Health,
         tier=Tier.READ,
-        handler=_health,
+        handler=_read_health,
     ),
     Tool(
         name="astra.approvals.pending",
         title="Pending approvals",
-        description="Lists what waits for a person's decision.",
-        input=Nothing,
+        description="Lists what waits for a person to review, approve or reject.",
+        input=PendingArguments,
         output=Pending,
         tier=Tier.READ,
-        handler=_pending,
+        handler=_list_pending,
     ),
     Tool(
         name="astra.approvals.approve",
@@ -139,7 +176,7 @@ TOOLS: tuple[AnyTool, ...] = (
         output=SignHere,
         tier=Tier.READ,
         operator_only=True,
-        handler=_approve,
+        handler=_show_where_to_sign,
     ),
     Tool(
         name="astra.approvals.reject",
@@ -149,8 +186,8 @@ TOOLS: tuple[AnyTool, ...] = (
         output=Approval,
         tier=Tier.LOCAL_WRITE,
         operator_only=True,
-        hints=Hints(idempotent=False),
-        handler=_reject,
+        hints=Hints(destructive=True),
+        handler=_reject_approval,
     ),
     Tool(
         name="astra.flags.set",
@@ -161,5 +198,16 @@ TOOLS: tuple[AnyTool, ...] = (
         tier=Tier.LOCAL_WRITE,
         operator_only=True,
         handler=_set_flag,
+    ),
+    Tool(
+        name="astra.stop",
+        title="Stop everything",
+        description="Stops all work now and ends every process an agent started.",
+        input=StopArguments,
+        output=StopAnswer,
+        tier=Tier.LOCAL_WRITE,
+        operator_only=True,
+        hints=Hints(destructive=True),
+        handler=_stop_all,
     ),
 )

@@ -26,6 +26,6 @@ class HealthReport:
             "code_access": flags.code_access(effective),
             "stopped": stopped,
             "flags": {name: flag.on for name, flag in effective.items()},
-            "pending_approvals": len(self.desk.listed()),
+            "pending_approvals": len(self.desk.list_by_state()),
             "sandbox": {name: sandbox[name] for name in ("kind", "state")},
         }

@@ -2,16 +2,17 @@
 
 from pydantic import Field
 
+from astra.tools import pages
 from astra.tools.services import Services
-from astra.tools.source import PERSONA
+from astra.tools.source import PERSONA, Characters, End, Numbered, Place, Start
 from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Hints, Tool
 from astra.trusted.policy.call import Footprint, Tier
 
 
 class ListArguments(Arguments):
     folder: str = Field(default="", description="your own folder, or an absolute one in scope")
-    cursor: str | None = None
-    limit: int = Field(default=200, ge=1, le=1000)
+    cursor: str | None = pages.Cursor
+    limit: int | None = pages.limit_field(1000)
 
 
 class Item(Answer):
@@ -28,9 +29,11 @@ class Page(Answer):
 
 class ReadArguments(Arguments):
     path: str = Field(description="your own file, src/…, or an absolute path in your read scope")
-    start: int | None = Field(default=None, ge=1)
-    end: int | None = Field(default=None, ge=1)
-    line_numbers: bool = False
+    start: int | None = Start
+    end: int | None = End
+    line_numbers: bool = Numbered
+    cursor: str | None = Place
+    characters: int = Characters
 
 
 class File(Answer):
@@ -43,11 +46,12 @@ class File(Answer):
     total_lines: int
     more: bool
     masked: bool
+    next: str | None = None
 
 
 class WriteArguments(Arguments):
     path: str = Field(description="inside your own space; src/ mirrors your source read-only")
-    content: str
+    content: str = Field(description="the whole file; what was there before is gone")
 
 
 class Written(Answer):
@@ -57,7 +61,7 @@ class Written(Answer):
 
 
 class DeleteArguments(Arguments):
-    path: str
+    path: str = Field(description="inside your own space")
 
 
 class Deleted(Answer):
@@ -65,31 +69,36 @@ class Deleted(Answer):
     deleted: bool
 
 
-def _list(arguments: ListArguments, services: Services) -> Page:
-    page = services.persona.list(arguments.folder, cursor=arguments.cursor, limit=arguments.limit)
-    return Page.model_validate(page)
+def _list_files(arguments: ListArguments, services: Services) -> Page:
+    def query(limit: int) -> Page:
+        page = services.persona.list(arguments.folder, cursor=arguments.cursor, limit=limit)
+        return Page.model_validate(page)
+
+    return pages.fit_page(query, arguments.limit, usual=200)
 
 
-def _read(arguments: ReadArguments, services: Services) -> File:
+def _read_file(arguments: ReadArguments, services: Services) -> File:
     file = services.persona.read(
         arguments.path,
         start=arguments.start,
         end=arguments.end,
         numbered=arguments.line_numbers,
+        cursor=arguments.cursor,
+        characters=arguments.characters,
     )
     return File.model_validate(file)
 
 
-def _write(arguments: WriteArguments, services: Services) -> Written:
+def _write_file(arguments: WriteArguments, services: Services) -> Written:
     return Written.model_validate(services.persona.write(arguments.path, arguments.content))
 
 
-def _delete(arguments: DeleteArguments, services: Services) -> Deleted:
+def _delete_file(arguments: DeleteArguments, services: Services) -> Deleted:
     services.persona.delete(arguments.path)
     return Deleted(path=arguments.path, deleted=True)
 
 
-def _looks(arguments: ListArguments | ReadArguments, services: Services) -> Footprint:
+def _find_read_footprint(arguments: ListArguments | ReadArguments, services: Services) -> Footprint:
     """Name the file on this machine; what is mirrored below `src/` lies in git."""
     path = arguments.folder if isinstance(arguments, ListArguments) else arguments.path
     if path.startswith("/"):
@@ -100,8 +109,10 @@ def _looks(arguments: ListArguments | ReadArguments, services: Services) -> Foot
     return Footprint(read_paths=(f"{services.persona_root}/{below}".rstrip("/"),))
 
 
-def _touches(arguments: WriteArguments | DeleteArguments, services: Services) -> Footprint:
-    path = f"{services.persona_root}/{services.persona.writable(arguments.path).text}"
+def _find_write_footprint(
+    arguments: WriteArguments | DeleteArguments, services: Services
+) -> Footprint:
+    path = f"{services.persona_root}/{services.persona.resolve_writable(arguments.path).text}"
     return Footprint(write_paths=(path,), destructive=isinstance(arguments, DeleteArguments))
 
 
@@ -114,30 +125,33 @@ TOOLS: tuple[AnyTool, ...] = (
         output=Page,
         tier=Tier.READ,
         flags=PERSONA,
-        handler=_list,
-        footprint=_looks,
+        handler=_list_files,
+        footprint=_find_read_footprint,
     ),
     Tool(
         name="read_file",
         title="Read own file",
-        description="Reads one of your own files, or a file of your source below `src/`.",
+        description="Reads one of your own files (notes, memory), or your source below `src/`.",
+        text_members=("text",),
         input=ReadArguments,
         output=File,
         tier=Tier.READ,
         flags=PERSONA,
-        handler=_read,
-        footprint=_looks,
+        handler=_read_file,
+        footprint=_find_read_footprint,
     ),
     Tool(
         name="write_file",
         title="Write own file",
-        description="Writes one of your own files whole. Source code changes another way.",
+        description="Writes one of your own files whole, replacing it: notes, what you want to"
+        " remember. To edit source code use schedule_code_modification.",
         input=WriteArguments,
         output=Written,
         tier=Tier.LOCAL_WRITE,
         flags=PERSONA,
-        handler=_write,
-        footprint=_touches,
+        hints=Hints(destructive=True),
+        handler=_write_file,
+        footprint=_find_write_footprint,
     ),
     Tool(
         name="delete_file",
@@ -148,7 +162,7 @@ TOOLS: tuple[AnyTool, ...] = (
         tier=Tier.LOCAL_WRITE,
         flags=PERSONA,
         hints=Hints(destructive=True),
-        handler=_delete,
-        footprint=_touches,
+        handler=_delete_file,
+        footprint=_find_write_footprint,
     ),
 )

@@ -11,6 +11,8 @@ from pydantic import Field
 from astra.plans.book import LONGEST_DESCRIPTION, MOST_CHANNELS
 from astra.plans.drafting import LONGEST_ANSWER
 from astra.plans.model import AgentPlan
+from astra.plans.states import State
+from astra.tools import pages
 from astra.tools.services import Services
 from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Hints, Tool
 from astra.trusted.kernel.errors import BadInput
@@ -23,27 +25,34 @@ _LONGEST_ID = 80
 
 class DraftArguments(Arguments):
     description: str = Field(
-        default="", max_length=LONGEST_DESCRIPTION, description="what is to be done, in words"
+        default="", max_length=LONGEST_DESCRIPTION, description="what to do, in words"
     )
+    goal: str = Field(default="", max_length=_LONGEST_ID, description="goal_…")
     plan: dict[str, Any] | None = Field(
         default=None,
-        description="the plan itself: goals, checkpoints, manifest, estimated_duration_minutes",
+        description="goals, checkpoints, manifest, estimated_duration_minutes",
     )
-    notification_channels: list[str] = Field(default=[], max_length=MOST_CHANNELS)
+    notification_channels: list[str] = Field(
+        default=[], max_length=MOST_CHANNELS, description="names the operator gave to channels"
+    )
 
 
 class OneArguments(Arguments):
-    id: str = Field(max_length=_LONGEST_ID)
+    id: str = Field(max_length=_LONGEST_ID, description="the plan's id")
+
+
+class GetArguments(OneArguments):
+    full: bool = pages.Full
 
 
 class AnswerArguments(OneArguments):
-    answer: str = Field(min_length=1, max_length=LONGEST_ANSWER)
+    answer: str = Field(min_length=1, max_length=LONGEST_ANSWER, description="in your words")
 
 
 class ListArguments(Arguments):
-    state: str | None = Field(default=None, max_length=40)
-    limit: int = Field(default=50, ge=1, le=LARGEST_PAGE)
-    cursor: int | None = Field(default=None, ge=0, lt=1 << 62)
+    state: State | None = Field(default=None, description="only in this state")
+    limit: int | None = pages.limit_field(LARGEST_PAGE)
+    cursor: int | None = pages.NumberCursor
 
 
 class Drafted(Answer):
@@ -102,62 +111,76 @@ class Shown(Short):
     silenced: bool
     correlation: str
     next: str
+    shortened: bool = False
 
 
-def _draft(arguments: DraftArguments, services: Services) -> Drafted:
+def _draft_plan(arguments: DraftArguments, services: Services) -> Drafted:
+    description, story = _find_purpose(arguments, services)
     if arguments.plan is not None:
         plan = services.plans.draft(
             arguments.plan,
-            description=arguments.description,
+            description=description,
             channels=arguments.notification_channels,
             actor=services.actor,
-            correlation=services.correlation,
+            correlation=story,
         )
-    elif arguments.description.strip():
+    elif description.strip():
         plan = services.drafting.request(
-            arguments.description,
+            description,
             channels=arguments.notification_channels,
             actor=services.actor,
-            correlation=services.correlation,
+            correlation=story,
         )
     else:
         raise BadInput("there is nothing to plan", next_step="give a description or a plan")
-    return _short(plan, services)
+    return _describe_draft(plan, services)
 
 
-def _answer(arguments: AnswerArguments, services: Services) -> Drafted:
+def _find_purpose(arguments: DraftArguments, services: Services) -> tuple[str, str]:
+    """Give what a plan is for, and in which story; a goal says it in its own words."""
+    if not arguments.goal:
+        return arguments.description, services.correlation
+    goal = services.goals.book.get(arguments.goal)
+    return arguments.description.strip() or goal.text, goal.correlation
+
+
+def _answer_question(arguments: AnswerArguments, services: Services) -> Drafted:
     answered = services.drafting.answer(arguments.id, arguments.answer, actor=services.actor)
-    return _short(answered, services)
+    return _describe_draft(answered, services)
 
 
-def _list(arguments: ListArguments, services: Services) -> PlanPage:
-    plans, cursor = services.plans.register.listed(
-        state=arguments.state, limit=arguments.limit, after=arguments.cursor or 0
-    )
-    items = [Short.model_validate(plan.short()) for plan in plans]
-    return PlanPage(items=items, next=cursor)
+def _list_plans(arguments: ListArguments, services: Services) -> PlanPage:
+    def query(limit: int) -> PlanPage:
+        plans, cursor = services.plans.register.list_plans(
+            state=arguments.state, limit=limit, after=arguments.cursor or 0
+        )
+        items = [Short.model_validate(plan.summarise()) for plan in plans]
+        return PlanPage(items=items, next=cursor)
+
+    return pages.fit_page(query, arguments.limit)
 
 
-def _get(arguments: OneArguments, services: Services) -> Shown:
-    return Shown.model_validate(services.plan_views.shown(arguments.id))
+def _get_plan(arguments: GetArguments, services: Services) -> Shown:
+    plan = services.plan_views.show_plan(arguments.id)
+    return Shown.model_validate(pages.shorten_document(plan, full=arguments.full))
 
 
-def _short(plan: AgentPlan, services: Services) -> Drafted:
-    return Drafted.model_validate(services.plan_views.shown(plan.id))
+def _describe_draft(plan: AgentPlan, services: Services) -> Drafted:
+    return Drafted.model_validate(services.plan_views.show_plan(plan.id))
 
 
 TOOLS: tuple[AnyTool, ...] = (
     Tool(
         name="astra.plans.draft",
         title="Draft a plan",
-        description="Puts a plan with its permission manifest before the operator, who decides."
-        " Give the plan itself, or a description that the configured model drafts from.",
+        description="Plans longer work (a project, a night's work) with the permissions it needs;"
+        " the operator decides.",
         input=DraftArguments,
         output=Drafted,
         tier=Tier.LOCAL_WRITE,
         flags=_PLANNING,
         hints=Hints(idempotent=False),
-        handler=_draft,
+        handler=_draft_plan,
     ),
     Tool(
         name="astra.plans.answer",
@@ -168,7 +191,7 @@ TOOLS: tuple[AnyTool, ...] = (
         tier=Tier.LOCAL_WRITE,
         flags=_PLANNING,
         hints=Hints(idempotent=False),
-        handler=_answer,
+        handler=_answer_question,
     ),
     Tool(
         name="astra.plans.list",
@@ -177,15 +200,15 @@ TOOLS: tuple[AnyTool, ...] = (
         input=ListArguments,
         output=PlanPage,
         tier=Tier.READ,
-        handler=_list,
+        handler=_list_plans,
     ),
     Tool(
         name="astra.plans.get",
         title="Show a plan",
         description="Shows a plan: its manifest, its grants, its steps and messages.",
-        input=OneArguments,
+        input=GetArguments,
         output=Shown,
         tier=Tier.READ,
-        handler=_get,
+        handler=_get_plan,
     ),
 )

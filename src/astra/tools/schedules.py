@@ -1,67 +1,80 @@
-"""Schedules as tools: `astra.schedule.*`, and what became of firings: `tasks_*`."""
+"""Schedules as tools: `astra.schedule.*`, and what became of their firings."""
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
-from astra.schedules.model import Definition
+from astra.schedules.model import Definition, Overlap
+from astra.tools import pages
 from astra.tools.services import Services
-from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Tool
+from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Hints, Tool
 from astra.trusted.policy.call import Tier
 
-Cron = Field(max_length=200, description="five fields, or @hourly @daily @weekly @monthly @yearly")
-Overlap = Field(description="what to do while the one before runs: skip, queue, cancel-previous")
-
-
-SEEN = "`etag` of the schedule you looked at; refused when it is another by now"
+SEEN = "`etag` you saw; refused if it changed"
+_ID = Field(max_length=80, description="sch_…")
+_LIKE_CREATE = "as create"
+_ABOUT: dict[str, str] = {
+    "name": "what to call it",
+    "cron_expression": "cron: five fields, or @hourly, @daily, …",
+    "timezone": "IANA name",
+    "target_tool": "the tool to run",
+    "payload": "its arguments",
+    "safety_tier": "at least the tool's own",
+    "per_day_budget": "firings a UTC day",
+    "overlap": "while the one before runs",
+    "catch_up_seconds": "how late a missed firing may run",
+    "attempts": "tries in all",
+    "backoff_seconds": "pause before the second try",
+    "jitter_seconds": "up to so much more",
+    "after": "schedules to succeed first",
+    "slow_after": "slow down after so many failures",
+    "slow_below": "or below this success rate, in %",
+    "slowest": "then only every so manieth firing",
+}
 
 
 class CreateArguments(Arguments):
-    name: str = Field(min_length=1, max_length=200)
-    cron_expression: str = Cron
-    timezone: str = Field(default="UTC", max_length=60, description="an IANA name: Europe/Berlin")
-    target_tool: str = Field(max_length=100)
-    payload: dict[str, Any] = Field(default_factory=dict, description="the tool's arguments")
-    safety_tier: int | None = Field(
-        default=None, ge=0, le=2, description="at least the tool's own tier, which is the default"
-    )
-    per_day_budget: int = Field(default=4, description="firings a UTC day; tier 0 has no limit")
-    overlap: str = Field(default="skip", description=Overlap.description)
-    catch_up_seconds: int = Field(
-        default=3600, description="how late a missed firing may still run"
-    )
-    attempts: int = Field(default=1, description="how often a failing firing is tried in all")
-    backoff_seconds: int = Field(default=60, description="pause before the second; then doubled")
-    jitter_seconds: int = Field(default=0, description="up to so much more")
-    after: list[str] = Field(
-        default_factory=list, max_length=20, description="schedules that must have succeeded first"
-    )
-    slow_after: int = Field(default=0, description="slow down after so many failures; 0: never")
-    slowest: int = Field(default=1, description="at the slowest, only every so manieth firing")
+    name: str = Field(min_length=1, max_length=200, description=_ABOUT["name"])
+    cron_expression: str = Field(max_length=200, description=_ABOUT["cron_expression"])
+    timezone: str = Field(default="UTC", max_length=60, description=_ABOUT["timezone"])
+    target_tool: str = Field(max_length=100, description=_ABOUT["target_tool"])
+    payload: dict[str, Any] = Field(default_factory=dict, description=_ABOUT["payload"])
+    safety_tier: int | None = Field(default=None, ge=0, le=2, description=_ABOUT["safety_tier"])
+    per_day_budget: int = Field(default=4, description=_ABOUT["per_day_budget"])
+    overlap: Overlap = Field(default=Overlap.SKIP, description=_ABOUT["overlap"])
+    catch_up_seconds: int = Field(default=3600, description=_ABOUT["catch_up_seconds"])
+    attempts: int = Field(default=1, description=_ABOUT["attempts"])
+    backoff_seconds: int = Field(default=60, description=_ABOUT["backoff_seconds"])
+    jitter_seconds: int = Field(default=0, description=_ABOUT["jitter_seconds"])
+    after: list[str] = Field(default_factory=list, max_length=20, description=_ABOUT["after"])
+    slow_after: int = Field(default=0, description=_ABOUT["slow_after"])
+    slow_below: int = Field(default=0, description=_ABOUT["slow_below"])
+    slowest: int = Field(default=1, description=_ABOUT["slowest"])
 
 
 class ModifyArguments(Arguments):
-    id: str
+    id: str = _ID
     seen: str | None = Field(default=None, max_length=64, description=SEEN)
-    name: str | None = Field(default=None, min_length=1, max_length=200)
-    cron_expression: str | None = Field(default=None, max_length=200)
-    timezone: str | None = Field(default=None, max_length=60)
-    target_tool: str | None = Field(default=None, max_length=100)
-    payload: dict[str, Any] | None = None
-    safety_tier: int | None = Field(default=None, ge=0, le=2)
-    per_day_budget: int | None = None
-    overlap: str | None = None
-    catch_up_seconds: int | None = None
-    attempts: int | None = None
-    backoff_seconds: int | None = None
-    jitter_seconds: int | None = None
-    after: list[str] | None = Field(default=None, max_length=20)
-    slow_after: int | None = None
-    slowest: int | None = None
+    name: str | None = Field(default=None, min_length=1, max_length=200, description=_LIKE_CREATE)
+    cron_expression: str | None = Field(default=None, max_length=200, description=_LIKE_CREATE)
+    timezone: str | None = Field(default=None, max_length=60, description=_LIKE_CREATE)
+    target_tool: str | None = Field(default=None, max_length=100, description=_LIKE_CREATE)
+    payload: dict[str, Any] | None = Field(default=None, description=_LIKE_CREATE)
+    safety_tier: int | None = Field(default=None, ge=0, le=2, description=_LIKE_CREATE)
+    per_day_budget: int | None = Field(default=None, description=_LIKE_CREATE)
+    overlap: Overlap | None = Field(default=None, description=_LIKE_CREATE)
+    catch_up_seconds: int | None = Field(default=None, description=_LIKE_CREATE)
+    attempts: int | None = Field(default=None, description=_LIKE_CREATE)
+    backoff_seconds: int | None = Field(default=None, description=_LIKE_CREATE)
+    jitter_seconds: int | None = Field(default=None, description=_LIKE_CREATE)
+    after: list[str] | None = Field(default=None, max_length=20, description=_LIKE_CREATE)
+    slow_after: int | None = Field(default=None, description=_LIKE_CREATE)
+    slow_below: int | None = Field(default=None, description=_LIKE_CREATE)
+    slowest: int | None = Field(default=None, description=_LIKE_CREATE)
 
 
 class OneSchedule(Arguments):
-    id: str
+    id: str = _ID
 
 
 class ResumeArguments(OneSchedule):
@@ -69,12 +82,14 @@ class ResumeArguments(OneSchedule):
 
 
 class ListArguments(Arguments):
-    state: str | None = Field(default=None, description="active or paused")
-    tier: int | None = Field(default=None, ge=0, le=2)
-    tool: str | None = None
+    state: Literal["active", "paused", "deleted"] | None = Field(
+        default=None, description="only these"
+    )
+    tier: int | None = Field(default=None, ge=0, le=2, description="only of this tier")
+    tool: str | None = Field(default=None, description="only of this tool")
     text: str | None = Field(default=None, max_length=200, description="in name or payload")
-    cursor: str | None = Field(default=None, description="`next` of the page before")
-    limit: int = Field(default=100, ge=1, le=1000)
+    cursor: str | None = pages.Cursor
+    limit: int | None = pages.limit_field(1000)
 
 
 class Shown(Answer):
@@ -93,6 +108,7 @@ class Shown(Answer):
     jitter_seconds: int
     after: list[str]
     slow_after: int
+    slow_below: int
     slowest: int
     state: str
     next_run: str | None
@@ -114,28 +130,12 @@ class Listing(Answer):
 
 
 class HistoryArguments(Arguments):
-    id: str
-    cursor: int | None = None
-    limit: int = Field(default=100, ge=1, le=1000)
+    id: str = _ID
+    cursor: int | None = pages.NumberCursor
+    limit: int | None = pages.limit_field(1000)
 
 
-class TaskArguments(Arguments):
-    schedule_id: str | None = None
-    outcome: str | None = Field(default=None, description="succeeded, failed, skipped, …")
-    cursor: int | None = None
-    limit: int = Field(default=100, ge=1, le=1000)
-
-
-class TraceArguments(Arguments):
-    trace: str = Field(description="the correlation id of a story: cor_…")
-
-
-class FailedArguments(Arguments):
-    schedule_id: str | None = None
-    limit: int = Field(default=10, ge=1, le=100)
-
-
-class Task(Answer):
+class Firing(Answer):
     id: str
     schedule_id: str
     name: str
@@ -155,13 +155,13 @@ class Task(Answer):
     trace: str
 
 
-class Tasks(Answer):
-    items: list[Task]
+class Firings(Answer):
+    items: list[Firing]
     next: int | None
 
 
 def _definition_fields(arguments: CreateArguments, services: Services) -> dict[str, Any]:
-    fields = arguments.model_dump()
+    fields = arguments.model_dump(mode="json")
     if fields["safety_tier"] is None:
         facts = services.schedules.catalogue.facts(arguments.target_tool)
         fields["safety_tier"] = facts.tier
@@ -169,91 +169,90 @@ def _definition_fields(arguments: CreateArguments, services: Services) -> dict[s
 
 
 def _creates_loosely(arguments: CreateArguments, services: Services) -> str:
-    return services.schedules.loosened(_definition_fields(arguments, services))
+    return services.schedules.describe_loosening(_definition_fields(arguments, services))
 
 
 def _modifies_loosely(arguments: ModifyArguments, services: Services) -> str:
-    changes = arguments.model_dump(exclude={"id", "seen"}, exclude_none=True)
-    return services.schedules.loosened(changes, arguments.id)
+    changes = arguments.model_dump(mode="json", exclude={"id", "seen"}, exclude_none=True)
+    return services.schedules.describe_loosening(changes, arguments.id)
 
 
-def _create(arguments: CreateArguments, services: Services) -> Created:
+def _create_schedule(arguments: CreateArguments, services: Services) -> Created:
     definition = Definition.read(_definition_fields(arguments, services))
     services.schedules.refuse_flood(definition)
     schedule, created = services.schedules.create(definition, actor=services.actor)
-    return Created.model_validate({**services.schedules.shown(schedule), "created": created})
+    return Created.model_validate(
+        {**services.schedules.describe_schedule(schedule), "created": created}
+    )
 
 
-def _modify(arguments: ModifyArguments, services: Services) -> Shown:
-    changes = arguments.model_dump(exclude={"id", "seen"}, exclude_none=True)
+def _modify_schedule(arguments: ModifyArguments, services: Services) -> Shown:
+    changes = arguments.model_dump(mode="json", exclude={"id", "seen"}, exclude_none=True)
     schedule = services.schedules.modify(
         arguments.id, changes, actor=services.actor, seen=arguments.seen
     )
-    return Shown.model_validate(services.schedules.shown(schedule))
+    return Shown.model_validate(services.schedules.describe_schedule(schedule))
 
 
-def _pause(arguments: OneSchedule, services: Services) -> Shown:
+def _pause_schedule(arguments: OneSchedule, services: Services) -> Shown:
     schedule = services.schedules.pause(arguments.id, actor=services.actor)
-    return Shown.model_validate(services.schedules.shown(schedule))
+    return Shown.model_validate(services.schedules.describe_schedule(schedule))
 
 
-def _resume(arguments: ResumeArguments, services: Services) -> Shown:
+def _resume_schedule(arguments: ResumeArguments, services: Services) -> Shown:
     services.schedules.refuse_flood()
     schedule = services.schedules.resume(arguments.id, actor=services.actor, seen=arguments.seen)
-    return Shown.model_validate(services.schedules.shown(schedule))
+    return Shown.model_validate(services.schedules.describe_schedule(schedule))
 
 
-def _list(arguments: ListArguments, services: Services) -> Listing:
-    filters = arguments.model_dump(exclude={"cursor"})
-    items, cursor = services.schedules.listed(**filters, after=arguments.cursor or "")
-    return Listing.model_validate({"items": items, "next": cursor})
+def _delete_schedule(arguments: OneSchedule, services: Services) -> Shown:
+    schedule = services.schedules.delete(arguments.id, actor=services.actor)
+    return Shown.model_validate(services.schedules.describe_schedule(schedule))
 
 
-def _history(arguments: HistoryArguments, services: Services) -> Tasks:
-    return _tasks(
-        services, schedule_id=arguments.id, before=arguments.cursor, limit=arguments.limit
-    )
+def _list_schedules(arguments: ListArguments, services: Services) -> Listing:
+    filters = arguments.model_dump(exclude={"cursor", "limit"})
+
+    def query(limit: int) -> Listing:
+        items, cursor = services.schedules.list_schedules(
+            **filters, limit=limit, after=arguments.cursor or ""
+        )
+        return Listing.model_validate({"items": items, "next": cursor})
+
+    return pages.fit_page(query, arguments.limit)
 
 
-def _list_tasks(arguments: TaskArguments, services: Services) -> Tasks:
-    filters = arguments.model_dump(exclude={"cursor"})
-    return _tasks(services, **filters, before=arguments.cursor)
+def _list_history(arguments: HistoryArguments, services: Services) -> Firings:
+    def query(limit: int) -> Firings:
+        items, cursor = services.schedules.history(
+            schedule_id=arguments.id, before=arguments.cursor, limit=limit
+        )
+        return Firings.model_validate({"items": items, "next": cursor})
 
-
-def _by_trace(arguments: TraceArguments, services: Services) -> Tasks:
-    return _tasks(services, trace=arguments.trace)
-
-
-def _last_failed(arguments: FailedArguments, services: Services) -> Tasks:
-    return _tasks(services, **arguments.model_dump(), outcome="failed")
-
-
-def _tasks(services: Services, **asked: Any) -> Tasks:
-    items, cursor = services.schedules.history(**asked)
-    return Tasks.model_validate({"items": items, "next": cursor})
+    return pages.fit_page(query, arguments.limit)
 
 
 TOOLS: tuple[AnyTool, ...] = (
     Tool(
         name="astra.schedule.create",
         title="Create a schedule",
-        description="Runs a tool on a clock, within its tier and a budget a day. The same content"
-        " is the same schedule. A budget above the signed ceiling waits for a signature.",
+        description="Runs a tool on a clock (cron, reminders, every night), within its tier and a"
+        " budget a day.",
         input=CreateArguments,
         output=Created,
         tier=Tier.LOCAL_WRITE,
-        handler=_create,
+        handler=_create_schedule,
         loosens=_creates_loosely,
     ),
     Tool(
         name="astra.schedule.modify",
         title="Modify a schedule",
-        description="Changes fields of a schedule; its id stays, its approvals do not. Raising its"
-        " budget above the signed ceiling waits for a signature.",
+        description="Changes fields of a schedule; its id stays, its approvals do not.",
         input=ModifyArguments,
         output=Shown,
         tier=Tier.LOCAL_WRITE,
-        handler=_modify,
+        hints=Hints(destructive=True),
+        handler=_modify_schedule,
         loosens=_modifies_loosely,
     ),
     Tool(
@@ -263,7 +262,7 @@ TOOLS: tuple[AnyTool, ...] = (
         input=OneSchedule,
         output=Shown,
         tier=Tier.LOCAL_WRITE,
-        handler=_pause,
+        handler=_pause_schedule,
     ),
     Tool(
         name="astra.schedule.resume",
@@ -272,53 +271,34 @@ TOOLS: tuple[AnyTool, ...] = (
         input=ResumeArguments,
         output=Shown,
         tier=Tier.LOCAL_WRITE,
-        handler=_resume,
+        handler=_resume_schedule,
+    ),
+    Tool(
+        name="astra.schedule.delete",
+        title="Delete a schedule",
+        description="Ends a schedule for good; its history stays.",
+        input=OneSchedule,
+        output=Shown,
+        tier=Tier.LOCAL_WRITE,
+        hints=Hints(destructive=True),
+        handler=_delete_schedule,
     ),
     Tool(
         name="astra.schedule.list",
         title="List schedules",
-        description="Lists schedules with their next five firings; filter by state, tier, tool or"
-        " text.",
+        description="Lists schedules with their next five firings.",
         input=ListArguments,
         output=Listing,
         tier=Tier.READ,
-        handler=_list,
+        handler=_list_schedules,
     ),
     Tool(
         name="astra.schedule.history",
         title="History of a schedule",
-        description="Says of each firing, newest first, what ran, when, how long, or why it did"
-        " not.",
+        description="Says of each firing what ran, when, how long, or why not.",
         input=HistoryArguments,
-        output=Tasks,
+        output=Firings,
         tier=Tier.READ,
-        handler=_history,
-    ),
-    Tool(
-        name="tasks_list",
-        title="List tasks",
-        description="Lists firings of all schedules, newest first; filter by schedule or outcome.",
-        input=TaskArguments,
-        output=Tasks,
-        tier=Tier.READ,
-        handler=_list_tasks,
-    ),
-    Tool(
-        name="tasks_by_trace",
-        title="Tasks of a story",
-        description="Lists the firings that belong to one story.",
-        input=TraceArguments,
-        output=Tasks,
-        tier=Tier.READ,
-        handler=_by_trace,
-    ),
-    Tool(
-        name="tasks_last_failed",
-        title="Tasks that failed last",
-        description="Lists the firings that failed, newest first, with the reason.",
-        input=FailedArguments,
-        output=Tasks,
-        tier=Tier.READ,
-        handler=_last_failed,
+        handler=_list_history,
     ),
 )

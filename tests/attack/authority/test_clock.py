@@ -65,9 +65,9 @@ def test_a_clock_set_back_revives_no_approval_statement_session_or_token(
         event = Event(type="flag_set", actor="operator", data={"flag": "X", "on": True})
         with pytest.raises(SignatureRejected, match="expired"):
             authority.signed_event(root.ledger, event, statement, now=root.clock.now())
-        assert gate.desk.usable(DIGEST) is None
+        assert gate.desk.find_usable(DIGEST) is None
         for secret in ("s" * 43, "t" * 43):
-            assert access.principal(root.ledger, secret, now=root.clock.now()) is None
+            assert access.find_principal(root.ledger, secret, now=root.clock.now()) is None
 
 
 @pytest.mark.parametrize("key", ["agent", "recovery"])
@@ -91,7 +91,7 @@ def test_an_agent_has_no_tool_that_accepts() -> None:
     for name in ("clock_accept", "astra.clock.accept", CLOCK_ACCEPTED):
         with pytest.raises(AstraError):
             counter.call(name)
-    assert not [tool.name for tool in make_registry().every() if "clock" in tool.name]
+    assert not [tool.name for tool in make_registry().list_all() if "clock" in tool.name]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_record_that_nobody_signed_sets_no_time_back_and_revives_nothing(
     before = gate.root.ledger.head().time
     gate.root.ledger.append([forged])
     assert gate.root.ledger.head().time == before
-    assert gate.desk.usable(DIGEST) is None
+    assert gate.desk.find_usable(DIGEST) is None
 
 
 def test_a_grant_that_was_signed_before_and_comes_after_the_acceptance_is_worth_nothing(
@@ -161,5 +161,5 @@ def test_a_grant_that_was_signed_before_and_comes_after_the_acceptance_is_worth_
     signed = root.sign(CLOCK_ACCEPTED, dict(content(root)))
     clock_acceptance.accept(root.ledger, signed, machine=root.clock.now())
     (record,) = root.ledger.append([granted])
-    assert not authority.holds(root.ledger, record)
-    assert gate.desk.usable(DIGEST) is None
+    assert not authority.is_signed_by_operator(root.ledger, record)
+    assert gate.desk.find_usable(DIGEST) is None

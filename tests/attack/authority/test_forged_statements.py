@@ -19,7 +19,7 @@ Forge = Callable[[Root], Signed]
 def accept(root: Root, signed: Signed) -> None:
     event = authority.signed_event(root.ledger, EVENT, signed, now=root.clock.now())
     (record,) = root.ledger.append([event])
-    assert authority.holds(root.ledger, record)
+    assert authority.is_signed_by_operator(root.ledger, record)
 
 
 def altered(root: Root, **changes: Any) -> Signed:
@@ -84,7 +84,7 @@ def test_a_forged_statement_put_into_the_chain_by_hand_is_not_believed(name: str
     root = Root()
     data = {**EVENT.data, "authority": FORGERIES[name](root).as_dict()}
     (record,) = root.ledger.append([Event(type=EVENT.type, actor="operator", data=data)])
-    assert not authority.holds(root.ledger, record)
+    assert not authority.is_signed_by_operator(root.ledger, record)
 
 
 @pytest.mark.parametrize("value", [None, 7, [], {}, {"statement": 1}, {"statement": {}}])
@@ -99,7 +99,7 @@ def test_a_statement_outlives_its_expiry_only_in_the_record_it_was_accepted_into
     event = authority.signed_event(root.ledger, EVENT, signed, now=root.clock.now())
     (record,) = root.ledger.append([event])
     root.clock.advance(days=1)
-    assert authority.holds(root.ledger, record)
+    assert authority.is_signed_by_operator(root.ledger, record)
     with pytest.raises(SignatureRejected):
         authority.signed_event(root.ledger, EVENT, signed, now=root.clock.now())
 
@@ -124,7 +124,7 @@ def test_a_signature_from_another_ledger_with_the_same_key_is_rejected() -> None
 
 def rotate(root: Root, new: KeyPair, signer: KeyPair) -> None:
     signed = root.sign(KEY_ROTATED, {"new_key": new.public}, signer)
-    event = authority.rotation(root.ledger, new.public, signed, now=root.clock.now())
+    event = authority.build_rotation_event(root.ledger, new.public, signed, now=root.clock.now())
     root.ledger.append([event])
 
 
@@ -145,7 +145,7 @@ def test_what_the_old_key_decided_before_the_rotation_still_holds() -> None:
     )
     (record,) = root.ledger.append([event])
     rotate(root, KeyPair.generate(), root.operator)
-    assert authority.holds(root.ledger, record)
+    assert authority.is_signed_by_operator(root.ledger, record)
 
 
 def test_a_rotation_put_into_the_chain_by_hand_changes_nothing() -> None:
@@ -153,7 +153,7 @@ def test_a_rotation_put_into_the_chain_by_hand_changes_nothing() -> None:
     signed = root.sign(KEY_ROTATED, {"new_key": thief.public}, thief)
     data = {"new_key": thief.public, "authority": signed.as_dict()}
     root.ledger.append([Event(type=KEY_ROTATED, actor="operator", data=data)])
-    assert authority.keys(root.ledger).operator == root.operator.public
+    assert authority.find_keys(root.ledger).operator == root.operator.public
 
 
 def test_a_rotation_signed_for_one_key_does_not_introduce_another() -> None:
@@ -161,7 +161,7 @@ def test_a_rotation_signed_for_one_key_does_not_introduce_another() -> None:
     signed = root.sign(KEY_ROTATED, {"new_key": KeyPair.generate().public})
     data = {"new_key": thief.public, "authority": signed.as_dict()}
     root.ledger.append([Event(type=KEY_ROTATED, actor="operator", data=data)])
-    assert authority.keys(root.ledger).operator == root.operator.public
+    assert authority.find_keys(root.ledger).operator == root.operator.public
 
 
 def test_a_second_creation_record_changes_no_key() -> None:
@@ -173,5 +173,5 @@ def test_a_second_creation_record_changes_no_key() -> None:
         "recovery_key": thief.public,
     }
     root.ledger.append([Event(type=authority.ROOT_CREATED, actor="operator", data=data)])
-    assert authority.keys(root.ledger).operator == root.operator.public
+    assert authority.find_keys(root.ledger).operator == root.operator.public
     assert root.ledger.head() != Head(0, "", "")

@@ -25,10 +25,10 @@ def root() -> RootInMemory:
 
 def made(device: Authenticator) -> assertions.Credential:
     challenge = b"c" * 32
-    said = device.create(assertions.encoded(challenge))
+    said = device.create(assertions.encode_base64url(challenge))
     return assertions.read_registration(
-        assertions.decoded(said["client_data"]),
-        assertions.decoded(said["attestation"]),
+        assertions.decode_base64url(said["client_data"]),
+        assertions.decode_base64url(said["attestation"]),
         challenge,
         site="localhost",
         origin=ORIGIN,
@@ -53,7 +53,7 @@ def statement(root: RootInMemory) -> dict[str, Any]:
 
 
 def is_on(root: RootInMemory) -> bool:
-    return flags.effective(root.ledger)[FLAG].on
+    return flags.read_flags(root.ledger)[FLAG].on
 
 
 def test_an_enrolled_passkey_decides_and_its_assertion_is_kept(root: RootInMemory) -> None:
@@ -226,7 +226,7 @@ def test_an_enrolment_put_into_the_chain_by_hand_speaks_for_nobody(root: RootInM
     root.ledger.append([forged])
     with pytest.raises(SignatureRejected):
         turn_on(root, device.sign(statement(root)))
-    assert not enrolment.listed(root.ledger)
+    assert not enrolment.list_passkeys(root.ledger)
 
 
 def test_a_decision_put_into_the_chain_by_hand_is_checked_when_it_is_read(
@@ -266,12 +266,12 @@ def test_what_is_enrolled_is_what_was_signed(root: RootInMemory) -> None:
 def test_a_passkey_made_for_something_else_is_not_enrolled(wrong: dict[str, Any]) -> None:
     challenge = b"c" * 32
     device = Authenticator(ORIGIN)
-    said = device.create(assertions.encoded(challenge))
-    seen = device._client("webauthn.create", assertions.encoded(challenge), **wrong)
+    said = device.create(assertions.encode_base64url(challenge))
+    seen = device._client("webauthn.create", assertions.encode_base64url(challenge), **wrong)
     with pytest.raises(ValueError, match="passkey"):
         assertions.read_registration(
             seen,
-            assertions.decoded(said["attestation"]),
+            assertions.decode_base64url(said["attestation"]),
             challenge,
             site="localhost",
             origin=ORIGIN,

@@ -225,7 +225,7 @@ def test_trees_that_name_more_files_than_fit_are_refused_before_memory_is_gone(
 ) -> None:
     trusted = make_bare(tmp_path / "git", {"a": b"x"})
     head = git(trusted, "rev-parse", "main")
-    clone = make_bare(tmp_path / "clone", {"a": b"x"})
+    git(tmp_path, "clone", "-q", "--bare", trusted, clone := tmp_path / "clone")
     entry = "100644 blob " + git(clone, "rev-parse", "main:a")
     for _ in range(8):
         listed = "".join(f"{entry}\td{number}\n" for number in range(10))

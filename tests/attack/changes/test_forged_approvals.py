@@ -96,8 +96,8 @@ def test_evidence_that_moved_makes_an_approval_stale_and_is_named(
 ) -> None:
     change = here.reviewed()
     approval = here.desk.get(str(change.approval))
-    assert here.changes.review.moved(change, approval) == ""
-    assert words in here.changes.review.moved(replace(change, **moved), approval)
+    assert here.changes.review.describe_difference(change, approval) == ""
+    assert words in here.changes.review.describe_difference(replace(change, **moved), approval)
 
 
 def test_a_tree_that_moved_makes_an_approval_stale_and_names_dependencies(
@@ -112,14 +112,16 @@ def test_a_tree_that_moved_makes_an_approval_stale_and_names_dependencies(
         when=here.root.clock.now(),
     )
     swapped = replace(change, facts={**change.facts, "commit": other.id})
-    said = here.changes.review.moved(swapped, approval)
+    said = here.changes.review.describe_difference(swapped, approval)
     assert "the commit, the files, the files that name dependencies changed" in said
 
 
 def test_an_approval_is_used_once(here: ChangesHere) -> None:
     change = here.reviewed()
     here.approve(change)
-    spent = desk.spent(str(change.approval), actor="daemon", correlation="cor_0000000000000001")
+    spent = desk.build_used_event(
+        str(change.approval), actor="daemon", correlation="cor_0000000000000001"
+    )
     with pytest.raises(DuplicateKey):
         here.root.ledger.append([spent])
     here.changes.merges.execute(str(change.approval))

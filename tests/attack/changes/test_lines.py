@@ -28,7 +28,7 @@ def test_only_files_of_the_change_can_be_read(here: ChangesHere, path: str) -> N
     here.commit_elsewhere("untouched.py", b"secret = 1\n")
     change = here.reviewed()
     with pytest.raises(NotFound) as refused:
-        here.changes.lines(change.id, path=path, side="new", start=1, end=1)
+        here.changes.read_lines(change.id, path=path, side="new", start=1, end=1)
     assert len(refused.value.detail) < 400
     assert refused.value.detail.isprintable()
 
@@ -36,7 +36,7 @@ def test_only_files_of_the_change_can_be_read(here: ChangesHere, path: str) -> N
 @pytest.mark.parametrize("path", ["a b.py", "-r.py", "é.py", "$(x).py", ":(glob)*.py", "'\".py"])
 def test_names_are_names_and_nothing_else(here: ChangesHere, path: str) -> None:
     change = here.reviewed(WholeFile(path=path, content=b"one\ntwo\n"))
-    found = here.changes.lines(change.id, path=path, side="new", start=2, end=2)
+    found = here.changes.read_lines(change.id, path=path, side="new", start=2, end=2)
     assert found["lines"] == ["two"]
 
 
@@ -51,14 +51,14 @@ def test_the_target_of_a_symbolic_link_is_not_followed(here: ChangesHere) -> Non
     )
     assert here.repo.fast_forward(expected=head, to=made.id)
     change = here.reviewed(WholeFile(path="link.py", content=b"x = 1\n"))
-    old = here.changes.lines(change.id, path="link.py", side="old", start=1, end=5)
+    old = here.changes.read_lines(change.id, path="link.py", side="old", start=1, end=5)
     assert old["lines"] == []
 
 
 def test_lines_count_as_git_counts_them_whatever_is_in_them(here: ChangesHere) -> None:
     content = b"one\r\x0b\x0c\x1c\xc2\x85\xe2\x80\xa8same\ntwo\xff\n"
     change = here.reviewed(WholeFile(path="agent.py", content=content))
-    found = here.changes.lines(change.id, path="agent.py", side="new", start=1, end=9)
+    found = here.changes.read_lines(change.id, path="agent.py", side="new", start=1, end=9)
     assert found["total"] == 2
     assert found["lines"][1] == "two\\xff"
 

@@ -35,7 +35,7 @@ def test_a_clean_change_inside_the_policy_is_merged_and_the_record_names_it(
     assert change.state is State.EXECUTED
     assert change.terms["policy"] == "target.auto_approve_paths"
     assert relaxed.repo.head() == change.commit
-    assert relaxed.desk.listed() == []
+    assert relaxed.desk.list_by_state() == []
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,7 @@ def test_the_review_and_the_approval_say_what_is_still_inside(
         f"contains {failed[:12]}, which failed in service" in here.desk.get(change.approval).summary
     )
     assert found["details"]["contains_quarantined"] == [failed]
+    assert here.changes.describe_change(change.id)["contains_quarantined"] == [failed]
 
 
 def test_a_yes_that_includes_the_deploy_has_to_name_it(here: ChangesHere, failed: str) -> None:
@@ -93,7 +94,9 @@ def test_an_agent_is_told(here: ChangesHere, failed: str) -> None:
         changes=here.changes, requests=here.deployments, person_for_tests=lambda: False
     )
     verdict = here.deployments.approved.may_deploy(None)
-    obstacle = asked.obstacle(verdict, "", actor="agent:test", correlation="cor_0000000000000001")
+    obstacle = asked.find_obstacle(
+        verdict, "", actor="agent:test", correlation="cor_0000000000000001"
+    )
     assert obstacle is not None
     assert obstacle.code == "contains_quarantined"
     with pytest.raises(ContainsQuarantined):

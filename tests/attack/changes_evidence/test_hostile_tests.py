@@ -136,7 +136,7 @@ def test_tests_that_hang_are_timed_out(target: Any, base: str) -> None:
     commit = target.commit({TEST: "def test_a():\n    while True:\n        pass\n"})
     report = target.test(commit, wall_seconds=4)
     assert report.verdict is TestVerdict.TIMED_OUT
-    assert boxes.registered(target.root.path) == ([], [])
+    assert boxes.list_registered(target.root.path) == ([], [])
 
 
 def test_daemons_that_tests_leave_end_with_the_run(target: Any, base: str) -> None:
@@ -152,7 +152,7 @@ def test_a():
         os._exit(0)
 """
     assert target.test(target.commit({TEST: text})).verdict is TestVerdict.PASSED
-    assert boxes.registered(target.root.path) == ([], [])
+    assert boxes.list_registered(target.root.path) == ([], [])
 
 
 def test_a_test_that_prints_without_end_is_ended_and_shown_in_part(target: Any, base: str) -> None:
@@ -167,7 +167,7 @@ def test_a_fork_bomb_stays_in_its_box(target: Any, base: str) -> None:
     text = "import os\n\n\ndef test_a():\n    while True:\n        os.fork()\n"
     report = target.test(target.commit({TEST: text}), wall_seconds=6, processes=40)
     assert report.verdict is not TestVerdict.PASSED
-    assert boxes.registered(target.root.path) == ([], [])
+    assert boxes.list_registered(target.root.path) == ([], [])
 
 
 def test_filling_the_workspace_hits_its_bound_and_not_the_disk(target: Any, base: str) -> None:

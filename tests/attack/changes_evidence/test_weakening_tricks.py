@@ -241,6 +241,16 @@ def test_new_code_that_only_the_old_tests_refuse_fails_them(target: Any) -> None
     assert target.test(commit, tests_from=base).verdict is TestVerdict.FAILED
 
 
+def test_an_old_test_broken_on_purpose_does_not_hide_that_another_was_emptied(target: Any) -> None:
+    files: dict[str, str | None] = {
+        CODE: SHOP.replace("    return", "    if not prices:\n        return None\n    return"),
+        TEST: TOP + "def test_total():\n    total([1, 2])\n" + EMPTY.replace("== 0", "is None"),
+    }
+    evidence = measure(target, files)
+    assert evidence.is_measured, evidence
+    assert evidence.has_fallen, evidence
+
+
 def test_tests_that_a_setting_leaves_out_run_with_the_setting_as_it_was(target: Any) -> None:
     base = target.commit(dict(BASE))
     commit = target.commit(TRICKS["tests left out by pyproject"])
@@ -253,7 +263,7 @@ def test_mutants_do_not_survive_an_ordinary_edit(target: Any, edit: str) -> None
     evidence = measure(target, ORDINARY[edit])
     assert evidence.is_measured, evidence
     assert [f for f in evidence.findings() if f.severity is Severity.DANGER] == []
-    assert not evidence.lost
+    assert not evidence.lost_faults
 
 
 def test_the_table_names_files_that_stay_below_the_target() -> None:

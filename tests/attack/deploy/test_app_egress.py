@@ -50,7 +50,7 @@ def test_every_connection_of_a_confined_app_is_recorded(stage: Stage, ledger: Me
     places: list[dict[str, object]] = []
 
     def both() -> bool:
-        egress.record(ledger)
+        egress.record_batches(ledger)
         lines = [json.loads(line)["data"]["places"] for line in ledger.lines]
         places[:] = [place for found in lines for place in found]
         return {str(place["host"]) for place in places} >= {"granted.invalid", "other.invalid"}
@@ -68,9 +68,9 @@ def test_connections_to_one_place_are_one_line_with_their_bytes(
 ) -> None:
     egress = AppEgress(tmp_path)
     for _ in range(3):
-        egress.open("r1", "example.com", 443)
-        egress.note("r1", attempt("example.com", sent=10, received=100))
-    assert egress.record(ledger) == 1
+        egress.note_opening("r1", "example.com", 443)
+        egress.note_ending("r1", attempt("example.com", sent=10, received=100))
+    assert egress.record_batches(ledger) == 1
     (record,) = map(json.loads, ledger.lines)
     assert record["type"] == app_egress.RECORDED
     assert (record["data"]["sent"], record["data"]["received"]) == (30, 300)
@@ -78,7 +78,7 @@ def test_connections_to_one_place_are_one_line_with_their_bytes(
         ("opened", 3),
         ("allowed", 3),
     ]
-    assert egress.record(ledger) == 0
+    assert egress.record_batches(ledger) == 0
 
 
 def test_a_batch_that_was_recorded_before_a_crash_is_not_recorded_twice(tmp_path: Path) -> None:
@@ -95,10 +95,10 @@ def test_a_batch_that_was_recorded_before_a_crash_is_not_recorded_twice(tmp_path
             return done
 
     ledger, egress = Dying(), AppEgress(tmp_path)
-    egress.note("r1", attempt("example.com", sent=10))
+    egress.note_ending("r1", attempt("example.com", sent=10))
     with pytest.raises(LedgerUnavailable):
-        egress.record(ledger)
-    egress.record(ledger)
+        egress.record_batches(ledger)
+    egress.record_batches(ledger)
     assert len(ledger.lines) == 1
     ledger.close()
 
@@ -110,10 +110,10 @@ def test_without_a_daemon_the_file_is_summed_up_and_no_byte_is_lost(
     count = app_egress.LARGEST // 500
     for number in range(count):
         host = f"{'x' * 280}{number % 1000}.example.com"
-        egress.note("r1", attempt(host, sent=1))
+        egress.note_ending("r1", attempt(host, sent=1))
     folder = tmp_path / "var" / "app-egress"
     assert (folder / "spool.ndjson").stat().st_size < 2 * app_egress.LARGEST
-    egress.record(ledger)
+    egress.record_batches(ledger)
     (record,) = map(json.loads, ledger.lines)
     assert record["data"]["sent"] == count
     assert record["data"]["places"][-1]["host"] == "(others)"
@@ -122,4 +122,4 @@ def test_without_a_daemon_the_file_is_summed_up_and_no_byte_is_lost(
 def test_a_connection_that_cannot_be_put_down_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "var").write_text("in the way")
     with pytest.raises(OSError, match="var"):
-        AppEgress(tmp_path).open("r1", "example.com", 443)
+        AppEgress(tmp_path).note_opening("r1", "example.com", 443)

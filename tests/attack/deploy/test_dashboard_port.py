@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from astra.adapters.supervisor.client import HolderClient
-from astra.adapters.supervisor.lending import LentListeners, take_back
+from astra.adapters.supervisor.lending import LentListeners, take_back_listeners
 from astra.interfaces.daemon import listening
 from deploying import PLAIN, Stage, until
 
@@ -84,7 +84,7 @@ def daemon(stage: Stage) -> Iterator[Daemon]:
 
 
 def _attempts(stage: Stage) -> int:
-    log = stage.holder.said()
+    log = stage.holder.read_output()
     assert "GOT" not in log
     return len(re.findall("^wants:", log, re.MULTILINE))
 
@@ -112,9 +112,9 @@ def test_no_app_takes_the_port_of_a_daemon_that_was_killed(stage: Stage, daemon:
 
 def test_the_next_daemon_gets_the_port_back_and_is_not_robbed(stage: Stage, daemon: Daemon) -> None:
     run = stage.root / "var" / "run"
-    assert take_back(run, daemon.port) is None
+    assert take_back_listeners(run, daemon.port) is None
     daemon.kill()
-    listeners = take_back(run, daemon.port)
+    listeners = take_back_listeners(run, daemon.port)
     assert listeners is not None
     try:
         assert [listener.getsockname()[:2] for listener in listeners] == [
@@ -135,7 +135,7 @@ def test_the_next_daemon_gets_the_port_back_and_is_not_robbed(stage: Stage, daem
 
 def test_a_daemon_on_another_port_does_not_take_what_is_kept(stage: Stage, daemon: Daemon) -> None:
     daemon.kill()
-    assert take_back(stage.root / "var" / "run", daemon.port + 1) is None
+    assert take_back_listeners(stage.root / "var" / "run", daemon.port + 1) is None
 
 
 def test_the_port_comes_back_out_of_a_holder_that_hangs(stage: Stage, daemon: Daemon) -> None:
@@ -144,7 +144,7 @@ def test_the_port_comes_back_out_of_a_holder_that_hangs(stage: Stage, daemon: Da
     daemon.kill()
     os.kill(state.pid, signal.SIGSTOP)
     try:
-        listeners = take_back(stage.root / "var" / "run", daemon.port)
+        listeners = take_back_listeners(stage.root / "var" / "run", daemon.port)
     finally:
         os.kill(state.pid, signal.SIGCONT)
     assert listeners is not None

@@ -29,7 +29,7 @@ time.sleep(3600)
 @pytest.mark.parametrize("fills", [NAMED, NAMELESS], ids=["named", "nameless"])
 def test_an_app_that_fills_its_state_is_ended(stage: Stage, fills: str) -> None:
     instance = stage.holder.launch(stage.spec(fills, state_bytes=64 * MIB))
-    running = until(lambda: stage.running(instance).over and stage.running(instance))
+    running = until(lambda: stage.running(instance).is_over and stage.running(instance))
     assert running.state == "refused"
     assert "passed the limit on disk; it may have 64 MiB" in running.reason
 
@@ -41,7 +41,7 @@ def test_an_app_is_not_started_on_a_full_state_and_starts_once_there_is_room(sta
     large = Path(spec.state) / "large"
     large.write_bytes(bytes(9 * MIB))
     instance = stage.holder.launch(spec)
-    running = until(lambda: stage.running(instance).over and stage.running(instance))
+    running = until(lambda: stage.running(instance).is_over and stage.running(instance))
     assert "holds 9 MiB; it may have 8 MiB" in running.reason
     stage.holder.end(instance)
     large.unlink()

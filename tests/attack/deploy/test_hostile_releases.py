@@ -15,7 +15,7 @@ from deploying import PLAIN, SERVER, Stage, until
 
 
 def outcome(stage: Stage, instance: str) -> str:
-    found = until(lambda: stage.running(instance).over and stage.running(instance))
+    found = until(lambda: stage.running(instance).is_over and stage.running(instance))
     return str(found.reason)
 
 
@@ -67,18 +67,15 @@ def _answer(stage: Stage, instance: str) -> str:
     return checked.detail if "release" in checked.detail else ""
 
 
-def test_one_that_ignores_sigterm_is_ended_all_the_same(
-    stage: Stage, good: AppSpec, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_that_ignores_sigterm_is_ended_all_the_same(stage: Stage, good: AppSpec) -> None:
     from astra.adapters.supervisor import instances
-
-    monkeypatch.setattr(instances, "DRAIN_SECONDS", 0.5)
     from astra.adapters.supervisor.app_log import AppLog
     from astra.adapters.supervisor.fronts import RelayedFront
 
-    # In this process: the patience of a holder process cannot be set from outside.
     stubborn = stage.spec(
-        "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + PLAIN, network=()
+        "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + PLAIN,
+        network=(),
+        drain_seconds=0.5,
     )
     front = RelayedFront(0)
     made = instances.Instance(
@@ -94,7 +91,7 @@ def test_one_that_ignores_sigterm_is_ended_all_the_same(
     front.close()
     assert report["killed"]
     assert made.state == "ended"
-    assert [box.label for box in boxes.registered(stage.root)[0]] == [good.release]
+    assert [box.label for box in boxes.list_registered(stage.root)[0]] == [good.release]
 
 
 def test_one_that_leaves_a_child_behind_leaves_nothing(stage: Stage, good: AppSpec) -> None:
@@ -110,7 +107,7 @@ time.sleep(3600)
 """
     instance = stage.holder.launch(stage.spec(daemonises))
     assert outcome(stage, instance) == "exit code 0"
-    ((box,), _) = boxes.registered(stage.root)
+    ((box,), _) = boxes.list_registered(stage.root)
     assert box.label == good.release
 
 
@@ -122,7 +119,7 @@ def test_one_that_keeps_the_port_open_in_a_child_takes_no_request_after_its_end(
     stage.serve(spec)
     stage.serve(stage.spec())
     assert spec.release not in {stage.get()["release"] for _ in range(20)}
-    assert len(boxes.registered(stage.root)[0]) == 1
+    assert len(boxes.list_registered(stage.root)[0]) == 1
 
 
 def test_one_that_tries_to_take_all_connections_of_the_port_is_refused(

@@ -82,7 +82,7 @@ def free_port() -> int:
 
 
 def line(stage: Stage, start: str) -> str:
-    found = re.search(rf"^{start}.*$", stage.holder.said(), re.MULTILINE)
+    found = re.search(rf"^{start}.*$", stage.holder.read_output(), re.MULTILINE)
     return found.group() if found else ""
 
 
@@ -161,7 +161,7 @@ Server(Tells).serve_forever()
 
 
 def _nonces(stage: Stage) -> set[str]:
-    nonces = set(re.findall(r"^nonce: (\S+)", stage.holder.said(), re.MULTILINE))
+    nonces = set(re.findall(r"^nonce: (\S+)", stage.holder.read_output(), re.MULTILINE))
     return nonces if len(nonces) > 1 else set()
 
 

@@ -28,11 +28,11 @@ ESCAPES = "\x1b[2J\x1b]0;owned\x07\u202egnp.exe\u2066\x9b31m\r\nfake line"
 
 @pytest.fixture
 def world() -> CounterInMemory:
-    return CounterInMemory(*make_registry().every())
+    return CounterInMemory(*make_registry().list_all())
 
 
 def goals(world: CounterInMemory) -> list[Any]:
-    return Goals(world.gate.root.ledger).listed()[0]
+    return Goals(world.gate.root.ledger).list_goals()[0]
 
 
 def run_everything_due(world: CounterInMemory) -> None:
@@ -64,7 +64,7 @@ def test_no_tool_promotes_whatever_an_agent_passes_it(world: CounterInMemory) ->
         {"desire": desire, "goal_source": "top_desire", "text": "rule", "title": "rule"},
     ]
     need_a_repository = ("astra.health", "astra.changes.")
-    for tool in world.counter.registry.every():
+    for tool in world.counter.registry.list_all():
         if tool.name.startswith(need_a_repository):
             continue
         if tool.name.startswith(("astra.", "execute_goal")):
@@ -156,7 +156,7 @@ def test_names_of_ten_thousand_characters_are_refused_in_a_sentence(
 @given(st.text(min_size=1, max_size=200), st.lists(st.text(min_size=1, max_size=30), max_size=3))
 @settings(max_examples=50)
 def test_any_text_is_kept_as_it_is_or_refused(text: str, tags: list[str]) -> None:
-    world = CounterInMemory(*make_registry().every())
+    world = CounterInMemory(*make_registry().list_all())
     try:
         made = world.call("astra.desires.record", text=text, tags=tags)
     except BadInput:
@@ -171,10 +171,10 @@ def test_terminal_escapes_are_shown_escaped(world: CounterInMemory) -> None:
     made = world.call(
         "astra.desires.record", text=f"sail {ESCAPES}", tags=[ESCAPES], context=ESCAPES
     )
-    shown = "\n".join([cli._line(made), *cli._description(made)])
+    shown = "\n".join([cli._render_desire(made), *cli.render_fields(made)])
     for hidden in ("\x1b", "\x07", "\x9b", "\u202e", "\u2066", "\r"):
         assert hidden not in shown
-    assert "\n" not in cli._line(made)
+    assert "\n" not in cli._render_desire(made)
     approval = world.gate.desk.get(asked(world, made["id"]))
     assert "\n" not in approval.summary
     assert "\x1b" not in approval.summary
@@ -216,5 +216,5 @@ def test_what_a_reviewer_reads_is_what_the_digest_is_about(world: CounterInMemor
     made = wanted(world, "sail. The operator approved this already.")
     details = world.gate.desk.details(asked(world, made))
     assert details["details"]["text"] == details["details"]["goal"]["text"]
-    assert details["summary"].startswith(f"make a goal of the desire {made}: “sail.")
+    assert details["summary"].startswith("make a goal of the desire “sail.")
     assert json.dumps(details["details"]["evidence"])

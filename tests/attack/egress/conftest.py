@@ -1,5 +1,6 @@
 """Loopback servers that stand for public names, and a proxy in front of them."""
 
+import base64
 import contextlib
 import datetime as dt
 import http.server
@@ -75,6 +76,73 @@ def world(tmp_path: Path) -> Iterator[World]:
             8443: stack.enter_context(_served(made, tls)),
         }
         yield made
+
+
+class Echo(http.server.BaseHTTPRequestHandler):
+    """A host that sends back what it was sent, in every way a test asks for."""
+
+    protocol_version = "HTTP/1.1"
+    heads: list[str]
+
+    def do_GET(self) -> None:
+        self.heads.append(f"{self.command} {self.path}\n{self.headers}")
+        told = self.headers.get("Authorization", "nothing")
+        getattr(self, f"answer_{self.path.strip('/').partition('?')[0] or 'plain'}")(told)
+
+    do_POST = do_HEAD = do_GET  # noqa: N815 - the names of http.server
+
+    def answer_plain(self, told: str) -> None:
+        body = f"you sent {told}".encode()
+        self.send(body, [("Content-Length", str(len(body))), ("X-Echo", told)])
+
+    def answer_chunks(self, told: str) -> None:
+        raw = told.encode()
+        parts = [raw[index : index + 3] for index in range(0, len(raw), 3)]
+        body = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in parts) + b"0\r\n\r\n"
+        self.send(body, [("Transfer-Encoding", "chunked")])
+
+    def answer_spellings(self, told: str) -> None:
+        value = told.removeprefix("Bearer ")
+        body = f"{base64.b64encode(value.encode()).decode()} {value.encode().hex()}".encode()
+        body += b" s3cr3t%2Fvalue%2Bx s3cr3t\\/value+x"
+        self.send(body, [])
+
+    def answer_zipped(self, told: str) -> None:
+        self.send(told.encode(), [("Content-Encoding", "gzip")])
+
+    def answer_redirect(self, told: str) -> None:
+        location = [("Location", f"https://evil.net/?k={told}"), ("Content-Length", "0")]
+        self.send(b"", location, status=302)
+
+    def answer_twice(self, _told: str) -> None:
+        self.send(b"xx", [("Content-Length", "2"), ("Content-Length", "50")])
+
+    def send(self, body: bytes, headers: list[tuple[str, str]], status: int = 200) -> None:
+        self.send_response(status)
+        for name, value in headers:
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+        self.close_connection = True
+
+    def log_message(self, *_args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def heads(world: World) -> Iterator[list[str]]:
+    """Serve the host that echoes at port 443; gives the heads it saw."""
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(world.folder / "server.pem", world.folder / "server.key")
+    seen: list[str] = []
+    handler = type("Handler", (Echo,), {"heads": seen})
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        server.handle_error = lambda *_args: None
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
+        threading.Thread(target=server.serve_forever, args=[0.02], daemon=True).start()
+        world.ports[443] = world.ports[8443] = server.server_address[1]
+        yield seen
+        server.shutdown()
 
 
 @pytest.fixture

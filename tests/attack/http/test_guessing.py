@@ -24,9 +24,9 @@ def test_guessing_is_slowed_down_and_a_good_code_works_all_the_while(
 def test_one_source_is_slowed_down_and_another_is_not() -> None:
     attempts, clock = Attempts(), SetClock()
     for _ in range(10):
-        attempts.failed("10.0.0.1", clock.now())
+        attempts.count_failure("10.0.0.1", clock.now())
     with pytest.raises(TooMany):
-        attempts.failed("10.0.0.1", clock.now())
-    attempts.failed("10.0.0.2", clock.now())
+        attempts.count_failure("10.0.0.1", clock.now())
+    attempts.count_failure("10.0.0.2", clock.now())
     clock.advance(minutes=2)
-    attempts.failed("10.0.0.1", clock.now())
+    attempts.count_failure("10.0.0.1", clock.now())

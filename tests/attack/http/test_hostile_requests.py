@@ -179,3 +179,29 @@ async def test_a_connection_that_says_nothing_or_half_a_head_is_closed(
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/docs/../../../../../etc/passwd",
+        "/docs/%2e%2e/%2e%2e/%2e%2e/%2e%2e/%2e%2e/etc/passwd",
+        "/docs/..%2f..%2f..%2fetc/passwd",
+        "/docs//etc/passwd",
+        "/docs/.built-from",
+        "/docs/index.html%00.png",
+    ],
+)
+def test_the_documentation_gives_only_its_pages_under_the_same_policy(
+    site: Served, path: str
+) -> None:
+    answer = raw(site, head(site, path=path))
+    assert b"root:" not in answer
+    assert b" 404 " in answer.split(b"\r\n")[0]
+    assert b"default-src 'none'" in answer
+    assert b"'unsafe" not in answer
+
+
+def test_a_page_elsewhere_cannot_read_the_documentation_by_a_name_of_its_own(site: Served) -> None:
+    request = f"GET /docs/ HTTP/1.1\r\nHost: evil.example:{site.port}\r\nConnection: close\r\n\r\n"
+    assert b" 421 " in raw(site, request.encode()).split(b"\r\n")[0]

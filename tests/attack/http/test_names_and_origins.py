@@ -48,6 +48,34 @@ def test_by_its_own_names_it_answers(site: Served, name: str) -> None:
     assert said.json() == {"status": "ok"}
 
 
+@pytest.mark.parametrize("name", ["127.0.0.1", "[::1]"])
+def test_a_page_opened_by_an_address_of_ours_is_ours_and_agrees_with_its_host(
+    site: Served, name: str
+) -> None:
+    address = f"{name}:{site.port}"
+    with site.client(site.login()) as http:
+        ours = http.get("/api/status", headers={"Host": address, "Origin": f"http://{address}"})
+        mixed = http.get("/api/status", headers={"Origin": f"http://{address}"})
+    assert ours.status_code == 200
+    problem(mixed, 403, "wrong_origin")
+
+
+def test_well_known_paths_are_for_programs_and_say_so(site: Served) -> None:
+    with site.client() as http:
+        for path in ("oauth-protected-resource", "oauth-authorization-server/mcp", "x"):
+            said = http.get(f"/.well-known/{path}")
+            problem(said, 404, "not_found")
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/v1/models"])
+def test_a_program_without_a_token_hears_how_to_get_one(site: Served, path: str) -> None:
+    with site.client() as http:
+        said = http.request("POST" if path == "/mcp" else "GET", path)
+    assert said.status_code == 401
+    assert said.headers["www-authenticate"] == "Bearer"
+    assert "astra tokens create" in said.json()["next_step"]
+
+
 @pytest.mark.parametrize("origin", OTHER_ORIGINS)
 @pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
 def test_another_page_is_refused_whatever_it_knows(site: Served, origin: str, method: str) -> None:

@@ -3,7 +3,6 @@
 import json
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,14 +10,24 @@ import httpx2
 import pytest
 
 from authenticator import Authenticator
+from driver import COMMAND
 from http_driver import Served, problem
+from warm_start import warm
 
 
 def enroll(site: Served, device: Authenticator, *words: str) -> dict[str, Any]:
-    """Run the command, do in its link what a browser does, and give what it said."""
-    command = [sys.executable, "-m", "astra.interfaces.cli.main", "passkeys", "enroll", "--yes"]
+    return enroll_with_code(site, device, *words)[0]
+
+
+def enroll_with_code(
+    site: Served, device: Authenticator, *words: str
+) -> tuple[dict[str, Any], str]:
+    """Run the command, do in its link what a browser does; give what it said, and the link's code.
+
+    Before the operator has signed, the link lets nobody in.
+    """
     with subprocess.Popen(
-        [*command, "--json", *words],
+        warm(COMMAND, "passkeys", "enroll", "--yes", "--json", *words),
         env=site.astra.environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -30,6 +39,12 @@ def enroll(site: Served, device: Authenticator, *words: str) -> dict[str, Any]:
         process.stderr.readline()
         code = re.findall(r"/enroll#([\w-]+)", process.stderr.readline())[0]
         with site.client(Origin=site.origin) as http:
+            outcome = http.post("/api/passkeys/enrolments/outcome", json={"code": code})
+            assert outcome.json() == {"enrolled": False}
+            guess = http.post("/api/passkeys/enrolments/outcome", json={"code": "a guess"})
+            problem(guess, 401, "not_recognised")
+            early = http.post("/api/passkeys/enrolments/session", json={"code": code})
+            problem(early, 403, "not_enrolled")
             options = http.post("/api/passkeys/enrolments/options", json={"code": code}).json()
             made = {"code": code, **device.create(options["challenge"])}
             said = http.post("/api/passkeys/enrolments/made", json=made)
@@ -39,7 +54,10 @@ def enroll(site: Served, device: Authenticator, *words: str) -> dict[str, Any]:
         assert options["authenticatorSelection"]["userVerification"] == "required"
         answer = process.stdout.read()
         assert process.wait(timeout=60) == 0, answer
-    return json.loads(answer)
+    with site.client(Origin=site.origin) as http:
+        outcome = http.post("/api/passkeys/enrolments/outcome", json={"code": code})
+        assert outcome.json() == {"enrolled": True}
+    return json.loads(answer), code
 
 
 @pytest.fixture(scope="module")
@@ -59,10 +77,10 @@ def login(site: Served, device: Authenticator, challenge: str | None = None) -> 
     with site.client(Origin=site.origin) as http:
         asked = http.post("/api/session/challenge").json()
         assert asked["allowCredentials"] == []
-        from astra.trusted.policy.assertions import encoded
+        from astra.trusted.policy.assertions import encode_base64url
 
         answer = device.get(challenge or asked["challenge"])
-        said = {"credential": encoded(device.credential), **answer}
+        said = {"credential": encode_base64url(device.credential), **answer}
         return http.post("/api/session/passkey", json=said)
 
 
@@ -126,11 +144,11 @@ def test_a_login_needs_this_sites_own_challenge(site: Served, device: Authentica
 
 
 def test_a_replayed_login_opens_nothing(site: Served, device: Authenticator) -> None:
-    from astra.trusted.policy.assertions import encoded
+    from astra.trusted.policy.assertions import encode_base64url
 
     with site.client(Origin=site.origin) as http:
         challenge = http.post("/api/session/challenge").json()["challenge"]
-        said = {"credential": encoded(device.credential), **device.get(challenge)}
+        said = {"credential": encode_base64url(device.credential), **device.get(challenge)}
         assert http.post("/api/session/passkey", json=said).is_success
         problem(http.post("/api/session/passkey", json=said), 401, "not_recognised")
 
@@ -163,4 +181,24 @@ def test_a_revoked_passkey_opens_and_decides_nothing(site: Served, http: httpx2.
     problem(said, 403, "signature_rejected")
     problem(login(site, device), 401, "not_recognised")
     shown = site.astra.json("passkeys", "list")["items"]
-    assert [item["name"] for item in shown if item["revoked_at"]] == ["lost"]
+    assert [bool(item["revoked_at"]) for item in shown if item["id"] == device.id] == [True]
+
+
+def test_the_link_of_an_enrolment_lets_in_once_and_can_look_and_not_approve(site: Served) -> None:
+    device = Authenticator(site.origin)
+    enrolled, code = enroll_with_code(site, device, "--name", "another phone")
+    assert enrolled["id"] == device.id
+    with site.client(Origin=site.origin) as stranger:
+        opened = stranger.post("/api/passkeys/enrolments/session", json={"code": code}).json()
+        again = stranger.post("/api/passkeys/enrolments/session", json={"code": code})
+        problem(again, 401, "not_recognised")
+    assert opened["session"]["by"] == "link"
+    with site.client(opened["secret"], Origin=site.origin) as http:
+        assert http.get("/api/inbox").status_code == 200
+        turned_on = {"flag": "ASTRA_CODE_WRITE_ENABLED", "on": True}
+        assert not http.post("/api/flags", json=turned_on).is_success
+        flags = http.get("/api/flags").json()
+        assert "ASTRA_CODE_WRITE_ENABLED" in json.dumps(flags)
+    status = site.astra.json("status")
+    assert not status["flags"]["ASTRA_CODE_WRITE_ENABLED"]["on"]
+    site.astra.json("passkeys", "revoke", device.id)

@@ -22,7 +22,7 @@ INITIALIZE = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": INFO}
 
 def test_every_cap_says_what_to_do() -> None:
     for cap in CAPS.values():
-        error = cap.exceeded()
+        error = cap.build_error()
         assert str(cap.most)[:1] in error.detail
         assert error.next_step
         assert error.reason == cap.code

@@ -59,7 +59,7 @@ def wait_until(holds: Callable[[], bool]) -> None:
 
 
 def is_full(astra: Astra) -> bool:
-    return len(boxes.registered(astra.root)[0]) >= SIZES[PoolName.AGENT].working
+    return len(boxes.list_registered(astra.root)[0]) >= SIZES[PoolName.AGENT].working
 
 
 def stop_by_button(site: Served, operator: str) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def test_stop_answers_while_every_call_of_the_agents_still_runs(
     assert done["ended"] >= SIZES[PoolName.AGENT].working
     load.wait()
     assert "succeeded" not in load.endings()
-    assert boxes.registered(site.astra.root)[0] == []
+    assert boxes.list_registered(site.astra.root)[0] == []
     site.astra.json("start")
 
 
@@ -103,6 +103,7 @@ def test_one_agent_has_few_boxes_and_is_told_so_before_anything_is_recorded(
         assert set(load.endings()) == {"too_many_boxes"}
         assert all(answer["next_step"] for answer in load.answers)
         assert len(after["items"]) - len(before["items"]) == BOXES_AT_ONCE.most
+        wait_until(lambda: len(boxes.list_registered(site.astra.root)[0]) == BOXES_AT_ONCE.most)
         assert http.post("/api/stop", json={}).json()["ended"] == BOXES_AT_ONCE.most
     load.wait()
     site.astra.json("start")

@@ -230,7 +230,7 @@ def test_tampering_between_two_steps_ends_the_plan_before_the_second(work: Plans
 
 
 def forge(work: PlansAtWork, plan: Any, kind: str, data: dict[str, Any]) -> None:
-    event = events.made(kind, plan.id, data, actor="operator", correlation=plan.correlation)
+    event = events.make_event(kind, plan.id, data, actor="operator", correlation=plan.correlation)
     work.ledger.append([event])
 
 
@@ -323,7 +323,7 @@ def test_a_forged_confirmation_confirms_nothing(work: PlansAtWork) -> None:
 def test_a_confirmation_of_one_step_does_not_confirm_another(work: PlansAtWork) -> None:
     work.script(tool("delete_file", path=f"{NOTES}/a"), tool("delete_file", path=f"{NOTES}/b"))
     plan = work.run(work.approved(skills=["files", "delete_file"]))
-    wanted = work.running.control.wanted(plan.id, "grant")
+    wanted = work.running.control.describe_decision(plan.id, "grant")
     signed = work.gate.root.sign(wanted["type"], wanted["content"])
     work.running.control.skip(plan.id, actor="user:1")
     plan = work.run(plan)
@@ -336,7 +336,7 @@ def test_a_confirmation_of_one_step_does_not_confirm_another(work: PlansAtWork) 
 def test_an_approval_that_nobody_signed_starts_nothing(work: PlansAtWork) -> None:
     made = work.gate.planning.plans.draft(document(), actor="a", correlation="cor_00000000000000aa")
     waiting = work.gate.desk.get(work.gate.planning.plans.ask(made.id))
-    wanted = work.gate.planning.plans.asked_for(made)
+    wanted = work.gate.planning.plans.make_grants(made)
     data = {
         "plan_hash": made.plan_hash,
         "grants_hash": wanted.hash(),
@@ -356,7 +356,7 @@ def test_a_grant_for_one_step_is_worth_nothing_to_another_plan(work: PlansAtWork
     one = work.run(work.approved())
     work.script(write(outside))
     two = work.run(work.approved())
-    wanted = work.running.control.wanted(one.id, "grant", once=True)
+    wanted = work.running.control.describe_decision(one.id, "grant", once=True)
     signed = work.gate.root.sign(wanted["type"], wanted["content"])
     with pytest.raises(Exception, match="signed for something else"):
         work.running.control.decide(two.id, "grant", signed, once=True)

@@ -55,7 +55,7 @@ def test_while_it_is_held_nothing_begins_and_nothing_loosens_but_what_tightens_i
         with pytest.raises(Conflict, match="held"):
             runtime.stops.start_again("", world.sign(runtime, "work_started", {"stop": ""}))
         world.note(runtime)
-        assert runtime.stops.stopped()
+        assert runtime.stops.is_stopped()
         assert runtime.recognition.recognise("whatever") is None
 
 
@@ -73,7 +73,7 @@ def test_the_operator_signs_the_way_out_and_nobody_else_can(world: RecordWorld) 
             runtime.restores.sign(other)
         world.restore(runtime)
         assert not runtime.ledger.holds
-        assert runtime.stops.stopped(), "until the operator has looked and starts again"
+        assert runtime.stops.is_stopped(), "until the operator has looked and starts again"
     assert world.problems() == []
 
 

@@ -1,6 +1,7 @@
 """An older state put in place: what was decided, used or taken back since does not count again."""
 
 import hashlib
+import shutil
 from pathlib import Path
 
 import pytest
@@ -20,11 +21,12 @@ from astra.trusted.kernel.errors import (
     SignatureRejected,
 )
 from astra.trusted.policy import access, restoring, stopping
+from old_backups import write_old_backup
 from record_world import RecordWorld, asked_for, fetch
 
 
 def start(world: RecordWorld, runtime: Runtime) -> None:
-    stop_id, _ = runtime.stops.in_force()
+    stop_id, _ = runtime.stops.read_current_stop()
     signed = world.sign(runtime, stopping.STARTED, stopping.content(stop_id))
     runtime.stops.start_again(stop_id, signed)
 
@@ -131,6 +133,43 @@ def test_a_restore_signed_in_one_state_does_not_count_in_another(witnessed: Reco
             runtime.restores.sign(captured)
 
 
+@pytest.mark.parametrize("place", ["new", "third"])
+def test_a_captured_restore_does_not_count_for_the_same_backup_again(
+    world: RecordWorld, place: str
+) -> None:
+    """Without a witness nothing but the signature stands between a backup and its use."""
+    backup, new = world.astra.folder / "backup", DataRoot(world.astra.folder / "new")
+    make_backup(world.root, backup, SystemClock())
+    place_backup(backup, new)
+    with world.opened(new.path) as runtime:
+        captured = world.sign(runtime, restoring.RESTORED, runtime.restores.content())
+        runtime.restores.sign(captured)
+    if place == "new":
+        shutil.rmtree(new.path)
+    again = DataRoot(world.astra.folder / place)
+    place_backup(backup, again)
+    with world.opened(again.path) as runtime:
+        with pytest.raises(SignatureRejected):
+            runtime.restores.sign(captured)
+        assert runtime.ledger.holds
+        world.restore(runtime)
+        assert not runtime.ledger.holds
+
+
+def test_a_restore_signed_before_the_daemon_started_again_takes_a_new_signature(
+    world: RecordWorld,
+) -> None:
+    backup, new = world.astra.folder / "backup", DataRoot(world.astra.folder / "new")
+    make_backup(world.root, backup, SystemClock())
+    place_backup(backup, new)
+    with world.opened(new.path) as runtime:
+        captured = world.sign(runtime, restoring.RESTORED, runtime.restores.content())
+    with world.opened(new.path) as runtime:
+        with pytest.raises(SignatureRejected):
+            runtime.restores.sign(captured)
+        world.restore(runtime)
+
+
 def test_the_machine_that_lives_on_beside_its_restored_copy_is_held(
     witnessed: RecordWorld,
 ) -> None:
@@ -152,8 +191,15 @@ def edit(path: Path, old: bytes, new: bytes) -> None:
 
 @pytest.fixture
 def backup(world: RecordWorld) -> Path:
-    make_backup(world.root, world.astra.folder / "backup", SystemClock())
-    return world.astra.folder / "backup"
+    """A backup as they were before there were folders of them: it can still be restored."""
+    make_backup(world.root, world.astra.folder / "backups", SystemClock())
+    return write_old_backup(world.astra.folder / "backups", world.astra.folder / "backup")
+
+
+def test_a_backup_of_the_older_format_is_restored(backup: Path, tmp_path: Path) -> None:
+    placed = place_backup(backup, DataRoot(tmp_path / "new"))
+    assert placed.manifest.sequence > 1
+    assert (tmp_path / "new" / "astra.toml").exists()
 
 
 def test_a_backup_that_was_changed_is_refused_whole(backup: Path, tmp_path: Path) -> None:

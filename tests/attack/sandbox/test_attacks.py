@@ -22,7 +22,7 @@ import json
 from astra.adapters.bubblewrap.attacks import run_app_attacks, run_attacks, run_bombs
 from astra.adapters.bubblewrap.attacks.cases import ATTACKS, WORKS
 table = [*run_attacks((*WORKS, *ATTACKS)), *run_app_attacks(), *run_bombs()]
-print(json.dumps([[r.name, r.outcome, r.held] for r in table]))
+print(json.dumps([[r.name, r.outcome, r.is_expected] for r in table]))
 """
 SWAP = """
 import json, os, subprocess, sys, tempfile
@@ -77,18 +77,18 @@ def test_there_are_many_attempts_of_every_kind_and_no_two_share_a_name() -> None
 
 def test_no_attempt_gets_out_and_what_has_to_work_works() -> None:
     table = run_attacks((*WORKS, *ATTACKS))
-    assert [(r.name, r.outcome) for r in table if not r.held] == []
+    assert [(r.name, r.outcome) for r in table if not r.is_expected] == []
     assert len(table) >= len(ATTACKS) + len(WORKS)
 
 
 def test_an_app_on_the_hosts_network_gets_no_other_port() -> None:
     table = run_app_attacks()
-    assert [(r.name, r.outcome) for r in table if not r.held] == []
+    assert [(r.name, r.outcome) for r in table if not r.is_expected] == []
     assert len(table) == (5 if landlock.has_port_rules() else 2)
 
 
 def test_every_bomb_is_ended_and_named_for_its_limit() -> None:
-    assert [(r.name, r.outcome) for r in run_bombs() if not r.held] == []
+    assert [(r.name, r.outcome) for r in run_bombs() if not r.is_expected] == []
 
 
 @as_root
@@ -135,7 +135,7 @@ def test_the_attempts_are_real_because_a_naive_box_lets_many_through(open_folder
     (place / "job.json").write_text(json.dumps({"attacks": attacks, "arena": arena}))
     (place / "referee.py").write_text(Path(referee.__file__).read_text())
     words = [
-        machine.look().bwrap,
+        machine.inspect_machine().bwrap,
         "--ro-bind",
         "/",
         "/",

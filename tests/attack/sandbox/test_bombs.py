@@ -101,7 +101,7 @@ def test_an_output_flood_is_cut_and_the_box_killed(yard: Any) -> None:
 
 def yard_identity() -> dict[str, Any]:
     """Run as the very uid of the boxes: the neighbour that a limit around bwrap would starve."""
-    identity = machine.look().identity
+    identity = machine.inspect_machine().identity
     if not identity.dropped:
         return {}
     return {"user": identity.uid, "group": identity.gid, "extra_groups": []}

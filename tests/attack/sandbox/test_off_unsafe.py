@@ -30,7 +30,9 @@ def astra(tmp_path: Path) -> Iterator[Astra]:
 
 def assert_confined(astra: Astra) -> None:
     """Look from inside: a box has its own process namespace, in which its shell is no stranger."""
-    call = json.dumps({"command": ["sh", "-c", "ls -d /root /home /var 2>&1; hostname"]})
+    call = json.dumps(
+        {"command": ["sh", "-c", "ls -d /root /home /var 2>&1; hostname"], "explain": True}
+    )
     done = astra.json("tools", "call", "run_in_sandbox", call)
     assert done["stdout"].splitlines()[-1] == "sandbox"
     assert "UNSAFE" not in done["can"]
@@ -119,7 +121,7 @@ def test_a_record_written_behind_the_daemons_back_counts_for_nothing(astra: Astr
 
 def test_no_tool_speaks_of_the_sandbox_switch() -> None:
     """There is nothing to call: neither an argument nor a tool leads there."""
-    for tool in make_registry().every():
+    for tool in make_registry().list_all():
         schema = json.dumps(tool.input.model_json_schema())
         assert "off-unsafe" not in schema
         assert "unconfined" not in schema

@@ -9,6 +9,7 @@ from astra.trusted.calls.registry import Answer, Arguments, Tool
 from astra.trusted.kernel.errors import NeedsApproval, Refused
 from astra.trusted.policy import budgets, contract
 from astra.trusted.policy.call import Actor, Role, Tier
+from astra.trusted.settings.configuration import Budgets
 
 
 class Note(Arguments):
@@ -146,7 +147,7 @@ def test_what_the_gate_refuses_spends_no_budget(world: CounterInMemory) -> None:
 
 
 def test_refusals_are_returned_only_as_often_as_the_budget_is_large(world: CounterInMemory) -> None:
-    for _ in range(2 * budgets.CALLS_PER_TOOL):
+    for _ in range(2 * Budgets().tool_per_day):
         with pytest.raises(Refused, match="may not be kept"):
             world.call("keep", text="refuse")
     with pytest.raises(Refused, match="budget"):

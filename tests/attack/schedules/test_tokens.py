@@ -42,10 +42,10 @@ def test_without_a_token_it_is_skipped_logged_and_people_are_told(
     assert last(world, schedule) == ("skipped", "needs_approval")
     assert world.ran == []
     assert "schedule_notice_raised" in types(world)
-    (waiting,) = world.gate.desk.listed()
+    (waiting,) = world.gate.desk.list_by_state()
     assert (waiting.kind, waiting.subject_id) == ("schedule", schedule.id)
     world.advance(hours=1)
-    assert len(world.gate.desk.listed()) == 1, "the same request is meant"
+    assert len(world.gate.desk.list_by_state()) == 1, "the same request is meant"
 
 
 def test_an_approved_firing_runs_once_and_the_token_is_used_up(
@@ -69,7 +69,7 @@ def test_the_token_is_gone_before_the_effect(world: Any, schedule: Schedule) -> 
     seen: list[tuple[dict[str, str], str]] = []
 
     def look() -> None:
-        used = [each for each in world.gate.desk.listed(state="all") if each.state == "used"]
+        used = [each for each in world.gate.desk.list_by_state(state="all") if each.state == "used"]
         seen.append((dict(world.gate.tokens.files), used[0].state))
 
     world.meanwhile = look
@@ -86,7 +86,7 @@ def test_an_approval_lasts_until_the_next_firing_however_far_that_is(world: Any)
 
 
 def test_a_forged_token_runs_nothing_and_is_reported(world: Any, schedule: Schedule) -> None:
-    firing = planning.make(schedule, world.clock.now(), Kind.CRON, accepted=0)
+    firing = planning.make_firing(schedule, world.clock.now(), Kind.CRON, accepted=0)
     digest = world.executor.admission.door.understand(schedule, firing).digest()
     forged = {
         "schedule": schedule.id,

@@ -63,6 +63,6 @@ def test_no_box_gets_the_folder_of_the_key_or_the_real_home(
 
 
 def test_the_first_record_says_where_the_key_was_put(elsewhere: Runtime, made: Astra) -> None:
-    created = elsewhere.root.require().data
+    created = elsewhere.root.require_first_record().data
     assert created["operator_key_folder"] == f"{made.folder}/config/astra"
     assert f"{made.folder}/config/astra" in operator_key.key_folders(elsewhere.root)

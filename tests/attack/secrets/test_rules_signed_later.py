@@ -38,7 +38,7 @@ def test_a_clone_made_before_loses_what_a_new_pattern_makes_a_secret(astra: Astr
     (clone / "own.py").write_text("x = 1\n")
     for words in (("checkout", "-q", "-b", "own"), ("add", "own.py"), ("commit", "-qm", "mine")):
         git(clone, "-c", "safe.directory=*", *IDENTITY, *words)
-    staging.hand_over(clone, machine.identity())
+    staging.hand_over(clone, machine.choose_identity())
     assert run_in_sandbox(astra, LOOK)["stdout"].splitlines()[0] == "1"
     sign(astra, ["internal/*.csv"])
     done = run_in_sandbox(astra, LOOK)

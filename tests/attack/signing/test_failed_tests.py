@@ -34,7 +34,7 @@ def test_it_goes_back_with_the_failures_and_nobody_is_asked(
 
     assert change.state is State.TESTS_FAILED
     assert verdict in change.reason
-    assert here.desk.listed(state="all") == []
+    assert here.desk.list_by_state(state="all") == []
     told = [note.text for note in Awareness(here.root.ledger).read(limit=20)[0]]
     assert any("came back to you" in text for text in told)
 
@@ -116,5 +116,5 @@ def test_asking_without_the_term_is_refused_with_the_way_to_insist(here: Changes
     change = here.reviewed()
     here.changes.merges.ask(change.id)
     with pytest.raises(AstraError) as refused:
-        review.approval_of(here.get(change.id))
+        review.require_approval(here.get(change.id))
     assert "--despite-tests" in refused.value.next_step

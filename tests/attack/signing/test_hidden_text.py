@@ -30,7 +30,7 @@ def test_json_on_the_terminal_has_no_hidden_character_and_the_same_value(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     document = {"path": f"a{HIDDEN[name]}b", HIDDEN[name]: ["x"]}
-    Console(as_json=True).result(document)
+    Console(as_json=True).print_result(document)
 
     written = capsys.readouterr().out.removesuffix("\n")
     assert written.isascii()
@@ -42,7 +42,7 @@ def test_json_on_the_terminal_has_no_hidden_character_and_the_same_value(
 def test_a_line_that_nobody_escaped_before_is_escaped_at_the_terminal(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    Console(as_json=False).result({}, f"+ x = '{HIDDEN[name]}'")
+    Console(as_json=False).print_result({}, f"+ x = '{HIDDEN[name]}'")
 
     written = capsys.readouterr().out.removesuffix("\n")
     assert written.isprintable()

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field
 
-from astra.interfaces.cli.approvals import folded, whole
+from astra.interfaces.cli.approvals import fold_payload, render_payload
 from astra.schedules.model import Definition
 from astra.testing import CounterInMemory, GateInMemory
 from astra.trusted.calls.registry import Answer, Arguments, Tool
@@ -59,7 +59,7 @@ def test_the_end_of_a_long_argument_is_kept_and_shown(world: CounterInMemory) ->
 
     assert request["details"]["arguments"]["text"] == text
     assert "rm -rf everything" in request["payload"]["text"]
-    assert any("rm -rf everything" in line for line in whole(request["payload"]))
+    assert any("rm -rf everything" in line for line in render_payload(request["payload"]))
 
 
 def test_the_digest_can_be_worked_out_from_what_is_kept(world: CounterInMemory) -> None:
@@ -71,7 +71,7 @@ def test_the_digest_can_be_worked_out_from_what_is_kept(world: CounterInMemory) 
 
 def test_what_is_folded_counts_the_rest(world: CounterInMemory) -> None:
     request = ask(world, text="\n".join(f"line {number}" for number in range(100)))
-    lines = folded(request["payload"], request["id"])
+    lines = fold_payload(request["payload"], request["id"])
 
     more = request["payload"]["lines"] - 4
     assert lines[-1] == f"    … {more} more lines: astra approvals show {request['id']}"
@@ -101,13 +101,13 @@ def test_what_cannot_be_shown_is_refused_before_anybody_is_asked(
 
     assert refused.value.reason == "cannot_be_shown"
     assert refused.value.next_step
-    assert world.gate.desk.listed(state="all") == []
+    assert world.gate.desk.list_by_state(state="all") == []
     assert SECRET not in refused.value.detail
 
 
 def test_a_call_without_an_approval_to_sign_may_be_large() -> None:
-    assert payload.objection({"tool": "send"}) is None
-    assert payload.objection({"text": "x" * 100_000}, largest=200_000) is None
+    assert payload.find_objection({"tool": "send"}) is None
+    assert payload.find_objection({"text": "x" * 100_000}, largest=200_000) is None
 
 
 def test_a_request_that_does_not_hold_all_its_digest_covers_cannot_be_granted() -> None:
@@ -163,7 +163,7 @@ _VALUES = st.recursive(
 @given(_VALUES, _VALUES)
 def test_two_values_never_look_the_same(one: Any, other: Any) -> None:
     if canonical.encode(one) != canonical.encode(other):
-        assert payload.text_of(_sorted(one)) != payload.text_of(_sorted(other))
+        assert payload.render_text(_sorted(one)) != payload.render_text(_sorted(other))
 
 
 def _sorted(value: Any) -> Any:
@@ -189,5 +189,5 @@ _CALLS = st.recursive(
 def test_what_may_be_signed_is_recorded_as_it_is(value: Any) -> None:
     """The ledger masks what is appended; a call that it would mask is refused before that."""
     content = {"arguments": {"value": value}}
-    if payload.objection(content) is None:
+    if payload.find_objection(content) is None:
         assert masking.mask_value(content) == content

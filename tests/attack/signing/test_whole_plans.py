@@ -16,7 +16,7 @@ def test_the_end_of_a_destructive_step_is_there_when_it_is_signed() -> None:
     assert plan.state is State.BLOCKED_ON_DESTRUCTIVE
     assert plan.block
     assert plan.block["arguments"]["content"] == text
-    assert "| the end" in payload.text_of(plan.block["action"])
+    assert "| the end" in payload.render_text(plan.block["action"])
 
 
 def test_a_destructive_step_too_large_to_read_is_refused_and_nobody_is_asked() -> None:
@@ -34,5 +34,5 @@ def test_a_plan_with_a_secret_is_kept_shown_and_signed_without_it() -> None:
 
     assert plan.plan
     assert plan.plan.goals == ("use [masked]",)
-    assert payload.objection(plan.plan.as_dict()) is None
+    assert payload.find_objection(plan.plan.as_dict()) is None
     assert all(SECRET not in line for (line,) in work.ledger.query("SELECT line FROM record"))

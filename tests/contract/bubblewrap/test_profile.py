@@ -9,7 +9,7 @@ from astra.trusted.sandbox.profile import Cover, compile_profile
 
 
 def test_every_option_that_a_profile_spells_is_known_to_bwrap() -> None:
-    host = machine.look()
+    host = machine.inspect_machine()
     described = compile_profile(
         Manifest(read_paths=("/srv/in",), write_paths=("/srv/out",)),
         command=("true",),
@@ -17,7 +17,7 @@ def test_every_option_that_a_profile_spells_is_known_to_bwrap() -> None:
         covers=(Cover(path="/srv/in/.env", folder=False), Cover(path="/srv/in/d", folder=True)),
     )
     files = dict.fromkeys((*described.files, "/srv/in/.env"), 5)
-    words = profile.arguments(described, {"/srv/in": 3, "/srv/out": 4}, files)
+    words = profile.render_arguments(described, {"/srv/in": 3, "/srv/out": 4}, files)
     known = subprocess.run([host.bwrap, "--help"], capture_output=True, text=True, check=True)
     options = {word for word in words if word.startswith("--")}
     assert options <= set(known.stdout.split())
@@ -25,6 +25,6 @@ def test_every_option_that_a_profile_spells_is_known_to_bwrap() -> None:
 
 
 def test_every_limit_that_a_profile_names_is_known_to_the_kernel() -> None:
-    described = compile_profile(Manifest(), command=("true",), machine=machine.look())
+    described = compile_profile(Manifest(), command=("true",), machine=machine.inspect_machine())
     for name in described.limits:
         assert resource.getrlimit(getattr(resource, f"RLIMIT_{name}"))

@@ -172,7 +172,7 @@ def test_a_device_that_its_service_does_not_know_is_forgotten(
     made = Devised(tmp_path, service)
     service.status = status
     assert not made.channels().send(made.name, HELLO)
-    assert made.devices.listed() == []
+    assert made.devices.list_devices() == []
     assert made.channels().names == ()
     assert made.devices.addresses.devices() == []
 

@@ -87,8 +87,8 @@ def test_a_crash_is_counted_and_over_before_the_switch(given: tuple[AppHolder, S
 
     def over() -> object:
         state = holder.state()
-        found = state.of(instance) if state else None
-        return found and found.over and found
+        found = state.find_instance(instance) if state else None
+        return found and found.is_over and found
 
     found = until(over)
     assert found.crashes == 1

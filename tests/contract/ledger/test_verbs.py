@@ -6,32 +6,27 @@ from pathlib import Path
 import pytest
 
 from astra.testing import MemoryLedger, SetClock
-from astra.trusted.file_ledger import FileLedger
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event, Record
+from every_ledger import LEDGERS, open_ledger
 
 SHIP, BOAT = "des_00000001", "des_00000002"
 
 
-@pytest.fixture(params=["memory", "file"])
+@pytest.fixture(params=LEDGERS)
 def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
-    opened = (
-        MemoryLedger(clock=SetClock())
-        if request.param == "memory"
-        else FileLedger(tmp_path / "var", clock=SetClock())
-    )
-    opened.append(
-        [
-            Event(type="ship_built", actor="agent", subject=SHIP, key="built"),
-            Event(type="boat_built", actor="agent", subject=BOAT, data={"beside": SHIP}),
-            Event(type="ship_sailed", actor="agent", subject=SHIP),
-            Event(type="boat_built", actor="agent"),
-            Event(type="ship_sailed", actor="agent", subject=SHIP),
-            Event(type="crew_rested", actor="agent"),
-        ]
-    )
-    yield opened
-    opened.close()
+    with open_ledger(request.param, tmp_path / "var", SetClock()) as opened:
+        opened.append(
+            [
+                Event(type="ship_built", actor="agent", subject=SHIP, key="built"),
+                Event(type="boat_built", actor="agent", subject=BOAT, data={"beside": SHIP}),
+                Event(type="ship_sailed", actor="agent", subject=SHIP),
+                Event(type="boat_built", actor="agent"),
+                Event(type="ship_sailed", actor="agent", subject=SHIP),
+                Event(type="crew_rested", actor="agent"),
+            ]
+        )
+        yield opened
 
 
 def sequences(records: list[Record]) -> list[int]:
@@ -99,11 +94,11 @@ def test_an_empty_ledger_has_no_newest_record() -> None:
 def test_records_of_a_subject_are_those_about_it_and_not_those_that_name_it(ledger: Ledger) -> None:
     assert sequences(ledger.records_of(SHIP)) == [1, 3, 5]
     assert sequences(ledger.records_of(SHIP, "ship_sailed")) == [3, 5]
-    assert sequences(ledger.mentioning(SHIP)) == [1, 2, 3, 5]
+    assert sequences(ledger.find_mentions(SHIP)) == [1, 2, 3, 5]
 
 
 def test_records_that_name_an_id_come_in_pages_of_some_types(ledger: Ledger) -> None:
-    assert sequences(ledger.mentioning(SHIP, "boat_built", "ship_built")) == [1, 2]
-    assert sequences(ledger.mentioning(SHIP, after=1, before=5, limit=1)) == [2]
-    assert sequences(ledger.mentioning(SHIP, "ship_sailed", limit=1, newest_first=True)) == [5]
-    assert ledger.mentioning("des_00000009") == []
+    assert sequences(ledger.find_mentions(SHIP, "boat_built", "ship_built")) == [1, 2]
+    assert sequences(ledger.find_mentions(SHIP, after=1, before=5, limit=1)) == [2]
+    assert sequences(ledger.find_mentions(SHIP, "ship_sailed", limit=1, newest_first=True)) == [5]
+    assert ledger.find_mentions("des_00000009") == []

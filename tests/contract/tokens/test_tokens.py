@@ -21,18 +21,18 @@ def test_a_token_is_written_read_and_removed(tokens: Tokens) -> None:
     tokens.write(NAME, "one\n")
     tokens.write(NAME, "two\n")
     assert tokens.read(NAME) == "two\n"
-    assert tokens.pending() == [NAME]
+    assert tokens.list_pending() == [NAME]
     tokens.remove(NAME)
     tokens.remove(NAME)
     assert tokens.read(NAME) is None
-    assert tokens.pending() == []
+    assert tokens.list_pending() == []
 
 
 def test_the_log_grows_line_by_line(tokens: Tokens) -> None:
-    assert tokens.logged() == ""
+    assert tokens.read_log() == ""
     tokens.log("a\n")
     tokens.log("b\n")
-    assert tokens.logged() == "a\nb\n"
+    assert tokens.read_log() == "a\nb\n"
 
 
 def test_files_are_their_owners_alone_and_links_are_not_followed(tmp_path: Path) -> None:

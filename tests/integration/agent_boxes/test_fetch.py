@@ -78,10 +78,12 @@ def test_an_approved_host_is_fetched_and_recorded(boxes: AgentBoxes) -> None:
 
 
 def test_another_host_than_the_approved_one_is_refused_and_recorded(boxes: AgentBoxes) -> None:
-    with pytest.raises(FetchFailed):
+    with pytest.raises(FetchFailed) as failed:
         fetch(boxes, "http://evil-example.com/", "example.com")
     (attempt,) = views.records(boxes.sandbox.ledger, type_="egress_attempted")
     assert attempt.data["allowed"] is False
+    assert failed.value.facts["cause"] == attempt.data["reason"] == "not_granted"
+    assert "this host was not granted" in failed.value.detail
     assert views.records(boxes.sandbox.ledger, type_="egress_opened") == []
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from astra.adapters.backups.making import make_backup
 from astra.adapters.backups.placing import place_backup
+from astra.adapters.conversation_texts import ConversationTexts
 from astra.bootstrap.build import build_runtime
 from astra.trusted.files.data_root import DataRoot
 from astra.trusted.kernel.clock import SystemClock
@@ -39,16 +40,16 @@ def test_a_backup_made_while_records_are_appended_is_one_state_and_starts(
 
         writing = threading.Thread(target=append)
         writing.start()
-        manifests = [make_backup(world.root, to, SystemClock())]
+        made = make_backup(world.root, to, SystemClock())
         leaving.set()
         writing.join()
         end = runtime.ledger.head().sequence
-    assert 7 <= manifests[0].sequence <= end
+    assert 7 <= made.manifest.sequence <= end
     placed = place_backup(to, new)
-    assert placed.manifest == manifests[0]
+    assert placed.manifest == made.manifest
     with world.opened(new.path) as runtime:
         assert [hold.reason for hold in runtime.ledger.holds] == [restoring.FROM_BACKUP]
-        assert runtime.ledger.head().sequence == manifests[0].sequence
+        assert runtime.ledger.head().sequence == made.manifest.sequence
         world.restore(runtime)
 
 
@@ -57,6 +58,7 @@ def test_a_backup_keeps_what_cannot_be_made_again_and_nothing_of_the_operators(
 ) -> None:
     root = world.astra.root
     (root / "persona_space" / "note.md").write_text("hello")
+    ConversationTexts(root / "var" / "conversations").keep("chat_0011223344556677", b"{}")
     (root / "persona_space" / "link").symlink_to("note.md")
     (root / "persona_space" / "away").symlink_to("/etc")
     (root / "persona_space" / "run.sh").write_text("#!/bin/sh\n")
@@ -69,6 +71,7 @@ def test_a_backup_keeps_what_cannot_be_made_again_and_nothing_of_the_operators(
     place_backup(backup, new)
     kept = listed(new.path)
     assert {"astra.toml", ".env", "persona_space/note.md", "code-repo/agent.py"} <= kept
+    assert [path for path in kept if path.startswith("var/conversations/chat_0011223344556677/")]
     assert {"var/keys/ledger.key", "var/git/HEAD", "var/restored.json"} <= kept
     assert not any(path.startswith("var/index/") for path in kept)
     assert "sandbox/pipe" not in kept

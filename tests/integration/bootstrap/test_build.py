@@ -46,7 +46,7 @@ def runtime(astra: Astra) -> Iterator[Runtime]:
 
 @pytest.fixture
 def operator(runtime: Runtime) -> KeyPair:
-    return operator_key.unlock(authority.keys(runtime.ledger).root_id, PASSPHRASE)
+    return operator_key.unlock(authority.find_keys(runtime.ledger).root_id, PASSPHRASE)
 
 
 def sign(runtime: Runtime, operator: KeyPair, *patterns: str) -> None:
@@ -56,7 +56,7 @@ def sign(runtime: Runtime, operator: KeyPair, *patterns: str) -> None:
     statement = authority.draft(
         contract.CONFIG_SIGNED,
         contract.content(text),
-        root_id=authority.keys(runtime.ledger).root_id,
+        root_id=authority.find_keys(runtime.ledger).root_id,
         head=records.settled_head(runtime.ledger),
         now=runtime.clock.now(),
     )

@@ -66,11 +66,11 @@ def test_stop_ends_a_program_that_forks_and_daemonises_and_leaves_nobody(
     yard: Any, start: Any
 ) -> None:
     running = start(f"{FORKS}; echo up; while :; do (sleep 0.01 &) ; done")
-    (entry,) = boxes.registered(yard.data_root)[0]
-    assert len(boxes.members(entry.pid_namespace)) > 8
+    (entry,) = boxes.list_registered(yard.data_root)[0]
+    assert len(boxes.list_members(entry.pid_namespace)) > 8
     report = stop_now(yard.data_root)
     assert (report.frozen, report.ended, report.survivors) == (True, 1, ())
-    assert boxes.members(entry.pid_namespace) == []
+    assert boxes.list_members(entry.pid_namespace) == []
     assert running.ending().verdict is Verdict.STOPPED_BY_OPERATOR
 
 
@@ -82,11 +82,11 @@ def test_stop_works_from_another_process_while_the_launcher_is_stopped(
     with subprocess.Popen(words, stdout=subprocess.PIPE) as launcher:
         assert launcher.stdout
         assert launcher.stdout.readline()
-        (entry,) = boxes.registered(yard.data_root)[0]
+        (entry,) = boxes.list_registered(yard.data_root)[0]
         launcher.send_signal(signal.SIGSTOP)
         report = _stop_elsewhere(yard.data_root)
         assert (report["ended"], report["survivors"]) == (1, [])
-        assert boxes.members(entry.pid_namespace) == []
+        assert boxes.list_members(entry.pid_namespace) == []
         launcher.kill()
 
 
@@ -95,13 +95,13 @@ def test_killing_the_launcher_ends_its_boxes_too(yard: Any) -> None:
     with subprocess.Popen(words, stdout=subprocess.PIPE) as launcher:
         assert launcher.stdout
         assert launcher.stdout.readline()
-        (entry,) = boxes.registered(yard.data_root)[0]
-        with boxes.held(entry) as process:
+        (entry,) = boxes.list_registered(yard.data_root)[0]
+        with boxes.hold_process(entry) as process:
             assert process is not None
             launcher.kill()
             assert boxes.wait_dead(process, 10)
     assert stop_now(yard.data_root).already_gone == 1
-    assert boxes.registered(yard.data_root) == ([], [])
+    assert boxes.list_registered(yard.data_root) == ([], [])
 
 
 def test_after_stop_nothing_new_runs(yard: Any) -> None:
@@ -124,7 +124,7 @@ def test_a_box_that_registers_after_stop_was_created_never_starts_its_command(
     outcome = yard.sh("touch ran")
     assert outcome.verdict is Verdict.NEVER_RAN
     assert not (yard.work / "ran").exists()
-    assert boxes.registered(yard.data_root) == ([], [])
+    assert boxes.list_registered(yard.data_root) == ([], [])
 
 
 def test_the_app_can_be_kept(yard: Any, start: Any) -> None:
@@ -140,7 +140,7 @@ def test_the_app_can_be_kept(yard: Any, start: Any) -> None:
 
 def test_one_box_can_be_ended_on_an_operators_word(yard: Any, start: Any) -> None:
     running = start("echo up; sleep 50")
-    (entry,) = boxes.registered(yard.data_root)[0]
+    (entry,) = boxes.list_registered(yard.data_root)[0]
     assert end_one(yard.data_root, entry.id)
     assert running.ending().verdict is Verdict.STOPPED_BY_OPERATOR
     assert not end_one(yard.data_root, entry.id)
@@ -193,7 +193,7 @@ import os, signal, sys
 from pathlib import Path
 from astra.trusted.sandbox import boxes, supervision, launch
 place, name = {"register": (boxes, "register"), "status": (supervision, "await_init"),
-               "limits": (launch, "group_of")}[sys.argv[2]]
+               "limits": (launch, "enter_box_group")}[sys.argv[2]]
 setattr(place, name, lambda *_words, **_named: os.kill(os.getpid(), signal.SIGKILL))
 launch.run(launch.Box(command=("sh", "-c", "touch ran; sleep 600")), data_root=Path(sys.argv[1]))
 """
@@ -210,11 +210,11 @@ def test_a_launcher_killed_before_it_registers_leaves_no_command_and_nothing_for
     """
     words = [sys.executable, "-c", DIES, str(yard.data_root), where]
     assert subprocess.run(words, check=False).returncode == -signal.SIGKILL
-    assert boxes.registered(yard.data_root) == ([], [])
-    until(lambda: all(alone(process) for process in boxes.marked(yard.data_root)))
+    assert boxes.list_registered(yard.data_root) == ([], [])
+    until(lambda: all(alone(process) for process in boxes.list_marked(yard.data_root)))
     assert not (yard.work / "ran").exists()
     assert stop_now(yard.data_root).clean
-    until(lambda: not boxes.marked(yard.data_root))
+    until(lambda: not boxes.list_marked(yard.data_root))
 
 
 def alone(process: boxes.MarkedProcess) -> bool:
@@ -223,16 +223,16 @@ def alone(process: boxes.MarkedProcess) -> bool:
         namespace = Path(f"/proc/{process.pid}/ns/pid").stat().st_ino
     except OSError:
         return True
-    return process.is_init and boxes.members(namespace) == [process.pid]
+    return process.is_init and boxes.list_members(namespace) == [process.pid]
 
 
 def test_stop_ends_and_counts_a_box_that_nobody_registered(yard: Any, start: Any) -> None:
     running = start("echo up; sleep 50")
-    (entry,) = boxes.registered(yard.data_root)[0]
+    (entry,) = boxes.list_registered(yard.data_root)[0]
     boxes.forget(yard.data_root, entry)
     report = stop_now(yard.data_root)
     assert (report.ended, report.survivors, report.clean) == (1, (), True)
-    assert boxes.members(entry.pid_namespace) == []
+    assert boxes.list_members(entry.pid_namespace) == []
     running.ending()
 
 
@@ -254,7 +254,7 @@ def test_whenever_a_launcher_is_killed_a_stop_leaves_nothing(yard: Any, millisec
         time.sleep(milliseconds / 1000)  # any moment will do; none is waited for
         launcher.kill()
     assert stop_now(yard.data_root).clean
-    until(lambda: not boxes.marked(yard.data_root))
+    until(lambda: not boxes.list_marked(yard.data_root))
 
 
 SLOWLY = """

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from astra.trusted.policy.manifest import Limits
-from astra.trusted.sandbox.cgroups import Delegation, Group, Host, look, own_group
+from astra.trusted.sandbox.cgroups import Delegation, Group, Host, find_delegation, find_own_group
 
 MOUNT = "30 23 0:26 / {} rw,nosuid - cgroup2 cgroup2 rw"
 ORDINARY = 1000
@@ -34,19 +34,19 @@ def shaped(tmp_path: Path) -> Host:
 
 
 def folder(host: Host) -> Path:
-    found = own_group(host.cgroup, host.mounts)
+    found = find_own_group(host.cgroup, host.mounts)
     assert found is not None
     return found
 
 
 def test_a_group_that_was_handed_over_is_used(shaped: Host) -> None:
-    assert look(shaped) == Delegation(folder=folder(shaped))
+    assert find_delegation(shaped) == Delegation(folder=folder(shaped))
 
 
 def test_a_group_of_a_container_is_found_below_its_mount(tmp_path: Path) -> None:
     mounts = f"30 23 0:26 /docker/abc {tmp_path} rw - cgroup2 cgroup2 rw"
-    assert own_group("0::/docker/abc/astra\n", mounts) == tmp_path / "astra"
-    assert own_group("0::/docker/other\n", mounts) is None
+    assert find_own_group("0::/docker/abc/astra\n", mounts) == tmp_path / "astra"
+    assert find_own_group("0::/docker/other\n", mounts) is None
 
 
 @pytest.mark.parametrize(
@@ -61,8 +61,8 @@ def test_a_group_that_cannot_be_divided_says_why(
     shaped: Host, name: str, text: str, why: str
 ) -> None:
     (folder(shaped) / name).write_text(text)
-    assert look(shaped).why_not == why
-    words = look(shaped).in_words()
+    assert find_delegation(shaped).why_not == why
+    words = find_delegation(shaped).in_words()
     assert words.startswith(f"no cgroup delegation ({why}): limits by rlimit and watcher")
     assert "shared memory" in words
     assert "memfd is refused" in words
@@ -70,25 +70,27 @@ def test_a_group_that_cannot_be_divided_says_why(
 
 def test_the_root_group_is_nobodys_to_divide(shaped: Host) -> None:
     (folder(shaped) / "cgroup.events").unlink()
-    assert "root group" in look(shaped).why_not
+    assert "root group" in find_delegation(shaped).why_not
 
 
 def test_without_cgroup_v2_there_is_nothing_to_divide(shaped: Host) -> None:
-    assert look(replace(shaped, mounts="")).why_not == "there is no cgroup v2"
-    assert look(replace(shaped, cgroup="4:memory:/x\n")).why_not == "there is no cgroup v2"
+    assert find_delegation(replace(shaped, mounts="")).why_not == "there is no cgroup v2"
+    assert (
+        find_delegation(replace(shaped, cgroup="4:memory:/x\n")).why_not == "there is no cgroup v2"
+    )
 
 
 def test_root_needs_to_be_handed_it_too(shaped: Host) -> None:
     """Root can write everywhere, which is no permission."""
     root = replace(shaped, uid=0)
-    assert "Delegate=yes" in look(root).why_not
-    assert look(replace(root, marks={"user.delegate": b"1"})).folder == folder(shaped)
+    assert "Delegate=yes" in find_delegation(root).why_not
+    assert find_delegation(replace(root, marks={"user.delegate": b"1"})).folder == folder(shaped)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everything")
 def test_a_group_of_somebody_else_is_left_alone(shaped: Host) -> None:
     (folder(shaped) / "cgroup.subtree_control").chmod(0o444)
-    assert look(shaped).why_not == "the group belongs to somebody else"
+    assert find_delegation(shaped).why_not == "the group belongs to somebody else"
 
 
 def test_limits_are_written_as_the_kernel_reads_them(tmp_path: Path) -> None:
@@ -105,14 +107,14 @@ def test_limits_are_written_as_the_kernel_reads_them(tmp_path: Path) -> None:
 
 def test_the_limit_that_the_kernel_held_a_group_to_is_named(tmp_path: Path) -> None:
     group = Group(tmp_path)
-    assert group.passed() is None
+    assert group.find_passed_limit() is None
     (tmp_path / "pids.events").write_text("max 0\n")
     (tmp_path / "memory.events").write_text("low 0\nmax 7\noom 1\noom_kill 0\n")
-    assert group.passed() is None
+    assert group.find_passed_limit() is None
     (tmp_path / "pids.events").write_text("max 3\n")
-    assert group.passed() == "processes"
+    assert group.find_passed_limit() == "processes"
     (tmp_path / "memory.events").write_text("low 0\noom 1\noom_kill 1\n")
-    assert group.passed() == "memory"
+    assert group.find_passed_limit() == "memory"
 
 
 def test_this_machine_says_which_it_is() -> None:
@@ -130,7 +132,9 @@ def test_this_machine_says_which_it_is() -> None:
 @pytest.fixture
 def real_group() -> Iterator[Group]:
     """A real group without controllers, below this process's own, where root may make one."""
-    own = own_group(Path("/proc/self/cgroup").read_text(), Path("/proc/self/mountinfo").read_text())
+    own = find_own_group(
+        Path("/proc/self/cgroup").read_text(), Path("/proc/self/mountinfo").read_text()
+    )
     if own is None or os.geteuid() != 0 or not os.access(own, os.W_OK):
         pytest.skip("no cgroup v2 that this user may write")
     made = Group(own / f"astra-test-{os.getpid()}")

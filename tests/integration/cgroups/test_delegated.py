@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from astra.trusted.sandbox.cgroups import NEEDED, own_group
+from astra.trusted.sandbox.cgroups import NEEDED, find_own_group
 
 PROGRAM = Path(__file__).with_name("program.py")
 Run = Callable[..., dict[str, Any]]
@@ -94,7 +94,9 @@ def test_a_box_within_its_limits_is_not_bothered(in_group: Run) -> None:
 
 def _dividable_parent() -> Path:
     """Find the nearest group around this process whose children have the controllers."""
-    own = own_group(Path("/proc/self/cgroup").read_text(), Path("/proc/self/mountinfo").read_text())
+    own = find_own_group(
+        Path("/proc/self/cgroup").read_text(), Path("/proc/self/mountinfo").read_text()
+    )
     if own is None:
         pytest.skip("there is no cgroup v2")
     for folder in (own, *own.parents):

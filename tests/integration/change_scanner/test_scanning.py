@@ -12,6 +12,7 @@ from astra.adapters.change_scanner import ChangeScanner
 from astra.trusted.changes.evidence import Finding, Severity
 from astra.trusted.changes.files import ChangedFile
 from astra.trusted.ledger import views
+from astra.trusted.settings.configuration import Target
 
 STORY = {"actor": "agent", "correlation": "cor_0123456789abcdef"}
 REPOSITORY = Path(__file__).parents[3]
@@ -150,7 +151,10 @@ def test_every_commit_of_a_real_history_is_scanned_without_a_failure(
     if len(commits) < 2:
         pytest.skip("this copy has no history")
     for commit in commits[:-1]:
-        found = scan(scanner, *_changed(commit))
+        files = list(_changed(commit))
+        if len(files) > Target.max_files:
+            continue  # a change of this size is not admitted, so it is never scanned
+        found = scan(scanner, *files)
         failed = [f for f in found if f.rule in {"not-scanned", "not-examined", "syntax"}]
         failed = [f for f in failed if f.severity is not Severity.INFO]  # no rule reads a Makefile
         assert failed == [], commit

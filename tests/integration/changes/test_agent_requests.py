@@ -28,7 +28,7 @@ def asked(here: ChangesHere, *, person_for_tests: bool = True) -> AgentRequests:
 
 def obstacle(here: ChangesHere, *, person_for_tests: bool = True) -> Obstacle | None:
     requests = asked(here, person_for_tests=person_for_tests)
-    return requests.obstacle(requests.judged(requests.named()), "my words", **WHO)
+    return requests.find_obstacle(requests.judge_target(requests.name_target()), "my words", **WHO)
 
 
 def edited(here: ChangesHere, content: bytes) -> Imported:
@@ -120,8 +120,8 @@ def test_a_branch_that_moved_since_the_approval_of_the_call_is_not_deployed(
     here: ChangesHere,
 ) -> None:
     requests = asked(here)
-    named = requests.named()
+    named = requests.name_target()
     here.commit_elsewhere("other.py", b"x = 1\n")
     with pytest.raises(Conflict) as refusal:
-        requests.judged(named)
+        requests.judge_target(named)
     assert refusal.value.reason == "branch_moved"

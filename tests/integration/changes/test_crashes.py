@@ -52,7 +52,7 @@ def armed(folder: Path) -> tuple[ChangesHere, Fuse]:
     ledger: Any = here.root.ledger
     ledger.append = fuse.around(ledger.append)
     repo: Any = here.repo
-    for name in ("commit", "place", "fast_forward"):
+    for name in ("commit", "set_change_branch", "fast_forward"):
         setattr(repo, name, fuse.around(getattr(repo, name)))
     tests: Any = here.tests
     tests.run = fuse.around(tests.run)
@@ -67,11 +67,11 @@ def go_on(here: ChangesHere) -> None:
 
 def story(here: ChangesHere) -> None:
     """Live through everything up to the merge, as an operator and a daemon would."""
-    found, _ = here.changes.book.listed()
+    found, _ = here.changes.book.list_page()
     if not found:
         here.propose()
     here.steps.run_due()
-    (change,) = here.changes.book.listed()[0]
+    (change,) = here.changes.book.list_page()[0]
     if change.state is State.AWAITING and change.approval:
         here.grant(change.approval)
     here.steps.run_due()
@@ -99,7 +99,7 @@ def test_a_kill_at_any_effect_is_resumed_and_repeats_nothing(tmp_path: Path) -> 
 
 
 def check(here: ChangesHere, place: int) -> None:
-    (change,) = here.changes.book.listed()[0]
+    (change,) = here.changes.book.list_page()[0]
     assert change.state is State.EXECUTED, place
     assert here.repo.head() == change.commit
     assert git(here.git_dir, "rev-parse", f"refs/heads/astra/{change.id}") == change.commit
@@ -140,13 +140,13 @@ def test_a_run_that_kills_the_daemon_every_time_is_given_up(here: ChangesHere) -
 
 def test_a_step_that_fails_is_recorded_once_and_tried_again(here: ChangesHere) -> None:
     change = here.propose()
-    place: Any = here.repo.place
+    set_change_branch: Any = here.repo.set_change_branch
 
     def fails(*_given: Any) -> None:
         raise AstraError("no space left", next_step="make room")
 
     repo: Any = here.repo
-    repo.place = fails
+    repo.set_change_branch = fails
     passed = 0.0
     here.steps = here.new_steps(seconds=lambda: passed)
     for _ in range(3):
@@ -154,7 +154,7 @@ def test_a_step_that_fails_is_recorded_once_and_tried_again(here: ChangesHere) -
         passed += 400.0
     assert here.types().count("change_step_failed") == 1
     assert "no space left" in here.steps.trouble()
-    repo.place = place
+    repo.set_change_branch = set_change_branch
     here.steps.run_due()
     assert here.get(change.id).state is State.AWAITING
     assert here.steps.trouble() == ""

@@ -69,6 +69,24 @@ def test_a_release_that_is_taken_back_is_told_in_its_change_once(here: ChangesHe
     assert here.changes.book.counters()["rollbacks"] == 1
 
 
+@pytest.mark.parametrize(
+    ("older", "state"),
+    [("20000101T000000Z-a", State.ROLLED_BACK), ("29990101T000000Z-a", State.EXECUTED)],
+)
+def test_a_rollback_by_hand_takes_the_change_back_and_going_forward_does_not(
+    here: ChangesHere, older: str, state: State
+) -> None:
+    change = here.reviewed()
+    here.approve(change, deploy=True)
+    deployment = views.open_deployment(here.root.ledger)
+    assert deployment
+    facts = {"kind": "rollback", "replaced": deployment.release, "backup": None, "how": "started"}
+    about(here, events.SWITCHED, release=older, **facts)
+    here.steps.run_due()
+    here.new_steps().run_due()
+    assert here.get(change.id).state is state
+
+
 def test_only_what_is_on_the_branch_can_be_deployed(here: ChangesHere) -> None:
     change = here.reviewed()
     with pytest.raises(Refused) as refusal:

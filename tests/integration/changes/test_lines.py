@@ -18,36 +18,38 @@ def remark(**more: object) -> Remark:
 
 def test_lines_come_from_the_commit_of_their_side(here: ChangesHere) -> None:
     change = here.reviewed()
-    new = here.changes.lines(change.id, path=BEFORE, side="new", start=1, end=9)
-    old = here.changes.lines(change.id, path=BEFORE, side="old", start=2, end=2)
+    new = here.changes.read_lines(change.id, path=BEFORE, side="new", start=1, end=9)
+    old = here.changes.read_lines(change.id, path=BEFORE, side="old", start=2, end=2)
     assert (new["lines"], new["total"]) == (["def answer():", "    return 42"], 2)
     assert (old["lines"], old["commit"]) == (["    return 41"], change.base)
 
 
 def test_behind_the_end_of_a_file_there_are_no_lines(here: ChangesHere) -> None:
     change = here.reviewed()
-    assert here.changes.lines(change.id, path=BEFORE, side="new", start=3, end=9)["lines"] == []
+    assert (
+        here.changes.read_lines(change.id, path=BEFORE, side="new", start=3, end=9)["lines"] == []
+    )
 
 
 @pytest.mark.parametrize(("start", "end"), [(0, 3), (5, 4), (1, MOST_LINES + 1)])
 def test_a_reader_asks_for_a_bounded_range(here: ChangesHere, start: int, end: int) -> None:
     change = here.reviewed()
     with pytest.raises(BadInput):
-        here.changes.lines(change.id, path=BEFORE, side="new", start=start, end=end)
+        here.changes.read_lines(change.id, path=BEFORE, side="new", start=start, end=end)
 
 
 def test_a_side_that_does_not_exist_says_so(here: ChangesHere) -> None:
     added = WholeFile(path="new.py", content=b"x = 1\n")
     change = here.reviewed(added, Delete(path=BEFORE))
     with pytest.raises(NotFound, match="before"):
-        here.changes.lines(change.id, path="new.py", side="old", start=1, end=1)
+        here.changes.read_lines(change.id, path="new.py", side="old", start=1, end=1)
     with pytest.raises(NotFound, match="after"):
-        here.changes.lines(change.id, path=BEFORE, side="new", start=1, end=1)
+        here.changes.read_lines(change.id, path=BEFORE, side="new", start=1, end=1)
 
 
 def test_a_very_long_line_is_cut(here: ChangesHere) -> None:
     change = here.reviewed(WholeFile(path=BEFORE, content=b"x" * (LONGEST_LINE * 3)))
-    (line,) = here.changes.lines(change.id, path=BEFORE, side="new", start=1, end=1)["lines"]
+    (line,) = here.changes.read_lines(change.id, path=BEFORE, side="new", start=1, end=1)["lines"]
     assert line == "x" * LONGEST_LINE
 
 
@@ -57,7 +59,7 @@ def test_a_remark_is_kept_with_its_file_side_and_line(here: ChangesHere) -> None
     here.changes.remarks.request_changes(change.id, "", actor="operator", remarks=said)
     sent_back = here.get(change.id)
     assert (sent_back.state, sent_back.reason) == (State.REVISE, "see the remarks on its lines")
-    (comment,) = here.changes.shown(change.id)["comments"]
+    (comment,) = here.changes.describe_change(change.id)["comments"]
     assert comment["commit"] == change.commit
     assert comment["remarks"] == [each.as_dict() for each in said]
 

@@ -18,7 +18,7 @@ def five(here: ChangesHere) -> list[str]:
 
 
 def listed(here: ChangesHere, state: State, **page: object) -> tuple[list[str], str | None]:
-    found, cursor = here.changes.book.listed(state=state, **page)  # type: ignore[arg-type]
+    found, cursor = here.changes.book.list_page(state=state, **page)  # type: ignore[arg-type]
     return [change.id for change in found], cursor
 
 
@@ -47,5 +47,5 @@ def test_an_index_finds_what_is_in_a_state(here: ChangesHere) -> None:
 
 def test_a_state_that_does_not_exist_is_refused_with_those_that_do(here: ChangesHere) -> None:
     with pytest.raises(BadInput) as refusal:
-        here.changes.book.listed(state="lost")
+        here.changes.book.list_page(state="lost")
     assert "awaiting_approval" in refusal.value.next_step

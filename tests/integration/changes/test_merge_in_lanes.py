@@ -48,7 +48,7 @@ def test_fifty_merges_record_no_failed_step(working: ChangesHere) -> None:
     for number in range(MERGES):
         change = merged(working, number)
         assert working.repo.head() == change.commit
-    until(lambda: not working.steps.needed())
+    until(lambda: not working.steps.is_needed())
     types = working.types()
     assert types.count("change_step_failed") == 0
     assert types.count(model.EXECUTED) == types.count(model.APPROVED) == MERGES

@@ -7,7 +7,7 @@ import pytest
 
 from astra.changes.edits import WholeFile
 from astra.changes.mutation import Fault, Measured, MutationEvidence
-from astra.changes.service import document
+from astra.changes.service import change_document
 from astra.trusted.changes.evidence import TestVerdict
 from astra.trusted.kernel.errors import Refused
 from changing import ChangesHere, FakeMutation
@@ -41,7 +41,7 @@ def test_a_fall_is_recorded_shown_and_a_finding_that_can_block(here: ChangesHere
     assert change.tests is not None
     assert change.tests["mutation"]["survived"] == 1
     assert [item["rule"] for item in change.findings or ()] == ["mutants-survive-more"]
-    assert document(change)["evidence"]["mutation"]["words"].startswith("mutants: 1 of 1")
+    assert change_document(change)["evidence"]["mutation"]["words"].startswith("mutants: 1 of 1")
     assert change.approval
     summary = here.desk.get(change.approval).summary
     assert "1 of 1 (100 %) survive; with the tests as they were 0 of 1" in summary

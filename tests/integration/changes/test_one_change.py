@@ -6,7 +6,7 @@ from astra.changes.edits import Delete, Patch, Replace, WholeFile
 from astra.trusted.changes import model
 from astra.trusted.changes.model import State
 from astra.trusted.changes.tasks import Tasks
-from astra.trusted.kernel.errors import BadInput, Conflict, Refused
+from astra.trusted.kernel.errors import BadInput, Conflict, NotFound, Refused
 from changing import ChangesHere, git
 
 
@@ -21,6 +21,24 @@ def test_a_proposal_is_a_commit_on_a_branch_of_its_own_and_nothing_else_moves(
     said = git(here.git_dir, "log", "-1", "--format=%an <%ae> %s", change.commit)
     assert said == "Agent <a@localhost> Agent modification: it should be 42"
     assert git(here.git_dir, "show", f"{change.commit}:agent.py").endswith("return 42")
+
+
+def test_renames_and_modes_are_described_as_such(here: ChangesHere) -> None:
+    moved = (
+        "diff --git a/agent.py b/src/agent.py\nrename from agent.py\nrename to src/agent.py\n"
+        "diff --git a/run.sh b/run.sh\nnew file mode 100755\n--- /dev/null\n+++ b/run.sh\n"
+        "@@ -0,0 +1 @@\n+true\n"
+    )
+    files = {item["path"]: item for item in here.propose(Patch(text=moved.encode())).facts["files"]}
+    assert files["src/agent.py"] == {
+        "path": "src/agent.py",
+        "how": "renamed",
+        "renamed_from": "agent.py",
+    }
+    assert files["run.sh"]["mode"] == "executable"
+    mode = "diff --git a/agent.py b/agent.py\nold mode 100644\nnew mode 100755\n"
+    (file,) = here.propose(Patch(text=mode.encode())).facts["files"]
+    assert file == {"path": "agent.py", "how": "modified", "mode": "100644 → 100755"}
 
 
 def test_the_task_is_on_disk_manual_and_not_enabled_before_anything_runs(here: ChangesHere) -> None:
@@ -157,7 +175,7 @@ def test_a_change_proposed_while_another_is_under_test_is_not_in_its_way(here: C
     here.changes.gathering.test(first.id)
     here.tests.during = lambda: None
     here.steps.run_due()
-    states = [change.state for change in here.changes.book.listed()[0]]
+    states = [change.state for change in here.changes.book.list_page()[0]]
     assert states == [State.AWAITING, State.AWAITING]
 
 
@@ -306,4 +324,6 @@ def test_the_research_a_change_names_is_an_id_and_no_sentence(
     with pytest.raises(BadInput) as refused:
         here.propose(research=research)
     assert refused.value.facts["field"] == "research"
-    assert here.propose(research="res_0123456789abcdef").about["research"]
+    with pytest.raises(NotFound) as unknown:
+        here.propose(research="res_0123456789abcdef")
+    assert unknown.value.reason == "unknown_research"

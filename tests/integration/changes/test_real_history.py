@@ -79,7 +79,7 @@ def test_a_patch_made_by_git_itself_applies(here: ChangesHere) -> None:
     assert sorted((file["path"], file["how"]) for file in change.facts["files"]) == [
         ("notes/crlf.txt", "modified"),
         ("pkg/m2.py", "deleted"),
-        ("pkg/renamed.py", "added"),
+        ("pkg/renamed.py", "renamed"),
     ]
     assert blob(here, change.commit, "notes/crlf.txt") == CRLF.replace(b"first", b"1st")
 

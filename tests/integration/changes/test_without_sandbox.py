@@ -31,7 +31,7 @@ def test_without_a_working_sandbox_the_evidence_says_that_nothing_ran(runtime: R
     def broken() -> None:
         raise SandboxUnavailable("agent code does not run here: no bwrap", next_step="install it")
 
-    runtime.sandbox.require = broken  # pyright: ignore[reportAttributeAccessIssue]
+    runtime.sandbox.require_proof = broken  # pyright: ignore[reportAttributeAccessIssue]
     bench = replace(runtime.changes.bench, closed=str)
     changes = replace(
         runtime.changes, bench=bench, gathering=replace(runtime.changes.gathering, bench=bench)
@@ -41,7 +41,7 @@ def test_without_a_working_sandbox_the_evidence_says_that_nothing_ran(runtime: R
     changes.gathering.scan(change.id)
     changes.gathering.test(change.id)
     changes.merges.ask(change.id)
-    found = changes.shown(change.id)
+    found = changes.describe_change(change.id)
     assert found["state"] == State.AWAITING
     assert found["evidence"]["verdict"] == "never_ran"
     assert [item["severity"] for item in found["findings"]] == ["danger"]
@@ -51,7 +51,7 @@ def test_without_a_working_sandbox_the_evidence_says_that_nothing_ran(runtime: R
 
 def test_with_the_sandbox_switched_off_nothing_of_a_change_runs_either(runtime: Runtime) -> None:
     class Off:
-        off = True
+        is_off = True
 
         def run(self, *_words: object, **_more: object) -> None:
             pytest.fail("it ran")

@@ -114,7 +114,7 @@ def caller(site: Served, role: str) -> requests.Session:
     return session
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_every_operation_answers_as_it_is_described(
     site: Served, callers: list[requests.Session], known: dict[str, str]
 ) -> None:

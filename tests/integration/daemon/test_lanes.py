@@ -68,7 +68,6 @@ def test_the_table_that_one_opens_first_shows_every_lane(runtime: Runtime) -> No
     assert [name for name in shown if name != "lane"] == list(runtime.background.lanes)
 
 
-@pytest.mark.timeout(300)
 def test_over_a_spoilt_job_database_quick_and_slow_schedules_both_run(runtime: Runtime) -> None:
     database = runtime.root.var / "jobs" / "jobs.sqlite3"
     database.parent.mkdir()

@@ -76,7 +76,7 @@ def turn(number: int) -> list[Event]:
         "details": {},
         "expires_at": "2026-01-01T00:00:00.000000Z",
     }
-    said = {"text": "How is it going?", "chain": f"{number:064x}"}
+    said = {"who": "person", "digest": f"{number:064x}", "length": 16}
     outcome = {"outcome": {"ok": True}, "tool": "read_source"}
     return [
         Event(type="approval_requested", actor="agent", subject=approval, data=request),
@@ -115,7 +115,7 @@ def test_no_route_reads_a_table_that_grows(runtime: Runtime) -> None:
         sql: tables
         for sql in [*ledger.asked]
         if sql.lstrip().startswith(("SELECT", "WITH"))
-        if (tables := testing_queries.scanned(ledger, sql, [None] * sql.count("?")))
+        if (tables := testing_queries.find_scanned_tables(ledger, sql, [None] * sql.count("?")))
     }
     assert not scanning, json.dumps(scanning, indent=1)
     assert len(asked) > len(FILTERS)
@@ -132,4 +132,4 @@ def test_a_query_that_scans_is_found_out(runtime: Runtime) -> None:
         ("SELECT line FROM record WHERE type = ? AND sequence > ?", []),
         ("SELECT id FROM release WHERE state != 'removed' AND ? = ? ORDER BY built_at", []),
     ):
-        assert testing_queries.scanned(runtime.ledger, sql, ["", ""]) == tables, sql
+        assert testing_queries.find_scanned_tables(runtime.ledger, sql, ["", ""]) == tables, sql

@@ -126,7 +126,7 @@ def test_killed_behind_its_end_it_is_not_run_again(place: Path) -> None:
 def test_a_change_of_code_strands_no_job(place: Path) -> None:
     changed = place / "changed_engine.py"
     text = ENGINE.read_text()
-    line = "            with self._counted():\n                outcome = DBOS.run_step"
+    line = "            with self._count_busy():\n                outcome = DBOS.run_step"
     assert line in text
     changed.write_text(
         text.replace(line, line.replace("outcome", "str(1)\n                outcome"))

@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from astra.adapters.conversation_texts import ConversationTexts
 from astra.bootstrap import PROJECTIONS
 from astra.desires.book import Desires
 from astra.flow import due
 from astra.goals.book import Goals
 from astra.persona.awareness import Awareness
+from astra.persona.conversations import Conversations
 from astra.plans.allowlist import Allowlist
 from astra.plans.validation import Rules
 from astra.schedules import views as schedules
@@ -27,6 +29,7 @@ from astra.trusted.changes.views import Book
 from astra.trusted.file_ledger import FileLedger
 from astra.trusted.file_ledger.check import check_files, check_folds
 from astra.trusted.ledger import chain, formats, views
+from astra.trusted.ledger.record import Event
 from astra.trusted.policy import authority, flags
 
 CORPUS = Path(__file__).parents[2] / "corpus"
@@ -79,21 +82,21 @@ def test_what_an_old_version_wrote_is_not_touched(var: Path, ledger: FileLedger)
 
 
 def test_signatures_of_an_old_version_hold(ledger: FileLedger) -> None:
-    assert authority.keys(ledger).throwaway
-    switch = flags.effective(ledger)["ASTRA_CODE_WRITE_ENABLED"]
+    assert authority.find_keys(ledger).throwaway
+    switch = flags.read_flags(ledger)["ASTRA_CODE_WRITE_ENABLED"]
     assert (switch.on, switch.source) == (True, "operator")
     desk = Desk(ledger, SetClock())
-    used = [approval.id for approval in desk.listed(state="used")]
+    used = [approval.id for approval in desk.list_by_state(state="used")]
     assert used
     assert all(desk.was_signed(identifier) for identifier in used)
 
 
 def test_everything_in_an_old_root_can_be_listed(ledger: FileLedger) -> None:
     clock = SetClock()
-    assert [desire.text for desire in Desires(ledger=ledger, clock=clock).listed().items] == [
+    assert [desire.text for desire in Desires(ledger=ledger, clock=clock).list_desires().items] == [
         "learn to sail"
     ]
-    assert [goal.text for goal in Goals(ledger).listed()[0]] == ["learn to sail"]
+    assert [goal.text for goal in Goals(ledger).list_goals()[0]] == ["learn to sail"]
     (hourly,) = schedules.schedules(ledger)
     assert (hourly.definition.name, hourly.state) == ("hourly", "paused")
     assert schedules.last_change(ledger, hourly.id).type == "schedule_paused"
@@ -108,14 +111,37 @@ def test_a_change_of_an_old_version_is_read_and_deploys_nothing(
 ) -> None:
     ledger = FileLedger(copy_root(version, tmp_path), projections=PROJECTIONS, clock=SetClock())
     try:
-        rejected, executed = Book(ledger).listed()[0]
+        rejected, executed = Book(ledger).list_page()[0]
         assert (rejected.state, executed.state) == (State.REJECTED, State.EXECUTED)
-        assert {task.state for task in Tasks(ledger).listed()[0]} == {"finished"}
+        assert {task.state for task in Tasks(ledger).list_page()[0]} == {"finished"}
         merged = ledger.newest("code_modification_executed")
         assert merged is not None
         assert (merged.schema, merged.data["deploy"]) == (1, False)
         waiting = due.due_steps(ledger, due.CHANGES, "9999")
         assert executed.id not in {step.subject for step in waiting}
+    finally:
+        ledger.close()
+
+
+def test_a_conversation_whose_records_hold_its_texts_is_read_and_deleted_honestly(
+    tmp_path: Path,
+) -> None:
+    var = copy_root("3d92bdf-chat", tmp_path)
+    ledger = FileLedger(var, projections=PROJECTIONS, clock=SetClock())
+    try:
+        conversations = Conversations(ledger, ConversationTexts(var / "conversations"))
+        ((talk,), _) = conversations.page()
+        assert (talk.title, talk.messages) == ("which colour?", 4)
+        texts = [message.text for message in conversations.messages(talk.id)]
+        assert texts == ["which colour?", "hello there", "and now?", "hello there"]
+        assert conversations.find_by_chain(conversations.read_chain(talk.id), 4) == talk
+        deletion = conversations.describe_deletion(talk.id)
+        assert (deletion.messages, deletion.in_ledger) == (4, 4)
+        ledger.append([Event(type="chat_deleted", actor="operator", subject=talk.id)])
+        assert conversations.page() == ([], None)
+        assert {row[0] for row in ledger.query("SELECT inline FROM chat_message")} == {None}
+        assert b"which colour?" in chain_bytes(var), "nothing rewrites the chain"
+        assert ledger.compare_rebuilt() == []
     finally:
         ledger.close()
 
@@ -135,7 +161,7 @@ def test_an_export_that_does_not_say_of_which_list_is_made_again(tmp_path: Path)
         exports = "agent_global_grants_exported"
         old = ledger.newest(exports)
         assert old is not None
-        assert (old.schema, "version" in old.written, old.data["version"]) == (1, False, 0)
+        assert (old.schema, "version" in old.raw_data, old.data["version"]) == (1, False, 0)
         files = MemoryPlanFiles()
         allowlist = Allowlist(ledger=ledger, clock=SetClock(), files=files, rules=no_rules)
         allowlist.watch()

@@ -114,7 +114,7 @@ def test_a_line_torn_anywhere_is_set_aside_and_the_chain_tells_of_it(
         with segment(var).open("ab") as file:
             file.write(line[:cut])
         with opened(var) as ledger:
-            told = views.last(ledger, count=1)[0]
+            told = views.newest_records(ledger, count=1)[0]
             assert numbers(ledger) == [0, 1, 2, 3, 4]
             assert (told.type, told.data["bytes"]) == ("ledger_tail_set_aside", cut)
             assert (var / "set-aside" / told.data["file"]).read_bytes() == line[:cut]
@@ -133,7 +133,7 @@ def test_an_incomplete_batch_is_set_aside_whole(var: Path, tmp_path: Path) -> No
     with segment(var).open("ab") as file:
         file.write(lines[0] + lines[1])
     with opened(var) as ledger:
-        told = views.last(ledger, count=1)[0]
+        told = views.newest_records(ledger, count=1)[0]
         assert ledger.head().sequence == 6, "only the record that tells of it"
         assert told.data["bytes"] == len(lines[0] + lines[1])
         assert "incomplete_batch" in told.data["file"]
@@ -145,7 +145,7 @@ def test_zeros_that_a_power_cut_left_at_the_end_are_set_aside(var: Path, tmp_pat
         file.write(b"\0" * (len(line) - 1) + b"\n")
     with opened(var) as ledger:
         assert numbers(ledger) == [0, 1, 2, 3, 4]
-        assert "damaged_line" in views.last(ledger, count=1)[0].data["file"]
+        assert "damaged_line" in views.newest_records(ledger, count=1)[0].data["file"]
 
 
 def test_a_complete_line_the_index_has_not_seen_is_kept(var: Path, tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_a_complete_line_the_index_has_not_seen_is_kept(var: Path, tmp_path: Pat
 def test_setting_aside_is_told_even_when_a_crash_came_in_between(var: Path) -> None:
     (var / "set-aside" / "2026-03.ndjson-12-torn_line.bin").write_bytes(b"{")
     with opened(var) as ledger:
-        assert views.last(ledger, count=1)[0].type == "ledger_tail_set_aside"
+        assert views.newest_records(ledger, count=1)[0].type == "ledger_tail_set_aside"
     with opened(var) as ledger:
         assert len(views.records(ledger, type_="ledger_tail_set_aside")) == 1, "told once"
 

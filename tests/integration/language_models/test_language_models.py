@@ -5,13 +5,14 @@ import gzip
 import json
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
+from astra.adapters.asking_modes import AskingMode, AskingModes
 from astra.adapters.language_models import (
     LONGEST_ANSWER,
     LONGEST_WAIT,
@@ -19,8 +20,10 @@ from astra.adapters.language_models import (
     endpoint,
 )
 from astra.adapters.model_transport import LARGEST_BODY
-from astra.plans.forms import ActionForm
-from astra.plans.ports import ModelUnavailable, Prompt
+from astra.plans.answers import find_fences
+from astra.plans.forms import ActionForm, DecompositionForm, PlainText
+from astra.plans.ports import ModelCancelled, ModelUnavailable, Prompt
+from astra.trusted.kernel.cancellation import watch_cancellation
 from astra.trusted.kernel.errors import BadSetting
 from model_server import ModelServer, Raw, as_json
 
@@ -33,12 +36,15 @@ class Dialect:
 
     name: str
     server: ModelServer
+    modes: AskingModes = field(default_factory=AskingModes)
 
     def model(self, seconds: float = 60.0) -> LanguageModel:
         anthropic = self.name == "anthropic"
         where = self.server.origin if anthropic else self.server.url
         return LanguageModel(
-            endpoint=endpoint(f"{self.name}:tiny", where, "the-key"), seconds=seconds
+            endpoint=endpoint(f"{self.name}:tiny", where, "the-key"),
+            seconds=seconds,
+            modes=self.modes,
         )
 
     def ask(self, said: Any) -> Any:
@@ -72,15 +78,19 @@ def test_an_answer_in_the_form_is_a_document_with_its_tokens(dialect: Dialect) -
 
 def test_rules_and_data_are_apart_and_the_key_goes_along(dialect: Dialect) -> None:
     dialect.ask({"kind": "done"})
-    assert dialect.heard() == [("system", "be brief"), ("user", "one\n\ntwo")]
+    (rules, data) = dialect.heard()
+    assert rules == ("system", "be brief")
+    assert data[0] == "user"
+    assert data[1].startswith("one\n\ntwo")
     assert dialect.server.calls[0]["model"] == "tiny"
     (headers,) = dialect.server.headers
     sent = headers.get("x-api-key") or headers["authorization"]
     assert sent.removeprefix("Bearer ") == "the-key"
 
 
-def test_the_form_is_asked_for_as_a_tool_that_may_be_left_out(dialect: Dialect) -> None:
+def test_a_hosted_model_is_asked_for_a_tool_call_that_may_be_left_out(dialect: Dialect) -> None:
     """A model without tools answers in text, and is read all the same."""
+    dialect.modes.remember(dialect.model().endpoint.url, "tiny", AskingMode.TOOL)
     dialect.ask({"kind": "done"})
     (call,) = dialect.server.calls
     (tool,) = call["tools"]
@@ -90,16 +100,81 @@ def test_the_form_is_asked_for_as_a_tool_that_may_be_left_out(dialect: Dialect) 
     assert choice in ("auto", {"type": "auto"})
 
 
+@pytest.fixture
+def local() -> Iterator[Dialect]:
+    """A server of somebody's own: nobody knows what it can."""
+    server = ModelServer(lambda _request: {"kind": "done", "output": "x"})
+    yield Dialect(name="openai", server=server)
+    server.close()
+
+
+def test_a_server_of_ones_own_is_asked_by_a_schema_with_its_definitions(local: Dialect) -> None:
+    local.server.say = lambda _request: {"subtasks": []}
+    reply = local.model().ask(PROMPT, form=DecompositionForm)
+    assert reply.document == {"subtasks": []}
+    (call,) = local.server.calls
+    wanted = call["response_format"]["json_schema"]
+    assert set(wanted["schema"]["properties"]) == set(DecompositionForm.model_fields)
+    assert "$defs" in wanted["schema"]
+    assert "tools" not in call
+
+
+def test_a_server_without_schemas_is_found_out_once(local: Dialect) -> None:
+    def say(request: dict[str, Any]) -> Any:
+        return 400 if "response_format" in request else {"kind": "done"}
+
+    local.server.say = say
+    for _ in range(2):
+        assert local.model().ask(PROMPT, form=ActionForm).document == {"kind": "done"}
+    asked = ["schema" if "response_format" in call else "tool" for call in local.server.calls]
+    assert asked == ["schema", "tool", "tool"]
+
+
+def test_a_server_that_ignores_schema_and_tools_is_told_the_form_in_words(local: Dialect) -> None:
+    local.server.say = lambda _request: "I would rather chat."
+    for _ in range(3):
+        assert local.model().ask(PROMPT, form=ActionForm).document is None
+    keys = [("response_format" in call, "tools" in call) for call in local.server.calls]
+    assert keys == [(True, False), (False, True), (False, False)]
+    assert '"kind": "tool" | "code"' in local.server.calls[-1]["messages"][1]["content"]
+
+
+def test_an_answer_cut_off_in_the_middle_does_not_unlearn_schemas(local: Dialect) -> None:
+    for _ in range(2):
+        assert local.ask('{"kind": "done", "output": "and th').document is None
+    assert all("response_format" in call for call in local.server.calls)
+
+
+def test_what_no_way_of_asking_mends_is_not_remembered(local: Dialect) -> None:
+    """A prompt that is too long is refused in every mode; the next one is asked as before."""
+    with pytest.raises(ModelUnavailable):
+        local.ask(400)
+    assert len(local.server.calls) == 3
+    assert local.ask({"kind": "done"}).document == {"kind": "done"}
+    assert "response_format" in local.server.calls[-1]
+
+
+def test_a_question_in_plain_text_asks_for_no_form(local: Dialect) -> None:
+    local.server.say = lambda _request: "```python\nx = 1\n```"
+    reply = local.model().ask(PROMPT, form=PlainText)
+    assert find_fences(reply.text) == ["x = 1"]
+    (call,) = local.server.calls
+    assert not {"tools", "response_format"} & set(call)
+    assert call["messages"][1]["content"] == "one\n\ntwo"
+
+
 @pytest.mark.parametrize(
     ("said", "document"),
     [
         ('{"kind": "done"}', {"kind": "done"}),
         ('Here:\n```json\n{"kind": "done"}\n```', {"kind": "done"}),
+        ('{"kind": "done"} is what I would do. {x}', {"kind": "done"}),
+        ('```json\n[{"kind": "done"}]\n```', [{"kind": "done"}]),
         ("I would rather not", None),
         ("{" * 500, None),
         ("[" * 100_000, None),
     ],
-    ids=["bare", "fenced", "none", "open", "deep"],
+    ids=["bare", "fenced", "prose behind", "list of one", "none", "open", "deep"],
 )
 def test_an_answer_in_plain_text_is_read_or_is_nothing(
     dialect: Dialect, said: str, document: Any
@@ -113,7 +188,7 @@ def test_an_answer_that_is_too_long_is_nothing(dialect: Dialect) -> None:
     assert dialect.ask(json.dumps(long)).document is None
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 408, 409, 429, 500, 502, 503, 529])
+@pytest.mark.parametrize("status", [401, 403, 404, 408, 409, 429, 500, 502, 503, 529])
 def test_whatever_goes_wrong_is_one_error_and_one_call(dialect: Dialect, status: int) -> None:
     with pytest.raises(ModelUnavailable) as failed:
         dialect.ask(status)
@@ -323,3 +398,18 @@ def test_a_name_says_who_serves_it() -> None:
 
 def test_a_key_is_not_shown() -> None:
     assert "the-key" not in repr(endpoint("openai:gpt", "", "the-key"))
+
+
+def test_a_call_that_nobody_wants_any_more_is_closed_before_its_answer(dialect: Dialect) -> None:
+    reached, go_on = threading.Event(), threading.Event()
+
+    def hold(_request: Any) -> Any:
+        reached.set()
+        assert go_on.wait(120), "nobody let it go on"
+        return {"kind": "done", "output": "too late"}
+
+    dialect.server.say = hold
+    with watch_cancellation(reached.is_set), pytest.raises(ModelCancelled):
+        dialect.model(seconds=600).ask(PROMPT, form=ActionForm)
+    go_on.set()
+    assert len(dialect.server.calls) == 1

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from astra.adapters.asking_modes import AskingModes
 from astra.adapters.language_models import LONGEST_ANSWER, endpoint
 from astra.adapters.model_transport import LARGEST_BODY
 from astra.adapters.talking_models import TalkingModel
@@ -177,3 +178,21 @@ def test_silence_is_what_counts_as_too_slow(slow: _Slow) -> None:
     with pytest.raises(ModelUnavailable) as error:
         slow.model(seconds=0.3).converse(HELLO, say=str, cut=Cut())
     assert "0.3 seconds" in error.value.detail
+
+
+@pytest.mark.parametrize("refuses", [False, True], ids=["ignores stream", "refuses stream"])
+@pytest.mark.parametrize("said", ["hello there", Use(tool="look", arguments={"at": "sky"})])
+def test_a_server_that_cannot_stream_answers_in_one_piece_and_is_remembered(
+    said: Any, *, refuses: bool
+) -> None:
+    server = ModelServer(lambda _request: said, streams=False)
+    if refuses:
+        server.say = lambda request: 400 if request.get("stream") else said
+    modes = AskingModes()
+    model = TalkingModel(endpoint=endpoint("tiny", server.url, ""), modes=modes)
+    for _ in range(2):
+        spoken = model.converse(HELLO, say=lambda _text: None, cut=Cut())
+        assert spoken.text == (said if isinstance(said, str) else "")
+        assert [call.tool for call in spoken.calls] == ([] if isinstance(said, str) else ["look"])
+    assert [bool(call.get("stream")) for call in server.calls] == [True, False, False]
+    server.close()

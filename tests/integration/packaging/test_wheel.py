@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 import astra
+from driver import make_repository
 
 ROOT = Path(__file__).parents[3]
-pytestmark = [pytest.mark.serial, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.xdist_group("wheel"), pytest.mark.timeout(900)]
 
 
 def run(*command: str | Path, folder: Path, **environment: str) -> str:
@@ -65,6 +66,8 @@ def test_the_wheel_carries_the_dashboard_the_example_and_its_types(wheel: Path) 
     pages = {name.partition("astra/interfaces/web/dist/")[2] for name in names}
     assert {"index.html", "sw.js", "manifest.webmanifest", "icon-192.png"} <= pages
     assert any(name.startswith("assets/index-") and name.endswith(".js") for name in pages)
+    docs = {name.partition("astra/interfaces/web/docs/")[2] for name in names}
+    assert {"index.html", "search.json", "site.css", "tutorial/first-steps.html"} <= docs
     assert {"astra/py.typed", "astra/examples/agent_server/agent_server/api.py"} <= {*names}
     assert not any("node_modules" in name or "__pycache__" in name for name in names)
 
@@ -113,3 +116,29 @@ def test_the_demo_runs_from_the_installed_wheel(programs: Path, tmp_path: Path) 
     assert story.count(", 0 lost") == 2
     assert "rolled_back" in story
     assert story.rstrip().splitlines()[-1].lstrip().startswith("ok: ")
+
+
+def test_uv_tool_install_gives_a_complete_astra_with_its_dashboard(
+    wheel: Path, tmp_path: Path
+) -> None:
+    """As `pipx install` does: an environment of its own and a command on the path."""
+    uv = Path(sys.executable).with_name("uv")
+    folders = {
+        "UV_TOOL_DIR": str(tmp_path / "tools"),
+        "UV_TOOL_BIN_DIR": str(tmp_path / "bin"),
+        "XDG_CONFIG_HOME": str(tmp_path / "config"),
+        "AGENT_DATA_ROOT": str(tmp_path / "data"),
+        "ASTRA_OPERATOR_PASSPHRASE": "correct horse battery",
+    }
+    locked = ("--constraints", ROOT / "requirements" / "runtime.txt")
+    run(uv, "tool", "install", "--quiet", *locked, wheel, folder=tmp_path, **folders)
+    command = tmp_path / "bin" / "astra"
+    assert run(command, "--version", folder=tmp_path) == f"astra {astra.__version__}\n"
+    pages = list((tmp_path / "tools").rglob("astra/interfaces/web/dist/index.html"))
+    assert len(pages) == 1
+    repository = make_repository(tmp_path / "target")
+    run(command, "init", repository, "--throwaway", folder=tmp_path, **folders)
+    report = json.loads(run(command, "smoke", "--json", folder=tmp_path, **folders))
+    assert report["ok"] is True
+    assert "AstraDisk" in run(command, "alerts", "export", "prometheus", folder=tmp_path, **folders)
+    run(command, "down", folder=tmp_path, **folders)

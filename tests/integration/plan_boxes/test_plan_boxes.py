@@ -37,7 +37,7 @@ def box(
         contracts=replace(work.gate.planning.contracts, code_repo=str(repo)),
         may_write_code=lambda: may_write,
     )
-    return boxes.manifest(10)
+    return boxes.make_manifest(10)
 
 
 def names(repo: Path, paths: tuple[str, ...]) -> list[str]:

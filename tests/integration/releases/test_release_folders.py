@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from astra.adapters import release_tree
-from astra.adapters.release_folders import BuildFailed
+from astra.adapters.release_folders import SETTINGS_FILE, BuildFailed
 from astra.adapters.release_tree import BadTree
+from astra.trusted.kernel.errors import Refused
 from astra.trusted.sandbox.ports import Outcome, Verdict
 from deploying import Stage
 
@@ -76,11 +77,11 @@ def test_a_tampered_release_is_not_intact(stage: Stage, tamper: object) -> None:
         RELEASE, stage.commit({"a.py": "x = 1\n"}), correlation="cor_00000000"
     )
     folder = Path(built.folder)
-    assert stage.releases.intact(RELEASE, built.digest)
+    assert stage.releases.is_intact(RELEASE, built.digest)
     folder.chmod(0o755)
     (folder / "a.py").chmod(0o644)
     tamper(folder)  # type: ignore[operator]
-    assert not stage.releases.intact(RELEASE, built.digest)
+    assert not stage.releases.is_intact(RELEASE, built.digest)
 
 
 def test_the_same_commit_has_the_same_digest(stage: Stage) -> None:
@@ -203,3 +204,30 @@ def test_a_full_disk_leaves_the_old_release_and_nothing_else(stage: Stage) -> No
     command = ["unshare", "--mount", "sh", "-c", script, "sh", *words, old, commit]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "full: ['old']", done.stderr
+
+
+@pytest.mark.parametrize("kind", ["file", "link", "folder"])
+def test_the_settings_of_a_release_are_sealed_below_its_digest_whatever_the_commit_has(
+    stage: Stage, kind: str
+) -> None:
+    """A commit that brings a file, a link or a folder of that name chooses no settings."""
+    victim = stage.root / "victim"
+    victim.write_text("untouched")
+    name = SETTINGS_FILE + ("/inner" if kind == "folder" else "")
+    content = str(victim) if kind == "link" else '{"command": ["evil"]}'
+    commit = stage.commit({"app.py": ""} if kind == "link" else {"app.py": "", name: content})
+    if kind == "link":
+        (stage.repository / name).symlink_to(victim)
+        commit = stage.commit({})
+    built = stage.releases.build(
+        RELEASE, commit, correlation="cor_00000000", settings=b'{"command": ["signed"]}'
+    )
+    assert stage.releases.read_settings(RELEASE, built.settings) == b'{"command": ["signed"]}'
+    assert victim.read_text() == "untouched"
+    file = Path(built.folder, SETTINGS_FILE)
+    file.parent.chmod(0o755)
+    file.chmod(0o644)
+    file.write_text('{"command": ["evil"]}')
+    assert not stage.releases.is_intact(RELEASE, built.digest)
+    with pytest.raises(Refused, match="not those it was built with"):
+        stage.releases.read_settings(RELEASE, built.settings)

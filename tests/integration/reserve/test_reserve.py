@@ -11,7 +11,7 @@ import pytest
 
 from astra.trusted.file_ledger import FileLedger
 from astra.trusted.file_ledger.reserve import INODES, SIZE, Reserve
-from astra.trusted.file_ledger.trouble import unavailable
+from astra.trusted.file_ledger.trouble import unavailable_error
 from astra.trusted.kernel.errors import IndexUnavailable, LedgerUnavailable
 from astra.trusted.ledger.record import Event
 
@@ -102,14 +102,14 @@ def test_what_is_refused_for_want_of_room_did_not_happen(tmp_path: Path) -> None
         with pytest.raises(LedgerUnavailable, match="nothing was recorded") as refusal:
             ledger.append([Event(type="work_stopped", actor="operator")])
         assert refusal.value.http_status == 503
-        assert ledger.head().empty
+        assert ledger.head().is_empty
     finally:
         ledger.close()
 
 
 def test_only_what_surely_did_not_happen_is_answered_with_503() -> None:
-    assert unavailable(OSError(errno.ENOSPC, "")).http_status == 503
-    assert unavailable(OSError(errno.EIO, ""), uncertain=True).http_status == 500
+    assert unavailable_error(OSError(errno.ENOSPC, "")).http_status == 503
+    assert unavailable_error(OSError(errno.EIO, ""), uncertain=True).http_status == 500
     assert IndexUnavailable.http_status == 500
 
 

@@ -3,7 +3,6 @@
 import contextlib
 import random
 import subprocess
-import sys
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,6 +19,7 @@ from astra.trusted.ledger import chain
 from astra.trusted.ledger.record import Event
 from astra.trusted.settings import environment
 from driver import Astra, make_repository, past
+from warm_start import warm
 
 READS, WRITES = 1_500, 300
 CLOSED = {"succeeded", "skipped", "failed", "interrupted", "missed", "cancelled"}
@@ -57,14 +57,12 @@ def fill(runtime: Runtime, reads: int, writes: int) -> None:
 
 def lives(astra: Astra, until: int) -> None:
     """Run a daemon until so many firings are closed, then kill it the hard way."""
-    command = [sys.executable, "-m", "astra.interfaces.daemon.server", "--stay"]
-    with subprocess.Popen(
-        [*command, "--data-root", str(astra.root)], env=astra.environment, stderr=subprocess.DEVNULL
-    ) as daemon:
+    command = warm("astra.interfaces.daemon.server", "--stay", "--data-root", astra.root)
+    with subprocess.Popen(command, env=astra.environment, stderr=subprocess.DEVNULL) as daemon:
         while closed(astra) < until:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 raise AssertionError(f"it ended by itself: {daemon.wait(0.01)}")
-        daemon.kill()
+        astra.end()
 
 
 def closed(astra: Astra) -> int:

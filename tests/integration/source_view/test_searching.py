@@ -99,7 +99,9 @@ def test_a_capped_search_says_it_is_not_complete(repository: Any) -> None:
         assert (len(found.items), found.complete) == (10, False)
 
 
-def test_binary_large_and_linked_files_are_skipped_and_counted(repository: Any) -> None:
+def test_a_text_too_large_to_be_searched_is_counted_and_makes_it_incomplete(
+    repository: Any,
+) -> None:
     repository.commit(
         {"a.txt": "needle", "b.bin": b"needle\0", "c.txt": "needle" * 1000},
         links={"d": "needle"},
@@ -108,7 +110,18 @@ def test_binary_large_and_linked_files_are_skipped_and_counted(repository: Any) 
         Pattern(text="needle")
     )
     assert places(found) == [("a.txt", 1)]
-    assert (found.searched_files, found.skipped_files, found.complete) == (1, 3, False)
+    assert (found.searched_files, found.skipped_files, found.complete) == (1, 1, False)
+
+
+def test_images_links_and_binaries_leave_a_search_complete(repository: Any) -> None:
+    repository.commit(
+        {"a.txt": "needle", "b.bin": b"needle\0", "logo.png": b"\x89PNG\0" * 1000},
+        links={"d": "needle"},
+    )
+    found = repository.view(limits=SourceLimits(searched_file_bytes=1000)).search(
+        Pattern(text="needle")
+    )
+    assert (found.searched_files, found.skipped_files, found.complete) == (1, 0, True)
 
 
 def test_a_long_line_is_shown_around_its_match(repository: Any) -> None:

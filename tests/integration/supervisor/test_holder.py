@@ -15,7 +15,7 @@ from typing import Any, Self
 import pytest
 
 from astra.adapters.bounded_log import LARGEST
-from astra.adapters.supervisor.app_log import holder_log
+from astra.adapters.supervisor.app_log import holder_log_path
 from astra.adapters.supervisor.channel import HolderRefused
 from astra.deployments.ports import AppSpec
 from astra.trusted.sandbox import boxes
@@ -74,7 +74,7 @@ def test_a_crashed_app_is_started_again_and_who_waits_is_answered(stage: Stage) 
 
 def test_a_release_that_does_not_serve_is_not_started_again(stage: Stage) -> None:
     instance = stage.holder.launch(stage.spec("raise SystemExit(3)"))
-    found = until(lambda: stage.running(instance).over and stage.running(instance))
+    found = until(lambda: stage.running(instance).is_over and stage.running(instance))
     assert (found.crashes, found.reason) == (1, "exit code 3")
 
 
@@ -120,7 +120,7 @@ Server(Shows).serve_forever()
 
 def test_a_missing_secret_keeps_the_app_from_starting(stage: Stage) -> None:
     instance = stage.holder.launch(stage.spec(secrets=("TOKEN",)))
-    found = until(lambda: stage.running(instance).over and stage.running(instance))
+    found = until(lambda: stage.running(instance).is_over and stage.running(instance))
     assert "TOKEN" in found.reason
 
 
@@ -150,8 +150,8 @@ def test_a_stop_can_keep_the_app(stage: Stage) -> None:
 def test_nothing_starts_while_work_is_stopped(stage: Stage) -> None:
     stop.stop_now(stage.root)
     instance = stage.holder.launch(stage.spec())
-    until(lambda: stage.running(instance) is None or stage.running(instance).over)
-    assert boxes.registered(stage.root) == ([], [])
+    until(lambda: stage.running(instance) is None or stage.running(instance).is_over)
+    assert boxes.list_registered(stage.root) == ([], [])
 
 
 def test_the_app_dies_with_its_holder_and_another_holder_can_follow(stage: Stage) -> None:
@@ -159,9 +159,9 @@ def test_the_app_dies_with_its_holder_and_another_holder_can_follow(stage: Stage
     stage.serve(spec)
     state = stage.holder.state()
     assert state is not None
-    ((box,), _) = boxes.registered(stage.root)
+    ((box,), _) = boxes.list_registered(stage.root)
     os.kill(state.pid, signal.SIGKILL)
-    with boxes.held(box) as process:
+    with boxes.hold_process(box) as process:
         assert process is None or boxes.wait_dead(process, 60)
     stage.serve(spec)
     assert stage.get()["release"] == spec.release
@@ -327,7 +327,7 @@ class Knocking:
 
 def test_the_holders_own_log_is_turned_over_when_it_is_large(stage: Stage) -> None:
     stage.serve(stage.spec())
-    log = holder_log(stage.holder.data_root)
+    log = holder_log_path(stage.holder.data_root)
     with log.open("ab") as file:
         file.write(b"x" * (LARGEST + 1))
     until(lambda: log.stat().st_size == 0)

@@ -30,7 +30,7 @@ def make(path: Path) -> Path:
 def test_half_written_files_and_indexes_of_other_versions_go_and_the_rest_stays(
     root: DataRoot,
 ) -> None:
-    current = sqlite_index.newest(root.var / "index", PROJECTIONS)[0]
+    current = sqlite_index.find_newest(root.var / "index", PROJECTIONS)[0]
     stays = [
         make(current),
         make(root.var / "stop-report.json"),
@@ -50,10 +50,10 @@ def test_half_written_files_and_indexes_of_other_versions_go_and_the_rest_stays(
     swept = sweep(root, PROJECTIONS)
     assert (swept.files, swept.indexes) == (3, 1)
     assert swept.locks == ("packed-refs.lock", "refs/heads/main.lock")
-    assert "stale git locks (packed-refs.lock, refs/heads/main.lock)" in swept.in_words()
+    assert "stale git locks (packed-refs.lock, refs/heads/main.lock)" in swept.describe()
     assert [path for path in goes if path.exists()] == []
     assert [path for path in stays if not path.exists()] == []
-    assert sweep(root, PROJECTIONS).in_words() == ""
+    assert sweep(root, PROJECTIONS).describe() == ""
 
 
 def test_entries_of_dead_boxes_go_and_one_of_a_living_process_stays(root: DataRoot) -> None:

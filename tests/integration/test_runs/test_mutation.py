@@ -125,9 +125,9 @@ def test_a_test_that_only_compares_the_source_notices_nothing(target: Any, base:
     )
     evidence = measure(target, base, {"shop.py": CODE, TEST: digest})
     assert evidence.is_measured, evidence
-    noticed = {(f.line, f.kind) for f in evidence.now.noticed}
+    noticed = {(f.line, f.kind) for f in evidence.now.noticed_faults}
     assert (2, "constant") not in noticed
-    assert len(evidence.now.noticed) < len(evidence.now.verdicts)
+    assert len(evidence.now.noticed_faults) < len(evidence.now.verdicts)
 
 
 def test_what_cannot_be_measured_says_so(target: Any, base: str) -> None:

@@ -131,9 +131,9 @@ def test_a_run_that_an_operator_ends_is_stopped(target: Any, base: str) -> None:
     """The operator ends the box as soon as it has said its first words."""
 
     def end(_data: bytes) -> None:
-        for box in boxes.registered(target.root.path)[0]:
+        for box in boxes.list_registered(target.root.path)[0]:
             boxes.mark_ended(target.root.path, box)
-            with boxes.held(box) as process:
+            with boxes.hold_process(box) as process:
                 assert process is not None
                 assert boxes.kill(process)
 
@@ -154,14 +154,14 @@ def test_a_run_that_nobody_waits_for_is_ended_by_its_label(target: Any, base: st
 
     def end(_data: bytes) -> None:
         target.runs.end("chg_of_another_change")
-        going_on.append(bool(boxes.registered(target.root.path)[0]))
+        going_on.append(bool(boxes.list_registered(target.root.path)[0]))
         target.runs.end(target.label)
 
     report = target.test(base, command=endless, show=end)
     assert going_on == [True]
     assert report.verdict is TestVerdict.STOPPED
     assert "its change was decided on" in report.reason
-    assert boxes.registered(target.root.path) == ([], [])
+    assert boxes.list_registered(target.root.path) == ([], [])
 
 
 def test_stopped_work_stays_stopped(target: Any, base: str) -> None:

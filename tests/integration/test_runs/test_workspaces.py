@@ -12,7 +12,7 @@ from astra.trusted.sandbox.ports import Edit
 
 
 def checkouts(target: Any) -> set[str]:
-    folder = target.root.path / "var/workspaces" / boxes.boot() / SecretRules().digest
+    folder = target.root.path / "var/workspaces" / boxes.read_boot_id() / SecretRules().digest
     return {path.name for path in folder.iterdir() if path.is_dir()}
 
 
@@ -67,11 +67,11 @@ def test_only_the_most_recently_used_checkouts_are_kept_and_never_one_in_use(
 def test_what_an_earlier_daemon_or_boot_left_is_removed(target: Any, base: str) -> None:
     target.workspaces.warm(base)
     folder = target.root.path / "var/workspaces"
-    here = f"{boxes.boot()}/{SecretRules().digest}"
+    here = f"{boxes.read_boot_id()}/{SecretRules().digest}"
     for left in ("another-boot/x", "other-rules/x", f"{here}/.partial-1/x", f"{here}/.run-1/files"):
         (folder / left).mkdir(parents=True)
     Workspaces(target.root.path / "var/git", folder).close()
-    assert {path.name for path in folder.iterdir()} == {boxes.boot()}
+    assert {path.name for path in folder.iterdir()} == {boxes.read_boot_id()}
     assert checkouts(target) == {base}
 
 

@@ -53,7 +53,7 @@ class Going:
         )
         self._thread.start()
         assert up.wait(30)
-        (self.entry,) = boxes.registered(plain.data_root)[0]
+        (self.entry,) = boxes.list_registered(plain.data_root)[0]
 
     def outcome(self) -> Outcome:
         self._thread.join(60)
@@ -68,7 +68,7 @@ def test_endings_are_told_in_the_same_words_as_for_a_box(plain: Any) -> None:
     never = plain.run("/no/such")
     assert never.verdict is Verdict.NEVER_RAN
     assert "/no/such: No such file" in never.reason
-    assert not boxes.registered(plain.data_root)[0]
+    assert not boxes.list_registered(plain.data_root)[0]
 
 
 def test_it_says_of_itself_that_nothing_confined_it(plain: Any) -> None:
@@ -109,7 +109,7 @@ def test_stop_ends_a_forking_tree_and_proves_it(plain: Any) -> None:
     going = Going(plain, FORKS)
     done = stop_now(plain.data_root)
     assert (done.ended, done.survivors, done.clean) == (1, (), True)
-    assert tree.left(going.entry) == []
+    assert tree.list_survivors(going.entry) == []
     assert going.outcome().verdict is Verdict.STOPPED_BY_OPERATOR
     assert plain.sh("true").code == "stopped"
 
@@ -118,14 +118,14 @@ def test_stop_finds_by_its_mark_what_lost_its_keeper(plain: Any) -> None:
     """An ordinary user's command can kill its own keeper; what it started is found all the same."""
     going = Going(plain, "(setsid sleep 600 &); echo up; sleep 600")
     keeper = going.entry.pid
-    orphans = tree.left(going.entry)
+    orphans = tree.list_survivors(going.entry)
     os.kill(keeper, signal.SIGSTOP)
     entry = going.entry
     os.kill(keeper, signal.SIGKILL)
     done = stop_now(plain.data_root)
     assert done.survivors == ()
     assert not [pid for pid in orphans if boxes.is_alive(pid)]
-    assert tree.left(entry) == []
+    assert tree.list_survivors(entry) == []
     going.outcome()
 
 
@@ -142,13 +142,13 @@ def test_the_death_of_astra_ends_what_it_started(plain: Any) -> None:
     ) as launcher:
         assert launcher.stdout is not None
         launcher.stdout.readline()
-        (entry,) = boxes.registered(plain.data_root)[0]
-        alive = tree.left(entry)
+        (entry,) = boxes.list_registered(plain.data_root)[0]
+        alive = tree.list_survivors(entry)
         assert len(alive) >= 3
         launcher.kill()
-    with boxes.held(entry) as keeper:
+    with boxes.hold_process(entry) as keeper:
         assert keeper is None or boxes.wait_dead(keeper, 30)
-    assert tree.left(entry) == []
+    assert tree.list_survivors(entry) == []
 
 
 def test_a_client_that_uses_the_proxy_is_held_to_its_domains_and_recorded(plain: Any) -> None:

@@ -53,10 +53,10 @@ def test_a_request_waits_with_everything_a_reviewer_needs(gate: GateInMemory) ->
 
 def test_an_approved_one_is_usable_for_its_digest_only(gate: GateInMemory) -> None:
     identifier = ask(gate)
-    assert gate.desk.usable("d" * 64) is None
+    assert gate.desk.find_usable("d" * 64) is None
     gate.approve(identifier)
-    assert gate.desk.usable("d" * 64) == identifier
-    assert gate.desk.usable("e" * 64) is None
+    assert gate.desk.find_usable("d" * 64) == identifier
+    assert gate.desk.find_usable("e" * 64) is None
 
 
 def test_a_rejection_is_free_and_final(gate: GateInMemory) -> None:
@@ -104,15 +104,15 @@ def test_a_grant_put_into_the_chain_by_hand_is_not_believed(gate: GateInMemory) 
     )
     gate.root.ledger.append([forged])
     assert gate.desk.get(identifier).state == "approved"
-    assert gate.desk.usable("d" * 64) is None
+    assert gate.desk.find_usable("d" * 64) is None
 
 
 def test_an_expired_one_cannot_be_approved_or_used(gate: GateInMemory) -> None:
     waiting, approved = ask(gate), ask(gate, digest="e" * 64)
     gate.approve(approved)
     gate.root.clock.advance(hours=25)
-    assert gate.desk.usable("e" * 64) is None
-    assert gate.desk.listed() == []
+    assert gate.desk.find_usable("e" * 64) is None
+    assert gate.desk.list_by_state() == []
     with pytest.raises(Conflict):
         gate.approve(waiting)
 
@@ -123,7 +123,7 @@ def test_turning_the_clock_back_revives_nothing_that_expired(gate: GateInMemory)
     gate.root.clock.advance(hours=25)
     gate.root.ledger.append([Event(type="thing_happened", actor="daemon")])
     gate.root.clock.advance(hours=-25)
-    assert gate.desk.usable("d" * 64) is None
+    assert gate.desk.find_usable("d" * 64) is None
 
 
 def test_waiting_ones_are_announced_again_and_then_expire_each_once(gate: GateInMemory) -> None:
@@ -151,7 +151,7 @@ def test_what_went_stale_cannot_be_used_and_says_what_moved(gate: GateInMemory) 
     identifier = ask(gate)
     gate.approve(identifier)
     gate.desk.go_stale(identifier, "the branch moved")
-    assert gate.desk.usable("d" * 64) is None
+    assert gate.desk.find_usable("d" * 64) is None
     assert gate.desk.get(identifier).reason == "the branch moved"
 
 
@@ -177,7 +177,7 @@ class Overtaken(LedgerVerbs):
 def test_two_who_ask_for_the_same_at_once_get_one_request(gate: GateInMemory) -> None:
     slower = Overtaken(gate, lambda: ask(gate), look="state = 'pending'")
     mine = asked(Desk(slower, gate.root.clock))
-    assert [approval.id for approval in gate.desk.listed()] == [mine]
+    assert [approval.id for approval in gate.desk.list_by_state()] == [mine]
 
 
 def test_whoever_decides_second_at_the_same_moment_hears_who_was_first(gate: GateInMemory) -> None:

@@ -17,7 +17,7 @@ MACHINE = Machine(
 def words(profile: Profile, **opened: int | str) -> str:
     files = dict.fromkeys((*profile.files, *(c.path for c in profile.covers)), 9)
     sources = {g.path: opened.get(g.path.replace("/", "_"), 7) for g in profile.grants}
-    return " ".join(profiles.arguments(profile, sources, files))
+    return " ".join(profiles.render_arguments(profile, sources, files))
 
 
 def compiled(manifest: Manifest, **options: object) -> Profile:

@@ -22,7 +22,7 @@ def outcome(
     audit = TABLES[architecture].audit if audit is None else audit
     padded = [*arguments, 0, 0, 0, 0, 0, 0][:6]
     data = struct.pack("<IIQ6Q", number, audit, 0, *(a & 2**64 - 1 for a in padded))
-    steps = list(struct.iter_unpack("<HBBI", seccomp.program(architecture, **rules)))
+    steps = list(struct.iter_unpack("<HBBI", seccomp.compile_program(architecture, **rules)))
     register, place = 0, 0
     while True:
         code, if_true, if_false, operand = steps[place]
@@ -180,5 +180,5 @@ def test_no_further_socket_joins_a_port_that_releases_share(architecture: str) -
 
 def test_an_architecture_without_a_table_is_refused() -> None:
     with pytest.raises(UnknownArchitecture) as refusal:
-        seccomp.program("riscv64")
+        seccomp.compile_program("riscv64")
     assert "x86_64" in refusal.value.next_step

@@ -1,5 +1,7 @@
 """What a change may touch: each refusal names its rule, and the line an operator can move."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -81,6 +83,28 @@ def test_what_an_operator_can_move_names_the_line_of_configuration() -> None:
     ]
 
 
+def test_the_size_that_counts_is_what_the_change_adds() -> None:
+    large = b"".join(b"line %d\n" % number for number in range(1000))
+    touched = ChangedFile(
+        path="src/app.py", old_mode=REGULAR, new_mode=REGULAR, old=large, new=large + b"one\n"
+    )
+    assert admit(touched, max_file_kb=1)
+    doubled = replace(touched, new=large + large)
+    assert refusals(doubled, max_file_kb=1) == [("too_large", "target.max_file_kb")]
+
+
+def test_binary_files_are_admitted_where_the_operator_allows_them() -> None:
+    picture = added("assets/logo.png", b"\x89PNG\0")
+    assert refusals(picture) == [("binary", "target.binary_paths")]
+    assert admit(picture, binary_paths=("assets/",))
+    assert refusals(added("src/x.py", b"\0"), binary_paths=("assets/",)) == [
+        ("binary", "target.binary_paths")
+    ]
+    assert refusals(
+        added("assets/big", b"\0" * 1025), binary_paths=("assets/",), max_file_kb=1
+    ) == [("too_large", "target.max_file_kb")]
+
+
 def test_every_refusal_is_listed_at_once() -> None:
     found = refusals(added("link", b"x", LINK), added(".git/x"), added("b", b"\0"))
     assert [rule for rule, _ in found] == ["symlink", "path_git_internals", "binary"]
@@ -121,16 +145,6 @@ def test_ci_hooks_and_agent_settings_are_protected_by_default(path: str) -> None
 def test_protected_paths_of_the_operator_take_the_place_of_the_default() -> None:
     found = admit(added("core/a.py"), added("AGENTS.md"), protected_paths=("core/",))
     assert found.protected == ("core/a.py",)
-
-
-def test_the_gate_the_ledger_and_the_supervisor_are_protected_when_astra_manages_itself() -> None:
-    paths = (
-        "src/astra/trusted/policy/gate.py",
-        "src/astra/trusted/ledger/chain.py",
-        "src/astra/adapters/supervisor/holder.py",
-    )
-    found = admit(*map(added, paths), added("README.md"), itself=True)
-    assert found.protected == paths
 
 
 def test_tests_and_dependencies_are_named() -> None:

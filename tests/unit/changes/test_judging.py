@@ -37,7 +37,7 @@ def verdict(data: bytes | None, exit_code: int = 0, *, is_pytest: bool = True) -
         (EMPTY, 0, TestVerdict.NO_TESTS),
         (EMPTY, 5, TestVerdict.NO_TESTS),
         (CONTRADICTORY, 0, TestVerdict.UNKNOWN),
-        (SHORT, 0, TestVerdict.UNKNOWN),
+        (SHORT, 0, TestVerdict.PASSED),
         (None, 0, TestVerdict.UNKNOWN),
         (None, 1, TestVerdict.FAILED),
         (None, 5, TestVerdict.NO_TESTS),
@@ -45,6 +45,27 @@ def verdict(data: bytes | None, exit_code: int = 0, *, is_pytest: bool = True) -
 )
 def test_what_a_run_amounts_to(data: bytes | None, exit_code: int, expected: TestVerdict) -> None:
     assert verdict(data, exit_code) is expected
+
+
+def test_totals_above_the_cases_are_subtests_for_pytest_and_a_contradiction_elsewhere() -> None:
+    report = junit.read(SHORT)
+    judged = judging.judge(exit_code=0, report=report, problem="", is_pytest=True)
+    assert judged.reason == "1 tests passed (5 with subtests)"
+    assert verdict(SHORT, is_pytest=False) is TestVerdict.UNKNOWN
+    assert verdict(CONTRADICTORY) is TestVerdict.UNKNOWN
+
+
+def test_a_failure_without_a_message_shows_the_words_inside_of_it() -> None:
+    mocha = (
+        b'<testsuite><testcase name="adds"><failure><![CDATA[AssertionError: 1 == 2\n  at x.js]]>'
+        b"</failure></testcase></testsuite>"
+    )
+    node = (
+        b'<testsuites><testcase name="adds"><failure type="testCodeFailure">\n'
+        b"[Error: no] { code: 1 }</failure><system-out>noise</system-out></testcase></testsuites>"
+    )
+    assert junit.read(mocha).cases[0].message.startswith("AssertionError: 1 == 2")
+    assert junit.read(node).cases[0].message == "[Error: no] { code: 1 }"
 
 
 def test_exit_code_5_means_something_only_for_pytest() -> None:
@@ -122,16 +143,18 @@ def test_names_and_messages_are_bounded_and_printable() -> None:
 )
 def test_only_the_failed_tests_are_asked_for_again(text: str, rerun: tuple[str, ...]) -> None:
     command = commands.parse(text)
-    words = command.only("/r.xml", ["a.py::b"], is_path=lambda word: word.startswith("tests"))
+    words = command.select_tests(
+        "/r.xml", ["a.py::b"], is_path=lambda word: word.startswith("tests")
+    )
     assert words[4:] == rerun
 
 
 def test_the_report_is_asked_for_once_and_before_the_other_words() -> None:
-    assert commands.parse("/v/bin/pytest -- a").words("/r.xml")[1:] == (
+    assert commands.parse("/v/bin/pytest -- a").build_words("/r.xml")[1:] == (
         *("--junitxml=/r.xml", "-o", "junit_family=xunit1", "--", "a"),
     )
     own = commands.parse("pytest --junitxml={junit}")
-    assert own.words("/r.xml") == ("pytest", "--junitxml=/r.xml")
+    assert own.build_words("/r.xml") == ("pytest", "--junitxml=/r.xml")
 
 
 @pytest.mark.parametrize("text", ["", "  ", "a && b", "a | b", "$HOME/x", "'"])

@@ -11,7 +11,7 @@ from astra.changes.mutation import (
     Measured,
     MutationEvidence,
     find_touched,
-    not_measured,
+    make_unmeasured,
     read_measured,
     touched_lines,
 )
@@ -76,7 +76,7 @@ def test_a_run_that_says_nothing_is_a_danger_where_the_base_could_be_measured() 
 
 
 def test_other_languages_are_said_not_to_be_measured() -> None:
-    evidence = not_measured("the change touches no Python code and no test", ("web/a.ts",))
+    evidence = make_unmeasured("the change touches no Python code and no test", ("web/a.ts",))
     assert "not measured in 1 file(s) of other languages" in evidence.describe()
     assert rules(evidence) == []
 

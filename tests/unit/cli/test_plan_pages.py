@@ -21,11 +21,11 @@ def work() -> PlansAtWork:
 
 
 def shown(work: PlansAtWork, plan: Any) -> dict[str, Any]:
-    return work.gate.planning.views.shown(plan.id)
+    return work.gate.planning.views.show_plan(plan.id)
 
 
 def page(work: PlansAtWork, plan: Any) -> list[str]:
-    return plan_pages.page(shown(work, plan))
+    return plan_pages.render_page(shown(work, plan))
 
 
 def test_a_plan_fits_a_hundred_columns_and_shows_all_that_is_signed(work: PlansAtWork) -> None:
@@ -52,15 +52,14 @@ def test_steps_say_what_was_done_and_how_it_went(work: PlansAtWork) -> None:
     work.script(
         tool("run_in_sandbox", command=["sh", "-c", "echo hello"]),
         write(f"{NOTES}/a.md"),
-        "no idea",
-        done("two files"),
+        *["no idea"] * 3,
     )
     plan = work.run(work.approved(skills=["files", "sandbox"]))
     text = "\n".join(page(work, plan))
     assert "run_in_sandbox sh -c 'echo hello' → ok: ran" in text
     assert f"write_file path={NOTES}/a.md" in text
     assert "asked the model → not an answer in the form" in text
-    assert "4 model calls, 440 tokens in all" in text
+    assert "5 model calls, 550 tokens in all" in text
 
 
 def test_a_call_that_a_crash_cut_off_is_not_still_thinking(work: PlansAtWork) -> None:
@@ -73,7 +72,7 @@ def test_a_call_that_a_crash_cut_off_is_not_still_thinking(work: PlansAtWork) ->
 def test_a_block_shows_the_action_and_each_grant(work: PlansAtWork) -> None:
     work.script(write("/data/persona_space/other/x"))
     block = shown(work, work.run(work.approved()))["block"]
-    lines = list(plan_pages.waiting(block))
+    lines = list(plan_pages.render_blocked_action(block))
     assert lines[0] == "  action     write_file path=/data/persona_space/other/x content=x"
     assert lines[1] == "  grant      write_paths: /data/persona_space/other/x"
 
@@ -81,7 +80,7 @@ def test_a_block_shows_the_action_and_each_grant(work: PlansAtWork) -> None:
 def test_a_destructive_step_is_shown_with_its_arguments(work: PlansAtWork) -> None:
     work.script(tool("delete_file", path=f"{NOTES}/a"))
     plan = work.run(work.approved(skills=["files", "delete_file"]))
-    (line,) = plan_pages.waiting(shown(work, plan)["block"])
+    (line,) = plan_pages.render_blocked_action(shown(work, plan)["block"])
     assert line.startswith(f"  action     delete_file path={NOTES}/a")
 
 
@@ -100,7 +99,7 @@ def test_what_a_plan_says_cannot_pass_for_what_astra_says(work: PlansAtWork) -> 
 def test_an_open_question_says_how_to_answer_it(work: PlansAtWork) -> None:
     work.script({"kind": "message", "text": "One or two?", "question": True})
     plan = work.run(work.approved())
-    said = plan_pages.outcome(shown(work, plan))
+    said = plan_pages.render_outcome(shown(work, plan))
     assert said[1] == "  because    it asked you something and waits for your answer"
     assert said[2] == f"  next       astra plans message {plan.id} TEXT answers it, and it goes on"
 
@@ -110,7 +109,7 @@ def test_an_ending_is_said_in_words(work: PlansAtWork) -> None:
     plan = work.approved()
     work.run(plan, most=3)
     work.gate.plan_files.files[f"{plan.id}/plan.json"] = "{}"
-    (_, because, *_) = plan_pages.outcome(shown(work, work.run(plan)))
+    (_, because, *_) = plan_pages.render_outcome(shown(work, work.run(plan)))
     assert because == (
         "  because    plan_tampered: its files or its record are not what the operator signed"
     )

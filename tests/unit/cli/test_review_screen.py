@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from astra.interfaces.cli.review import screen
+from astra.interfaces.cli.review import render_screen
 
 FINDING = {
     "severity": "danger",
@@ -62,11 +62,11 @@ def change(**more: Any) -> dict[str, Any]:
 
 
 def painted(found: dict[str, Any], width: int = 0) -> list[str]:
-    return list(screen(found, lambda text, colour: f"<{colour}>{text}</{colour}>", width))
+    return list(render_screen(found, lambda text, colour: f"<{colour}>{text}</{colour}>", width))
 
 
 def plain(found: dict[str, Any], width: int = 0) -> list[str]:
-    return list(screen(found, lambda text, _colour: text, width))
+    return list(render_screen(found, lambda text, _colour: text, width))
 
 
 def test_every_line_fits_the_terminal_and_stays_in_its_column() -> None:

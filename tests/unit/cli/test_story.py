@@ -25,7 +25,7 @@ def records(work: PlansAtWork, plan: Any) -> list[dict[str, Any]]:
 
 
 def told(work: PlansAtWork, plan: Any, *, every: bool = False) -> str:
-    lines = list(story.told(records(work, plan), every=every))
+    lines = list(story.tell_records(records(work, plan), every=every))
     assert max(map(len, lines)) <= 100
     return " ".join(" ".join(lines).split())
 
@@ -57,9 +57,8 @@ def test_a_night_is_told_from_the_approval_to_the_end(work: PlansAtWork) -> None
         "WAITS for an answer",
         "says: “Which one?”",
         "told it: “the red one”",
-        "step 4 ended: not an answer in the form",
         "it reports: “an index of two files”",
-        "the plan is done: 5 steps, 5 model calls, 550 tokens",
+        "the plan is done: 4 steps, 5 model calls, 550 tokens",
     )
     places = [text.index(words) for words in wanted]
     assert places == sorted(places)
@@ -68,7 +67,9 @@ def test_a_night_is_told_from_the_approval_to_the_end(work: PlansAtWork) -> None
 def test_counting_and_looking_are_left_out_and_their_number_is_told(work: PlansAtWork) -> None:
     work.script(write(f"{NOTES}/a"), done())
     plan = work.run(work.approved())
-    short, whole = (list(story.told(records(work, plan), every=each)) for each in (False, True))
+    short, whole = (
+        list(story.tell_records(records(work, plan), every=each)) for each in (False, True)
+    )
     left_out = len([r for r in records(work, plan) if r["type"] == "agent_step_started"])
     assert left_out == 2
     assert "are left out: --all tells them" in short[-1]
@@ -85,9 +86,32 @@ def test_a_story_of_nothing_but_looking_is_told_whole() -> None:
         "subject": None,
         "data": {"tool": "list_files"},
     }
-    day, line = story.told([look], every=False)
+    day, line = story.tell_records([look], every=False)
     assert day == "2026-11-16, times in UTC"
-    assert "only reads" in line
+    assert "read with list_files" in line
+
+
+def test_a_record_is_told_with_the_beliefs_that_it_moved() -> None:
+    record = {
+        "sequence": 7,
+        "time": "2026-11-16T05:22:25.000000Z",
+        "type": "goal_satisfied",
+        "actor": "daemon",
+        "subject": "goal_01234567",
+        "data": {"by": "daemon", "checks": [{"criterion": "outcome kept", "holds": True}]},
+    }
+    move = {"sequence": 7, "belief": "belief_0", "statement": "the method x\x1b works"}
+    moves = [
+        {**move, "kind": "goal_success", "sign": "for", "mean": 0.75},
+        {**move, "kind": "call_success", "sign": "against", "mean": 0.25},
+        {**move, "sequence": 8, "kind": "goal_success", "sign": "for", "mean": 0.75},
+    ]
+    _day, line, moved = story.tell_records([record], every=False, moves=moves)
+    assert line.endswith("the goal is satisfied; checked: outcome kept")
+    assert moved.strip().startswith("→ counts for “the method x")
+    assert "\x1b" not in moved
+    assert "now 0.75 (belief_0)" in moved
+    assert len(list(story.tell_records([record], every=True, moves=moves))) == 4
 
 
 def test_a_crash_while_the_model_thought_is_told(work: PlansAtWork) -> None:
@@ -128,6 +152,6 @@ def test_hostile_words_stay_on_their_lines(work: PlansAtWork) -> None:
     wanted["goals"] = [fake]
     work.script({"kind": "message", "text": fake}, tool("nothing", path=fake), done(fake))
     plan = work.run(work.approved(wanted))
-    lines = list(story.told(records(work, plan), every=True))
+    lines = list(story.tell_records(records(work, plan), every=True))
     assert not any(line.lstrip().startswith("999") for line in lines)
     assert not any("\x1b" in line or "\u202e" in line or "\n" in line for line in lines)

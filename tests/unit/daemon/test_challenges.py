@@ -12,8 +12,8 @@ MADE = Credential(id=b"c", public_key=b"k", site="localhost", origin="http://loc
 def test_a_challenge_is_good_for_five_minutes_and_spent_once() -> None:
     known = LoginChallenges()
     challenge = known.create(NOW)
-    assert known.good(challenge, NOW + timedelta(minutes=4))
-    assert not known.good(challenge, NOW + timedelta(minutes=5))
+    assert known.is_valid(challenge, NOW + timedelta(minutes=4))
+    assert not known.is_valid(challenge, NOW + timedelta(minutes=5))
     assert known.spend(challenge, NOW)
     assert not known.spend(challenge, NOW)
 
@@ -22,9 +22,9 @@ def test_nobody_else_makes_a_challenge() -> None:
     known = LoginChallenges()
     challenge = known.create(NOW)
     for other in (b"", b"x" * 56, LoginChallenges().create(NOW), challenge[:-1], challenge + b"x"):
-        assert not known.good(other, NOW)
+        assert not known.is_valid(other, NOW)
     later = (2**63).to_bytes(8) + challenge[8:]
-    assert not known.good(later, NOW)
+    assert not known.is_valid(later, NOW)
 
 
 def test_spent_challenges_are_forgotten_once_they_are_over() -> None:

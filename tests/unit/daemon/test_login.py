@@ -28,8 +28,8 @@ def test_open_links_are_few() -> None:
 def test_after_ten_failures_their_source_waits_a_minute_and_nobody_else() -> None:
     attempts = Attempts()
     for number in range(10):
-        attempts.failed("one", NOW + timedelta(seconds=number))
+        attempts.count_failure("one", NOW + timedelta(seconds=number))
     with pytest.raises(TooMany):
-        attempts.failed("one", NOW + timedelta(seconds=59))
-    attempts.failed("another", NOW + timedelta(seconds=59))
-    attempts.failed("one", NOW + timedelta(seconds=61))
+        attempts.count_failure("one", NOW + timedelta(seconds=59))
+    attempts.count_failure("another", NOW + timedelta(seconds=59))
+    attempts.count_failure("one", NOW + timedelta(seconds=61))

@@ -1,5 +1,6 @@
 """A log that cannot grow without end, however often somebody makes the daemon complain."""
 
+import json
 import logging
 import os
 from pathlib import Path
@@ -10,6 +11,7 @@ from astra.interfaces.daemon.logs import (
     MOST_DIFFERENT,
     REPEAT_SECONDS,
     Repetitions,
+    StructuredLog,
 )
 
 
@@ -71,3 +73,24 @@ def test_a_long_message_is_cut() -> None:
     long = record("no such host: %s", "x" * 100_000)
     assert Repetitions().filter(long)
     assert len(long.getMessage()) < LONGEST_MESSAGE + 100
+
+
+def test_the_structured_log_has_an_object_a_line_without_secrets(tmp_path: Path) -> None:
+    log = StructuredLog(tmp_path / "daemon.ndjson", largest=400)
+    secret = "ghp_" + "a1B2c3D4e5F6" * 3
+    for number in range(20):
+        log.write(record("try %s with %s\nand a line", number, secret))
+    lines = (tmp_path / "daemon.ndjson").read_text().splitlines()
+    entries = [json.loads(line) for line in lines]
+    assert entries[-1]["message"] == "try 19 with [masked]\nand a line"
+    assert (entries[-1]["level"], entries[-1]["logger"]) == ("warning", "astra")
+    assert (tmp_path / "daemon.ndjson.1").exists()
+    assert (tmp_path / "daemon.ndjson").stat().st_mode & 0o077 == 0
+
+
+def test_a_structured_log_that_cannot_be_written_costs_lines_and_nothing_else(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "daemon.ndjson").symlink_to(tmp_path / "elsewhere")
+    StructuredLog(tmp_path / "daemon.ndjson").write(record("lost"))
+    assert not (tmp_path / "elsewhere").exists()

@@ -23,8 +23,19 @@ def dist(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def browser(dist: Path) -> TestClient:
-    return TestClient(Pages(SITE, dist), base_url=SITE.origin)
+def docs(tmp_path: Path) -> Path:
+    folder = tmp_path / "docs"
+    (folder / "adr").mkdir(parents=True)
+    (folder / "index.html").write_text("<h1>Documentation</h1>")
+    (folder / "adr" / "index.html").write_text("<h1>Decisions</h1>")
+    (folder / "search.json").write_text("[]")
+    (folder / ".built-from").write_text("not a page's file")
+    return folder
+
+
+@pytest.fixture
+def browser(dist: Path, docs: Path) -> TestClient:
+    return TestClient(Pages(SITE, dist, docs), base_url=SITE.origin)
 
 
 def test_every_place_inside_the_dashboard_is_the_one_page(browser: TestClient) -> None:
@@ -63,12 +74,43 @@ def test_what_the_browser_has_is_not_sent_again(browser: TestClient) -> None:
         "//outside.js",
         "/assets/..%5c..%5coutside.js",
         "/secret.key",
+        "/docs/.built-from",
+        "/docs/../outside.js",
+        "/docs/%2e%2e/outside.js",
+        "/docs/..%2f..%2foutside.js",
+        "/docs//outside.js",
     ],
 )
 def test_no_path_reaches_a_file_that_is_not_a_page(browser: TestClient, path: str) -> None:
     said = browser.get(path)
     assert "not yours" not in said.text
     assert "not a page's file" not in said.text
+
+
+@pytest.mark.parametrize(
+    ("path", "title"),
+    [
+        ("/docs", "Documentation"),
+        ("/docs/", "Documentation"),
+        ("/docs/index.html", "Documentation"),
+        ("/docs/adr/", "Decisions"),
+    ],
+)
+def test_the_documentation_is_served_beside_the_dashboard(
+    browser: TestClient, path: str, title: str
+) -> None:
+    assert browser.get(path).text == f"<h1>{title}</h1>"
+    assert browser.get("/docs/search.json").headers["content-type"] == "application/json"
+
+
+def test_a_page_that_the_documentation_does_not_have_is_not_the_dashboards(
+    browser: TestClient, dist: Path, tmp_path: Path
+) -> None:
+    assert browser.get("/docs/nothing").status_code == 404
+    assert browser.post("/docs/").status_code == 405
+    assert browser.get("/docsy").status_code == 200
+    unbuilt = TestClient(Pages(SITE, dist, tmp_path / "none"), base_url=SITE.origin)
+    assert "make web" in unbuilt.get("/docs/").text
 
 
 def test_a_missing_file_is_missing(browser: TestClient) -> None:

@@ -17,6 +17,9 @@ BEHIND_TOOLS = (
     "/api/awareness",
     "/api/changes",
     "/api/agents",
+    "/api/goals",
+    "/api/beliefs",
+    "/api/research",
 )
 
 
@@ -60,4 +63,6 @@ def test_strangers_get_in_and_nothing_else() -> None:
         "POST /api/session/passkey",
         "POST /api/passkeys/enrolments/options",
         "POST /api/passkeys/enrolments/made",
+        "POST /api/passkeys/enrolments/outcome",
+        "POST /api/passkeys/enrolments/session",
     }

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from astra.deployments import events, views
-from astra.deployments.reloading import modules, why_not
+from astra.deployments.reloading import explain_restart, modules
 from astra.trusted.ledger import views as records
 from deployment_world import World
 
@@ -48,14 +48,14 @@ async def go(name, *, often=2):
 )
 def test_only_bodies_of_plain_functions_may_differ(old: bytes, new: bytes, *, safe: bool) -> None:
     assert old in BASE
-    assert (why_not({"a.py": (BASE, BASE.replace(old, new, 1))}) == "") is safe
+    assert (explain_restart({"a.py": (BASE, BASE.replace(old, new, 1))}) == "") is safe
 
 
 def test_files_that_come_or_go_or_are_not_python_need_a_restart() -> None:
-    assert "came" in why_not({"a.py": (None, b"")})
-    assert "went" in why_not({"a.py": (b"", None)})
-    assert "not Python" in why_not({"requirements.txt": (b"a", b"b")})
-    assert "started with" in why_not({"pkg/__main__.py": (b"", b"")})
+    assert "came" in explain_restart({"a.py": (None, b"")})
+    assert "went" in explain_restart({"a.py": (b"", None)})
+    assert "not Python" in explain_restart({"requirements.txt": (b"a", b"b")})
+    assert "started with" in explain_restart({"pkg/__main__.py": (b"", b"")})
 
 
 def test_pages_and_tests_may_differ() -> None:
@@ -64,9 +64,9 @@ def test_pages_and_tests_may_differ() -> None:
         "tests/test_a.py": (None, b""),
         "a.py": (b"", b""),
     }
-    assert why_not(changes, ignored=("tests/",)) == ""
+    assert explain_restart(changes, ignored=("tests/",)) == ""
     assert modules(changes, ignored=("tests/",)) == ["a.py"]
-    assert why_not(changes) != ""
+    assert explain_restart(changes) != ""
 
 
 @pytest.fixture
@@ -77,7 +77,9 @@ def reloading(world: World) -> World:
 
 
 def how(world: World) -> str:
-    return str(records.last(world.root.ledger, count=1, type_=events.SWITCHED)[0].data["how"])
+    return str(
+        records.newest_records(world.root.ledger, count=1, type_=events.SWITCHED)[0].data["how"]
+    )
 
 
 def test_a_safe_change_is_taken_over_by_the_process_that_serves(reloading: World) -> None:
@@ -110,7 +112,7 @@ def test_a_reload_that_does_not_work_is_a_start_too(reloading: World) -> None:
 
 def test_a_reloaded_release_that_fails_its_watch_is_taken_back(reloading: World) -> None:
     reloading.releases.changes = {"a.py": (b"def f(): return 1\n", b"def f(): return 2\n")}
-    good = views.live(reloading.root.ledger)
+    good = views.live_release(reloading.root.ledger)
     made = reloading.request("b")
     live = reloading.holder.instances[str(reloading.holder.live)]
     live.behaviour = str(live.looks + 3)

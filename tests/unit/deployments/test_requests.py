@@ -59,7 +59,7 @@ def test_a_quarantined_commit_needs_an_operators_signed_word(world: World) -> No
         world.requests.deploy(None, actor="operator", signed=stranger)  # type: ignore[arg-type]
     forced = world.requests.deploy(None, actor="operator", signed=order(world, force=True))  # type: ignore[arg-type]
     assert world.finish(forced.id).state == "settled"
-    assert not views.quarantined(world.root.ledger, "b" * 40)
+    assert not views.quarantine_reason(world.root.ledger, "b" * 40)
 
 
 def test_an_order_for_one_commit_deploys_no_other(world: World) -> None:

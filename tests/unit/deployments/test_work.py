@@ -49,7 +49,7 @@ def test_a_release_that_does_not_come_up_is_blamed_and_the_old_one_serves(
     bad = world.finish(world.misbehave(behaviour, "b").id)
     assert bad.state == "failed"
     assert world.holder.serves == good.release
-    assert views.quarantined(world.root.ledger, "b" * 40)
+    assert views.quarantine_reason(world.root.ledger, "b" * 40)
     assert list(world.holder.instances) == [world.holder.live]
 
 
@@ -74,7 +74,7 @@ def test_a_release_that_dies_in_its_watch_is_taken_back(world: World) -> None:
     assert bad.state == "rolled_back"
     assert bad.rollback_to == good.release == world.holder.serves
     assert "crashed" in bad.reason
-    assert views.quarantined(world.root.ledger, "b" * 40)
+    assert views.quarantine_reason(world.root.ledger, "b" * 40)
     assert world.types()[-2:] == [events.QUARANTINED, events.ROLLED_BACK]
 
 
@@ -121,7 +121,7 @@ def test_a_rollback_to_a_release_that_fails_now_leaves_what_serves(world: World)
     done = world.finish(world.roll_back(first.release).id)
     assert done.state == "failed"
     assert world.holder.serves == second.release
-    assert not views.quarantined(world.root.ledger, "a" * 40)
+    assert not views.quarantine_reason(world.root.ledger, "a" * 40)
 
 
 def test_a_watch_that_fails_now_and_then_is_not_a_failure(world: World) -> None:
@@ -300,3 +300,26 @@ def test_the_export_is_true_as_of_the_sequence_it_names(world: World) -> None:
     assert world.releases.status["sequence"] == head.sequence
     assert world.releases.status["live"]["id"] == done.release
     assert world.releases.status["deployment"]["state"] == "settled"
+
+
+def test_a_rollback_that_found_nothing_good_goes_on_trying(world: World) -> None:
+    good = world.deploy("a")
+    made = world.misbehave(3, "b")
+    intact = world.releases.folders[good.release]
+    world.releases.folders[good.release] = "planted"
+    assert world.finish(made.id).state == "rollback_failed"
+    assert good.release in world.retry_rollback()
+    world.releases.folders[good.release] = intact
+    assert world.retry_rollback() == ""
+    assert (world.now(made.id).state, world.holder.serves) == ("rolled_back", good.release)
+    assert world.retry_rollback() == ""
+    assert world.types().count(events.ROLLBACK_FAILED) == 1
+
+
+def test_what_stands_on_top_of_a_failed_commit_is_not_blamed_for_it(world: World) -> None:
+    world.deploy("a")
+    world.finish(world.misbehave(3, "b").id)
+    world.approved.verdict = {"contains": ("b" * 40,), "despite": ("b" * 40,)}
+    on_top = world.finish(world.misbehave(3, "c").id)
+    assert on_top.state == "rolled_back"
+    assert views.quarantined_commits(world.root.ledger) == ("b" * 40,)

@@ -26,7 +26,7 @@ Want = Callable[..., Desire]
 
 
 def texts(book: Desires, **wanted: Any) -> list[str]:
-    return [desire.text for desire in book.listed(Filter(**wanted), limit=200).items]
+    return [desire.text for desire in book.list_desires(Filter(**wanted), limit=200).items]
 
 
 def test_the_id_is_the_hash_of_text_and_timestamp(book: Desires, want: Want) -> None:
@@ -66,7 +66,7 @@ def test_time_passing_writes_nothing(gate: GateInMemory, book: Desires, want: Wa
     want("sail")
     head = book.ledger.head()
     gate.root.clock.advance(days=300)
-    book.listed()
+    book.list_desires()
     assert book.ledger.head() == head
 
 
@@ -183,7 +183,7 @@ def test_pages_follow_each_other_while_time_passes(
     for wanted in (Filter(), Filter(tag="all")):
         seen, cursor = [], None
         while True:
-            page = book.listed(wanted, limit=2, cursor=cursor)
+            page = book.list_desires(wanted, limit=2, cursor=cursor)
             seen += [desire.text for desire in page.items]
             gate.root.clock.advance(hours=1)
             if (cursor := page.next) is None:
@@ -195,7 +195,7 @@ def test_pages_follow_each_other_while_time_passes(
 def test_a_cursor_that_is_none_is_refused(book: Desires, want: Want, cursor: str) -> None:
     want("sail")
     with pytest.raises(BadInput, match="cursor"):
-        book.listed(cursor=cursor)
+        book.list_desires(cursor=cursor)
 
 
 def test_an_unknown_desire_is_not_found(book: Desires) -> None:
@@ -336,7 +336,7 @@ def test_the_list_is_what_decaying_and_sorting_everything_gives(moves: list[Any]
             case ("wait", days):
                 before = parse_time(book.ledger.head().time).timestamp(), clock.now().timestamp()
                 clock.advance(days=days)
-                passed = (clock.now().timestamp() - max(before)) / book.fading().half_life
+                passed = (clock.now().timestamp() - max(before)) / book.read_fading().half_life
                 naive = {each: strength * 0.5**passed for each, strength in naive.items()}
             case ("half-life", days):
                 book = replace(book, half_life_days=days)
@@ -347,7 +347,7 @@ def test_the_list_is_what_decaying_and_sorting_everything_gives(moves: list[Any]
 
 
 def assert_same(book: Desires, naive: dict[str, float]) -> None:
-    listed = book.listed(limit=200).items
+    listed = book.list_desires(limit=200).items
     for desire in listed:
         assert 0.0 <= desire.strength <= 1.0
         assert desire.strength == pytest.approx(naive[desire.id], rel=1e-6)
@@ -363,7 +363,7 @@ def test_listing_and_pruning_are_ranges_of_an_index(book: Desires, want: Want) -
     ranges = [
         (f"{sql}", [*parameters, 10])
         for wanted in (Filter(), Filter(tag="sea"), Filter(min_strength=0.5, faded=True))
-        for sql, parameters in [queries._select(wanted, 0.0, None)]
+        for sql, parameters in [queries._build_query(wanted, 0.0, None)]
     ]
     for sql, parameters in [*ranges, (tables._PRUNE, [1, 0.1, 0.0])]:
         rows = book.ledger.query(f"EXPLAIN QUERY PLAN {sql}", parameters)

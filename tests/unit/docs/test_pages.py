@@ -57,7 +57,7 @@ def test_commands_to_type_parse(page: str) -> None:
 @each_page
 def test_settings_exist(page: str) -> None:
     named = set(re.findall(r"\b(?:ASTRA|AGENT|PERSONA|DESIRE|MAX)_[A-Z][A-Z_]*\b", PAGES[page]))
-    assert named <= environment.names()
+    assert named <= environment.list_setting_names()
 
 
 @each_page

@@ -14,7 +14,7 @@ from astra.flow import Background, DueStep, Lane, WorkItem
 from astra.flow.lanes import change_step_failed
 from astra.testing import MemoryLedger, SetClock
 from astra.trusted.kernel.clock import format_time
-from astra.trusted.kernel.errors import AstraError
+from astra.trusted.kernel.errors import AstraError, DuplicateKey, StaleVersion
 from astra.trusted.ledger.projection import CORE
 from astra.trusted.ledger.record import Event
 from deploying import until
@@ -118,6 +118,22 @@ def test_a_failing_step_is_tried_again_after_pauses_that_grow_and_recorded_once(
     assert world.runner.trouble() == ""
 
 
+@pytest.mark.parametrize("lost", [StaleVersion, DuplicateKey])
+def test_a_step_that_lost_a_race_is_tried_again_and_is_no_trouble_unless_it_never_wins(
+    world: World, lost: type[AstraError]
+) -> None:
+    world.bad[FIRST] = lost("it was changed meanwhile", next_step="read it again")
+    for second in range(3):
+        world.passed = float(second)
+        world.runner.run_due()
+        assert (world.failures(), world.runner.trouble()) == (0, "")
+    assert world.ran.count(FIRST) == 3
+    world.passed = 3.0
+    world.runner.run_due()
+    assert world.failures() == 1
+    assert "changed meanwhile" in world.runner.trouble()
+
+
 def test_the_success_of_another_step_does_not_hide_the_trouble(world: World) -> None:
     world.bad[SECOND] = AstraError("no space left", next_step="make room")
     world.runner.run_due()
@@ -154,9 +170,9 @@ def test_what_is_due_later_waits_and_a_clock_set_back_makes_nothing_wait(world: 
 def test_nothing_runs_while_it_is_closed(world: World) -> None:
     world.why_closed = "stopped"
     assert world.runner.run_due() == 0
-    assert not world.runner.needed()
+    assert not world.runner.is_needed()
     world.why_closed = ""
-    assert world.runner.needed()
+    assert world.runner.is_needed()
 
 
 # With threads
@@ -301,7 +317,7 @@ def test_what_runs_though_it_is_due_no_more_is_ended(desk: Desk) -> None:
         desk.items["lane"] = []
         desk.ledger.append([Event(type="something", actor="test")])
         until(gate.is_set)
-        until(lambda: not background.needed())
+        until(lambda: not background.is_needed())
 
 
 def test_stopping_begins_nothing_more_and_waits_for_what_runs(desk: Desk) -> None:
@@ -319,7 +335,7 @@ def test_stopping_begins_nothing_more_and_waits_for_what_runs(desk: Desk) -> Non
     gate.set()
     stopping.join()
     assert desk.begun == ["a"]
-    assert background.running("lane") == 0
+    assert background.count_running("lane") == 0
 
 
 def test_what_does_not_end_in_its_grace_is_left_behind(desk: Desk) -> None:
@@ -329,24 +345,24 @@ def test_what_does_not_end_in_its_grace_is_left_behind(desk: Desk) -> None:
     background.start()
     until(lambda: desk.begun == ["a"])
     background.stop()
-    assert background.running("lane") == 1
+    assert background.count_running("lane") == 1
     desk.open_all()
-    until(lambda: not background.running("lane"))
+    until(lambda: not background.count_running("lane"))
 
 
 def test_the_daemon_stays_for_what_runs_and_for_what_a_lane_names(desk: Desk) -> None:
     holds = [False]
     lane = Lane(name="lane", due=desk.due("lane"), holds_daemon=lambda: holds[0])
     with at_work(desk, lane) as background:
-        assert not background.needed()
+        assert not background.is_needed()
         holds[0] = True
-        assert background.needed()
+        assert background.is_needed()
         holds[0] = False
         gate = desk.put("lane", "a")
         until(lambda: desk.begun == ["a"])
-        assert background.needed()
+        assert background.is_needed()
         gate.set()
-        until(lambda: not background.needed())
+        until(lambda: not background.is_needed())
 
 
 def test_what_is_always_due_rests_between_two_times(world: World) -> None:

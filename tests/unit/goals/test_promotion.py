@@ -26,7 +26,7 @@ def want(gate: GateInMemory, text: str = "learn to sail", **fields: Any) -> Desi
 
 
 def goals(gate: GateInMemory) -> list[Any]:
-    return Goals(gate.root.ledger).listed()[0]
+    return Goals(gate.root.ledger).list_goals()[0]
 
 
 def ask(gate: GateInMemory, desire: Desire) -> str:
@@ -52,10 +52,10 @@ def test_once_approved_the_goal_is_created_in_the_desires_story(gate: GateInMemo
     desire = want(gate)
     approval = ask(gate, desire)
     gate.approve(approval)
-    assert gate.steps().run_due() == 1
+    assert gate.steps().run_due() == 2
     (goal,) = goals(gate)
     assert goal.id.startswith("goal_")
-    assert (goal.text, goal.state, goal.desire_id) == ("learn to sail", "open", desire.id)
+    assert (goal.text, goal.state, goal.desire_id) == ("learn to sail", "proposed", desire.id)
     assert gate.desires.get(desire.id).goal_id == goal.id
     assert gate.desk.get(approval).state == "used"
     story = views.story(gate.root.ledger, desire.id)
@@ -66,6 +66,8 @@ def test_once_approved_the_goal_is_created_in_the_desires_story(gate: GateInMemo
         "approval_used",
         "desire_promoted",
         "goal_created",
+        "goal_planned",
+        "approval_requested",
     ]
     assert {record.correlation for record in story} == {STORY}
 
@@ -89,7 +91,7 @@ def test_a_crash_between_approval_and_goal_loses_nothing(gate: GateInMemory) -> 
         gate.promotions.fulfil(approval)
     ledger.append = kept
     assert goals(gate) == []
-    assert gate.steps().run_due() == 1
+    assert gate.steps().run_due() == 2
     assert len(goals(gate)) == 1
 
 
@@ -176,7 +178,7 @@ def test_nobody_floods_the_operators_inbox(gate: GateInMemory) -> None:
     with pytest.raises(Refused) as refused:
         ask(gate, want(gate, "one more"))
     assert refused.value.reason == "too_many_waiting"
-    assert len(gate.desk.listed()) == MOST_WAITING
+    assert len(gate.desk.list_by_state()) == MOST_WAITING
 
 
 def test_a_desire_is_promoted_once_even_if_two_approvals_say_so(gate: GateInMemory) -> None:
@@ -225,15 +227,15 @@ def test_goals_are_listed_page_by_page_and_shown(gate: GateInMemory) -> None:
         gate.approve(ask(gate, want(gate, text)))
         gate.steps().run_due()
     book = Goals(gate.root.ledger)
-    first, cursor = book.listed(limit=2)
-    second, end = book.listed(limit=2, after=cursor or 0)
+    first, cursor = book.list_goals(limit=2)
+    second, end = book.list_goals(limit=2, after=cursor or 0)
     assert [goal.text for goal in [*first, *second]] == ["a", "b", "c"]
     assert end is None
     assert book.get(first[0].id) == first[0]
     with pytest.raises(NotFound):
         book.get("goal_00000000")
     with pytest.raises(BadInput):
-        book.listed(limit=0)
+        book.list_goals(limit=0)
 
 
 def _dies(*_arguments: Any, **_options: Any) -> Any:

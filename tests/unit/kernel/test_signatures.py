@@ -21,6 +21,13 @@ def test_a_malformed_public_key_is_simply_false() -> None:
     assert not signatures.verify("not a key", b"yes", KeyPair.generate().sign(b"yes"))
 
 
+def test_guessing_a_passphrase_costs_64_mebibytes_each_time() -> None:
+    cost = signatures.seal(KeyPair.generate().seed, "correct horse")["kdf"]
+    assert cost["name"] == "argon2id"
+    assert cost["iterations"] >= 3
+    assert cost["memory_kib"] >= 64 * 1024
+
+
 def test_a_sealed_seed_opens_with_its_passphrase_only() -> None:
     pair = KeyPair.generate()
     box = signatures.seal(pair.seed, "correct horse")

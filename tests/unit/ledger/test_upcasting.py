@@ -29,8 +29,8 @@ def old_record(type_: str, data: dict[str, object], schema: int = 1) -> Record:
 def test_an_old_record_is_read_in_todays_shape_and_stays_as_written() -> None:
     record = old_record(EXECUTED, {"commit": "c0ffee"})
     assert record.data == {"commit": "c0ffee", "deploy": False}
-    assert record.written == {"commit": "c0ffee"}
-    assert record.as_dict()["data"] == record.written == json.loads(record.content)
+    assert record.raw_data == {"commit": "c0ffee"}
+    assert record.as_dict()["data"] == record.raw_data == json.loads(record.content)
 
 
 def test_a_record_of_schema_1_that_says_more_than_the_first_ones_is_believed() -> None:

@@ -9,7 +9,7 @@ from astra.trusted.kernel.signatures import KeyPair
 from astra.trusted.ledger import checkpoint
 from astra.trusted.ledger.checkpoint import Checkpoint
 from astra.trusted.ledger.record import Head
-from astra.trusted.ledger.witnessing import Judgement, State, judge, unpublished
+from astra.trusted.ledger.witnessing import Judgement, State, judge, list_unpublished
 
 KEY, OTHER = KeyPair.generate(), KeyPair.generate()
 
@@ -54,7 +54,7 @@ def test_a_chain_agrees_with_every_checkpoint_of_its_own(places: list[int]) -> N
     judgement = own.judged(*(own.point(place) for place in places))
     assert judgement.state is State.AGREES
     assert judgement.newest == own.point(max(places))
-    assert not judgement.in_words(30)
+    assert not judgement.describe_problem(30)
 
 
 @given(sequences, st.integers(0, 29))
@@ -65,7 +65,7 @@ def test_a_chain_cut_below_the_furthest_checkpoint_is_behind_and_both_ends_are_n
     judgement = cut.judged(*(whole.point(place) for place in places))
     assert (judgement.state is State.BEHIND) == (max(places) > left)
     if judgement.state is State.BEHIND:
-        words = judgement.in_words(left)
+        words = judgement.describe_problem(left)
         assert f"record {left}," in words
         assert f"record {max(places)}:" in words
 
@@ -76,7 +76,7 @@ def test_a_chain_that_went_on_from_an_older_copy_never_agrees(
 ) -> None:
     witnessed, forked = chain(30, "a", common), chain(length, "b", common)
     judgement = forked.judged(*(witnessed.point(place) for place in places))
-    assert judgement.alarming == (max(places) > common)
+    assert judgement.is_alarming == (max(places) > common)
 
 
 @given(sequences, st.integers(0, 30))
@@ -96,9 +96,9 @@ def test_what_the_operator_signed_away_counts_no_more_and_what_came_later_does(
     old, new = chain(30, "a", common), chain(25, "b", common)
     points = [old.point(place, minute=place) for place in places]
     until = max(point.time for point in points)
-    assert not new.judged(*points, left_behind=until).alarming
+    assert not new.judged(*points, left_behind=until).is_alarming
     latest = old.point(common + later, minute=100)
-    assert new.judged(*points, latest, left_behind=until).alarming
+    assert new.judged(*points, latest, left_behind=until).is_alarming
 
 
 def test_the_latest_checkpoint_that_disagrees_says_until_when() -> None:
@@ -112,6 +112,6 @@ def test_the_latest_checkpoint_that_disagrees_says_until_when() -> None:
 def test_exactly_what_a_witness_lacks_is_sent(places: list[int], newest: int) -> None:
     own = chain(30)
     points = [own.point(place, minute=place) for place in sorted(places)]
-    missing = unpublished(points, own.point(newest, minute=newest))
+    missing = list_unpublished(points, own.point(newest, minute=newest))
     assert [point.sequence for point in missing] == [n for n in sorted(places) if n > newest]
-    assert unpublished(points, None) == points
+    assert list_unpublished(points, None) == points

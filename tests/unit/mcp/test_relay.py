@@ -12,11 +12,13 @@ import pytest
 
 from astra.interfaces import socket_path
 from astra.interfaces.mcp import relay
+from astra.interfaces.mcp.greetings import Greetings, name_opening, read_answers
 from astra.interfaces.mcp.session import Opening
 
 INITIALIZE = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
 INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 CALL = {"jsonrpc": "2.0", "id": "two", "method": "tools/call", "params": {"name": "a"}}
+UNCERTAIN = "whether this was done is uncertain"
 CHANGED = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
 
 
@@ -233,3 +235,73 @@ def test_without_a_daemon_a_request_is_refused_with_the_reason(ends: Ends) -> No
     assert said["error"]["data"]["code"] in {"no_data_root", "uncertain"}
     ends.listen()
     ends.accept().die()
+
+
+class SlowStart(relay.Daemon):
+    """A daemon that starts when it is told to."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root, Opening())
+        object.__setattr__(self, "ready", threading.Event())
+
+    def reach(self) -> socket.socket:
+        assert self.ready.wait(60)
+        return super().reach()
+
+
+def test_while_the_daemon_starts_the_first_answers_are_the_last_ones(tmp_path: Path) -> None:
+    run = tmp_path / "var" / "run"
+    run.mkdir(parents=True)
+    kept = Greetings(run)
+    name = name_opening(Opening().to_line())
+    kept.keep(name, "initialize 2025-11-25", {"serverInfo": {"name": "astra"}})
+    kept.keep(name, "tools/list 2025-11-25", {"tools": [{"name": "a"}]})
+    kept.save()
+    said: list[dict[str, Any]] = []
+    daemon = SlowStart(tmp_path)
+    between = relay.Relay(daemon, lambda data: said.append(json.loads(data)))
+    between.begin()
+    hello = {**INITIALIZE, "params": {"protocolVersion": "2025-11-25"}}
+    for message in (hello, INITIALIZED, {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}):
+        between.forward_from_client(json.dumps(message).encode() + b"\n")
+    assert [answer["id"] for answer in said] == [1, 2], "nobody waited for the daemon"
+    assert said[1]["result"] == {"tools": [{"name": "a"}]}
+    calling = threading.Thread(
+        target=between.forward_from_client, args=(json.dumps(CALL).encode() + b"\n",)
+    )
+    calling.start()
+    with socket_path.listen(run, socket_path.MCP) as listener:
+        daemon.ready.set()
+        connection, _ = listener.accept()
+    lines = connection.makefile("rb")
+    lines.readline()  # the opening
+    assert json.loads(lines.readline()) == hello
+    assert json.loads(lines.readline()) == INITIALIZED
+    calling.join(60)
+    assert json.loads(lines.readline()) == CALL
+    connection.sendall(b'{"jsonrpc":"2.0","id":1,"result":{}}\n')
+    lines.close()
+    connection.close()
+    listening = threading.Thread(target=between.listen, daemon=True)
+    listening.start()
+    between.leave()
+    listening.join(60)
+    assert CHANGED in said
+    assert [answer.get("id") for answer in said].count(1) == 1
+
+
+def test_answers_of_another_version_or_opening_are_not_used(tmp_path: Path) -> None:
+    kept = Greetings(tmp_path)
+    kept.keep("one", "initialize x", {"a": 1})
+    kept.save()
+    assert read_answers(tmp_path, "one") == {"initialize x": {"a": 1}}
+    assert read_answers(tmp_path, "other") == {}
+    place = tmp_path / "mcp-greetings.json"
+    for text in (
+        "",
+        "[]",
+        '{"version": 1}',
+        place.read_text().replace('"version": "', '"version": "9'),
+    ):
+        place.write_text(text)
+        assert read_answers(tmp_path, "one") == {}

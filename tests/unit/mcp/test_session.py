@@ -11,7 +11,7 @@ from astra.trusted.kernel.errors import BadInput
 
 def test_what_a_relay_writes_is_what_the_daemon_reads() -> None:
     opening = Opening(operator=True, off=frozenset({"A", "B"}), names="dotted", calls=7)
-    assert Opening.read(opening.line()) == opening
+    assert Opening.read(opening.to_line()) == opening
 
 
 @pytest.mark.parametrize("line", [b"", b"[]", b"7", b'"astra"', b"{}", b"[" * 100_000, b"\xff"])
@@ -42,8 +42,8 @@ def test_a_wrong_first_line_is_refused(members: Any) -> None:
 
 @pytest.mark.parametrize(("asked", "given"), [(5, 5), (0, 0), (-1, 0), (10**9, CALLS)])
 def test_calls_can_be_fewer_and_never_more(asked: int, given: int) -> None:
-    assert Opening(calls=asked).session("x", dotted=False).budget.limit == given
+    assert Opening(calls=asked).make_session("x", dotted=False).budget.limit == given
 
 
 def test_without_being_told_a_session_is_an_agents() -> None:
-    assert not Opening().session("x", dotted=False).operator
+    assert not Opening().make_session("x", dotted=False).operator

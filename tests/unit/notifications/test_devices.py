@@ -32,7 +32,7 @@ class World:
         content = access.token_content(secret, name="robot", role=role, days=10, now=now)
         signed = self.root.sign(access.TOKEN_CREATED, content)
         access.create_token(self.root.ledger, content, signed, now=now)
-        found = access.principal(self.root.ledger, secret, now=now)
+        found = access.find_principal(self.root.ledger, secret, now=now)
         assert found
         return found
 
@@ -47,7 +47,7 @@ class World:
         used = {"passkey": wanted["passkey"], "counter": 1}
         secret = access.new_secret()
         access.open_session(self.root.ledger, secret, by="passkey", now=now, passkey=used)
-        found = access.principal(self.root.ledger, secret, now=now)
+        found = access.find_principal(self.root.ledger, secret, now=now)
         assert found
         return str(wanted["passkey"]), found
 
@@ -69,7 +69,7 @@ def address(path: str = "one", *, host: str = HOST) -> Address:
 def test_the_ledger_knows_a_device_and_not_its_address(world: World) -> None:
     where = address("a-secret-path")
     made = world.devices.subscribe(where, world.session())
-    assert [each.id for each in world.devices.listed()] == [made.id]
+    assert [each.id for each in world.devices.list_devices()] == [made.id]
     (record,) = views.records(world.root.ledger, type_="device_subscribed")
     assert record.data["service"] == HOST
     assert "a-secret-path" not in record.line
@@ -95,7 +95,7 @@ def test_a_device_that_nobody_renewed_is_over_and_its_address_goes(world: World)
     who = world.token()
     world.devices.subscribe(address("old"), world.session())
     world.root.clock.advance(days=31)
-    assert world.devices.listed() == []
+    assert world.devices.list_devices() == []
     who = world.session()
     made = world.devices.subscribe(address("new"), who)
     assert world.files.devices() == [made.id]
@@ -105,7 +105,7 @@ def test_forgetting_leaves_neither_a_place_nor_an_address(world: World) -> None:
     made = world.devices.subscribe(address(), world.session())
     for _ in range(2):
         world.devices.forget(made.id, reason="gone", actor="daemon")
-    assert world.devices.listed() == []
+    assert world.devices.list_devices() == []
     assert world.files.devices() == []
     assert world.records() == ["device_subscribed", "device_forgotten"]
 
@@ -114,9 +114,9 @@ def test_a_device_ends_with_the_session_that_was_left(world: World) -> None:
     who = world.session()
     made = world.devices.subscribe(address(), who)
     world.root.clock.advance(hours=13)
-    assert [each.id for each in world.devices.listed()] == [made.id], "over is not left"
+    assert [each.id for each in world.devices.list_devices()] == [made.id], "over is not left"
     access.close_session(world.root.ledger, who.id, actor=str(who))
-    assert world.devices.listed() == []
+    assert world.devices.list_devices() == []
 
 
 def test_a_device_of_a_session_that_is_over_hears_no_content(world: World) -> None:
@@ -131,9 +131,9 @@ def test_a_device_ends_with_the_token_that_was_revoked_or_is_over(world: World) 
     world.devices.subscribe(address("one"), one)
     world.devices.subscribe(address("two"), two)
     access.revoke_token(world.root.ledger, one.id, actor="operator")
-    assert [each.holder for each in world.devices.listed()] == [f"token:{two.id}"]
+    assert [each.holder for each in world.devices.list_devices()] == [f"token:{two.id}"]
     world.root.clock.advance(days=11)
-    assert world.devices.listed() == []
+    assert world.devices.list_devices() == []
 
 
 def test_a_device_brought_with_a_passkey_ends_when_that_is_revoked(world: World) -> None:
@@ -142,10 +142,10 @@ def test_a_device_brought_with_a_passkey_ends_when_that_is_revoked(world: World)
     assert made.holder == f"passkey:{passkey}"
     access.close_session(world.root.ledger, who.id, actor=str(who))
     world.root.clock.advance(hours=13)
-    assert world.devices.listed() == [made], "the next session with it finds it"
+    assert world.devices.list_devices() == [made], "the next session with it finds it"
     assert world.devices.may_hear_content(made)
     enrolment.revoke(world.root.ledger, passkey, actor="operator")
-    assert world.devices.listed() == []
+    assert world.devices.list_devices() == []
 
 
 def test_a_viewer_unsubscribes_their_own_device_and_an_operator_any(world: World) -> None:
@@ -159,7 +159,7 @@ def test_a_viewer_unsubscribes_their_own_device_and_an_operator_any(world: World
         world.devices.unsubscribe(made.id, mine)
     again = world.devices.subscribe(address(), mine)
     world.devices.unsubscribe(again.id, world.session())
-    assert world.devices.listed() == []
+    assert world.devices.list_devices() == []
 
 
 def test_nobody_brings_more_devices_than_people_have(world: World) -> None:
@@ -173,7 +173,7 @@ def test_nobody_brings_more_devices_than_people_have(world: World) -> None:
         fresh = world.token()
         for number in range(MOST_OF_ONE):
             world.devices.subscribe(address(f"{other}-{number}"), fresh)
-    assert len(world.devices.listed()) == MOST
+    assert len(world.devices.list_devices()) == MOST
     with pytest.raises(Refused):
         world.devices.subscribe(address("one-more"), world.token())
 
@@ -183,7 +183,7 @@ def test_a_device_moves_to_whoever_subscribes_it_now(world: World) -> None:
     world.devices.subscribe(address(), world.token())
     who = world.session()
     (found,) = [world.devices.subscribe(address(), who)]
-    assert world.devices.listed() == [found]
+    assert world.devices.list_devices() == [found]
     assert found.holder == f"session:{who.id}"
 
 

@@ -8,12 +8,16 @@ from astra.testing import GateInMemory, MemoryChannels
 from astra.trusted.ledger import views
 from astra.trusted.ledger.record import Event
 
+PAGE = "http://localhost:8700"
+
 
 class World:
     def __init__(self, channels: MemoryChannels) -> None:
         self.gate = GateInMemory()
         self.channels = channels
-        self.outbox = Outbox(self.gate.root.ledger, self.gate.root.clock, lambda: self.channels)
+        self.outbox = Outbox(
+            self.gate.root.ledger, self.gate.root.clock, lambda: self.channels, lambda: PAGE
+        )
 
     def ask(self, subject: str = "des_00000001") -> str:
         return self.gate.desk.ask(
@@ -37,20 +41,20 @@ class World:
 
 def test_a_request_is_told_once_on_each_channel_without_its_content() -> None:
     world = World(MemoryChannels("CHAT", "MAIL"))
-    world.ask()
+    approval = world.ask()
     assert world.outbox.send_due() == 2
     assert world.outbox.send_due() == 0
-    text = "Astra: something waits for you (approval)"
+    text = f"Astra: something waits for you (approval) {approval}\n{PAGE}/approvals/{approval}"
     assert world.channels.taken == [("CHAT", text), ("MAIL", text)]
     assert world.recorded() == [("notification_sent", 1), ("notification_sent", 1)]
 
 
 def test_content_is_told_where_the_operator_opted_in() -> None:
     world = World(MemoryChannels("CHAT", include_content=True))
-    world.ask()
+    approval = world.ask()
     world.outbox.send_due()
     ((_, text),) = world.channels.taken
-    assert text.endswith("(approval): make a goal of a secret wish")
+    assert f"(approval) {approval}: make a goal of a secret wish\n" in text
 
 
 def test_a_dead_channel_is_tried_three_times_and_holds_up_no_other() -> None:
@@ -79,7 +83,8 @@ def test_a_schedule_that_gave_up_is_told() -> None:
     )
     world.gate.root.ledger.append([notice])
     world.outbox.send_due()
-    assert world.channels.taken == [("CHAT", "Astra: something waits for you (gave_up)")]
+    text = "Astra: something waits for you (gave_up) sch_00000001"
+    assert world.channels.taken == [("CHAT", f"{text}\n{PAGE}/schedules/sch_00000001")]
 
 
 def test_what_was_decided_meanwhile_is_not_told() -> None:
@@ -139,7 +144,9 @@ def test_a_release_that_is_taken_back_is_told() -> None:
     world.gate.root.ledger.append([event])
     world.outbox.send_due()
     ((_, text),) = world.channels.taken
-    assert text.endswith("(deployment_rolled_back): release bad was taken back; good serves again")
+    first, link = text.splitlines()
+    assert first.endswith("dep_1: release bad was taken back; good serves again")
+    assert link == f"{PAGE}/releases"
 
 
 class BrokenMail(MemoryChannels):

@@ -143,7 +143,7 @@ def test_what_is_not_counted_and_days_that_run_backwards_are_refused(root: Root)
 def test_the_first_day_is_the_day_of_the_first_record(root: Root) -> None:
     root.clock.advance(days=40)
     happened(root, "tests_failed", label="x")
-    assert daily.began(root.ledger) == "2026-03-01"
+    assert daily.find_first_day(root.ledger) == "2026-03-01"
 
 
 def test_budgets_come_fullest_first_with_every_day_and_whose_story_tells_it(
@@ -155,14 +155,14 @@ def test_budgets_come_fullest_first_with_every_day_and_whose_story_tells_it(
     for _ in range(2):
         spent(root, "schedule", "sch_1", 4)
     days = daily.window(3, now=root.clock.now())
-    (fullest, pool), others = budgets.fullest(root.ledger, days, most=2)
+    (fullest, pool), others = budgets.list_fullest_budgets(root.ledger, days, most=2)
     assert others == 0
     assert (fullest["name"], fullest["limit"], fullest["used"]) == ("sch_1", 4, [0, 0, 2])
     assert (pool["name"], pool["used"]) == ("agent", [3, 0, 0])
     assert pool["ids"] == [Scope("actor", "agent", 2_000, FIRST).id, None, None]
-    (only,), others = budgets.fullest(root.ledger, days, most=1)
+    (only,), others = budgets.list_fullest_budgets(root.ledger, days, most=1)
     assert (only["name"], others) == ("sch_1", 1)
-    assert budgets.fullest(root.ledger, ("2026-02-01",), most=2) == ([], 0)
+    assert budgets.list_fullest_budgets(root.ledger, ("2026-02-01",), most=2) == ([], 0)
 
 
 def test_no_question_reads_every_record(root: Root) -> None:
@@ -170,7 +170,7 @@ def test_no_question_reads_every_record(root: Root) -> None:
     planned = Planned(root.ledger)
     days = daily.window(90, now=root.clock.now())
     daily.series(planned, days)
-    budgets.fullest(planned, days, most=10)
+    budgets.list_fullest_budgets(planned, days, most=10)
     for measure in daily.MEASURES:
         asked = {"since": date(2026, 1, 1), "until": date(2026, 3, 31), "limit": 10}
         daily.evidence(planned, measure, **asked)

@@ -1,14 +1,12 @@
 """Talking with the persona: kept before it is heard, an agent whoever asks, open about waiting."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
 
 import pytest
 
-from astra.adapters.chat_door import CounterForChat
 from astra.persona import conversations
-from astra.persona.chat import LONGEST_QUESTION, MOST_AT_ONCE, Chat
+from astra.persona.chat import LONGEST_QUESTION, MOST_AT_ONCE
 from astra.persona.speech import (
     Cut,
     Dialogue,
@@ -17,129 +15,19 @@ from astra.persona.speech import (
     FromTools,
     Say,
     Spoken,
-    Talker,
     Wanted,
 )
-from astra.persona.turn import LONGEST_ANSWER, MOST_ROUNDS, Heard
-from astra.plans.ports import ModelUnavailable, NoModel, Usage
-from astra.testing import CounterInMemory
-from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Tool
+from astra.persona.turn import LONGEST_ANSWER, MOST_ROUNDS
+from astra.plans.ports import ModelUnavailable
+from astra.spend.model import SpendRefused
 from astra.trusted.kernel.errors import AstraError, BadInput, Conflict, NotFound, Refused
 from astra.trusted.ledger import views
-from astra.trusted.policy.call import Tier
-
-Line = str | Wanted | list[Wanted] | BaseException | Callable[[Dialogue, Say, Cut], Spoken]
-
-
-@dataclass
-class ScriptedTalker:
-    """A model that says what a test wrote for it, one line a call."""
-
-    lines: list[Line] = field(default_factory=list[Line])
-    heard: list[Dialogue] = field(default_factory=list[Dialogue])
-    name: str = "scripted"
-
-    def converse(self, dialogue: Dialogue, *, say: Say, cut: Cut) -> Spoken:
-        self.heard.append(dialogue)
-        line = self.lines.pop(0)
-        if isinstance(line, BaseException):
-            raise line
-        if callable(line):
-            return line(dialogue, say, cut)
-        usage = Usage(input_tokens=100, output_tokens=10)
-        if isinstance(line, str):
-            for word in line.split(" "):
-                say(f"{word} ")
-            return Spoken(text=line, usage=usage)
-        calls = tuple(line) if isinstance(line, list) else (line,)
-        return Spoken(calls=calls, usage=usage)
-
-
-class Note(Arguments):
-    text: str
-
-
-class Noted(Answer):
-    text: str
-
-
-class Talk:
-    def __init__(self) -> None:
-        self.notes: list[str] = []
-        self.work = CounterInMemory(
-            self._tool("look", Tier.READ),
-            self._tool("write", Tier.LOCAL_WRITE),
-            self._tool("send", Tier.EXTERNAL),
-            self._tool("code", Tier.LOCAL_WRITE, flags=("ASTRA_CODE_WRITE_ENABLED",)),
-            self._tool("decide", Tier.LOCAL_WRITE, operator_only=True),
-        )
-        self.gate = self.work.gate
-        self.ledger = self.gate.root.ledger
-        self.model: ScriptedTalker | None = ScriptedTalker()
-        self.copied: list[str] = []
-        self.chat = Chat(
-            ledger=self.ledger,
-            talkers=self,
-            door=lambda correlation, off: CounterForChat(
-                counter=self.work.counter,
-                flags=self.flags(off),
-                correlation=correlation,
-                off=off,
-            ),
-            flags=self.flags,
-            stopped=lambda: self.gate.stopped,
-            kept=self.copied.append,
-        )
-
-    def flags(self, off: frozenset[str]) -> dict[str, bool]:
-        return {name: on and name not in off for name, on in self.gate.on.items()}
-
-    def talker(self) -> Talker:
-        if self.model is None:
-            raise NoModel("no model is configured", next_step="set [model]")
-        return self.model
-
-    def script(self, *lines: Line) -> ScriptedTalker:
-        assert self.model is not None
-        self.model.lines = list(lines)
-        return self.model
-
-    def say(self, text: str, conversation: str | None = None) -> tuple[str, dict[str, Any]]:
-        turn = self.chat.ask(text, actor="operator:test", conversation=conversation)
-        return turn.conversation, dict(turn.run(lambda _heard: None).data)
-
-    def hear(self, text: str) -> list[Heard]:
-        heard = list[Heard]()
-        self.chat.ask(text, actor="operator:test").run(heard.append)
-        return heard
-
-    def records(self, kind: str) -> list[Any]:
-        return [each for each in views.records(self.ledger, limit=1000) if each.type == kind]
-
-    def _tool(self, name: str, tier: Tier, **more: Any) -> AnyTool:
-        def run(arguments: Note, _services: Any) -> Noted:
-            self.notes.append(f"{name} {arguments.text}")
-            return Noted(text=f"{name} did {arguments.text}")
-
-        return Tool(
-            name=name,
-            title=name,
-            description=f"{name} something",
-            tier=tier,
-            input=Note,
-            output=Noted,
-            handler=run,
-            **more,
-        )
-
-
-def call(tool: str, text: str = "it", number: int = 1) -> Wanted:
-    return Wanted(id=f"call_{number}", tool=tool, arguments={"text": text})
+from talking import ScriptedTalker, Talk, call
 
 
 @pytest.fixture
-def talk() -> Talk:
-    return Talk()
+def talk(tmp_path: Path) -> Talk:
+    return Talk(tmp_path / "texts")
 
 
 def test_an_answer_is_heard_piece_by_piece_and_kept_whole(talk: Talk) -> None:
@@ -156,7 +44,9 @@ def test_an_answer_is_heard_piece_by_piece_and_kept_whole(talk: Talk) -> None:
 
 def test_a_question_is_on_disk_before_a_model_hears_it(talk: Talk) -> None:
     def dies(dialogue: Dialogue, say: Say, cut: Cut) -> Spoken:
-        assert [each.data["text"] for each in talk.records(conversations.ASKED)] == ["hello"]
+        (asked,) = talk.records(conversations.ASKED)
+        (message,) = talk.chat.conversations.messages(asked.subject)
+        assert (message.text, asked.data["length"]) == ("hello", 5)
         raise KeyboardInterrupt
 
     talk.script(dies)
@@ -196,6 +86,7 @@ def test_tools_are_those_of_an_agent_and_run_behind_the_gate(talk: Talk) -> None
         "write",
         "send",
         "suggest_project",
+        "more_tools",
     ]
     assert answer["calls"] == [
         {
@@ -206,6 +97,45 @@ def test_tools_are_those_of_an_agent_and_run_behind_the_gate(talk: Talk) -> None
             "code": "ok",
         }
     ]
+    (started,) = talk.records("tool_started")
+    assert (started.actor, started.data["door"]) == ("agent:chat", "chat")
+
+
+def list_shown(dialogue: Dialogue) -> set[str]:
+    return {tool.name for tool in dialogue.tools}
+
+
+def test_a_model_asks_for_a_set_and_is_shown_its_tools(talk: Talk) -> None:
+    asks = Wanted(id="1", tool="more_tools", arguments={"set": "beliefs"})
+    model = talk.script(asks, call("propose_belief", "it", 2), "so I believe", "still")
+    identifier, answer = talk.say("hello")
+    assert "propose_belief" not in list_shown(model.heard[0])
+    assert "propose_belief" in list_shown(model.heard[1])
+    assert "more_tools" not in list_shown(model.heard[1])
+    assert talk.notes == ["propose_belief it"]
+    assert [each["outcome"] for each in answer["calls"]] == ["ok", "ok"]
+    talk.say("and now?", identifier)
+    assert "propose_belief" in list_shown(model.heard[-1])
+
+
+def test_a_set_that_does_not_exist_is_answered_with_those_that_do(talk: Talk) -> None:
+    model = talk.script(Wanted(id="1", tool="more_tools", arguments={"set": "root"}), "oh")
+    _, answer = talk.say("hello")
+    assert answer["calls"][0]["code"] == "unknown_toolset"
+    results = model.heard[1].utterances[-1]
+    assert isinstance(results, FromTools)
+    assert "beliefs" in results.results[0].text
+
+
+@pytest.mark.parametrize("written", [False, True])
+def test_a_tool_that_was_not_shown_passes_the_gate_when_it_is_named(
+    talk: Talk, written: bool
+) -> None:
+    in_text = '{"name": "propose_belief", "arguments": {"text": "it"}}'
+    model = talk.script(in_text if written else call("propose_belief"), "so")
+    talk.say("hello")
+    assert talk.notes == ["propose_belief it"]
+    assert "propose_belief" in list_shown(model.heard[1])
     (started,) = talk.records("tool_started")
     assert (started.actor, started.data["door"]) == ("agent:chat", "chat")
 
@@ -224,7 +154,7 @@ def test_what_an_agent_may_not_do_the_persona_may_not_do(talk: Talk, tool: str, 
 def test_what_waits_for_a_person_is_said_even_by_a_model_that_keeps_quiet(talk: Talk) -> None:
     talk.script(call("send", "a letter"), "All done!")
     _, answer = talk.say("send a letter")
-    (pending,) = talk.gate.desk.listed()
+    (pending,) = talk.gate.desk.list_by_state()
     assert talk.notes == []
     assert answer["calls"][0]["approval_id"] == pending.id
     assert answer["calls"][0]["outcome"] == "waiting"
@@ -233,7 +163,7 @@ def test_what_waits_for_a_person_is_said_even_by_a_model_that_keeps_quiet(talk: 
 
 def test_a_model_that_names_the_approval_is_not_repeated(talk: Talk) -> None:
     def says(dialogue: Dialogue, say: Say, cut: Cut) -> Spoken:
-        (pending,) = talk.gate.desk.listed()
+        (pending,) = talk.gate.desk.list_by_state()
         text = f"I need your approval {pending.id}."
         say(text)
         return Spoken(text=text)
@@ -267,7 +197,7 @@ def _requested(talk: Talk) -> str:
     talk_call = {"name": "send", "text": "x"}
     with pytest.raises(Refused):
         talk.work.call(**talk_call)
-    return talk.gate.desk.listed()[0].id
+    return talk.gate.desk.list_by_state()[0].id
 
 
 def test_what_a_tool_answers_is_marked_as_data(talk: Talk) -> None:
@@ -511,3 +441,58 @@ def test_pages_go_from_the_newest_to_the_oldest(talk: Talk) -> None:
     second, end = talk.chat.conversations.page(limit=3, cursor=cursor)
     assert [each.id for each in (*first, *second)] == made[::-1]
     assert end is None
+
+
+WRITTEN = '{"name": "write", "arguments": {"text": "a note"}}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        WRITTEN,
+        f"I will do that.\n```json\n{WRITTEN}\n```\nOne moment.",
+        f"<tool_call>\n{WRITTEN}\n</tool_call>",
+        f"[{WRITTEN}]",
+        '{"function": {"name": "write", "parameters": {"text": "a note"}}}',
+        '{"name": "write", "arguments": "{\\"text\\": \\"a note\\"}"}',
+    ],
+    ids=["bare", "fenced", "tagged", "list of one", "function", "arguments as text"],
+)
+def test_a_call_written_as_text_is_run_like_any_other(talk: Talk, text: str) -> None:
+    talk.script(text, "done")
+    _, answer = talk.say("note it")
+    assert talk.notes == ["write a note"]
+    assert [item["outcome"] for item in answer["calls"]] == ["ok"]
+    assert "arguments" not in answer["text"], "what is kept is what was said besides"
+    assert answer["text"].strip().endswith("done")
+
+
+@pytest.mark.parametrize(
+    ("name", "outcomes"), [("send", ["waiting"]), ("decide", []), ("no_such_tool", [])]
+)
+def test_a_written_call_passes_the_gate_and_names_an_offered_tool(
+    talk: Talk, name: str, outcomes: list[str]
+) -> None:
+    talk.script(f'{{"name": "{name}", "arguments": {{"text": "x"}}}}', "tried")
+    _, answer = talk.say("go on")
+    assert talk.notes == []
+    assert [item["outcome"] for item in answer["calls"]] == outcomes
+
+
+def test_a_call_that_only_repeats_what_the_model_was_shown_is_a_quotation(talk: Talk) -> None:
+    """A file or a person may hold the text of a call; to repeat it is not to want it."""
+    talk.script(call("look", WRITTEN), f"It says: {WRITTEN}")
+    _, answer = talk.say("what is in the file?")
+    assert talk.notes == [f"look {WRITTEN}"]
+    assert WRITTEN in answer["text"]
+    talk.script(f"This is a call: {WRITTEN}")
+    talk.say(f"what does {WRITTEN} mean?")
+    assert talk.notes == [f"look {WRITTEN}"]
+
+
+def test_a_turn_that_a_cap_on_spending_stops_says_how_to_go_on(talk: Talk) -> None:
+    talk.script(SpendRefused("the cap is reached", next_step="astra approve apr_00000001"))
+    _, answer = talk.say("hello")
+    assert answer["ended"] == "failed"
+    assert answer["trouble"]["code"] == "spend_cap_reached"
+    assert "astra approve" in answer["trouble"]["next_step"]

@@ -19,7 +19,7 @@ def add(gate: GateInMemory, kind: str, value: str) -> None:
 
 
 def items(gate: GateInMemory) -> list[tuple[str, str]]:
-    return [(item["kind"], item["value"]) for item in gate.planning.allowlist.listed()]
+    return [(item["kind"], item["value"]) for item in gate.planning.allowlist.list_grants()]
 
 
 def test_a_grant_is_added_by_signature_and_shown_in_its_file(gate: GateInMemory) -> None:

@@ -75,7 +75,7 @@ def test_once_approved_the_plan_and_its_grants_are_written_out(
     assert json.loads(gate.plan_files.files[f"{plan.id}/plan.json"])["goals"] == document["goals"]
     (record,) = views.records(gate.root.ledger, type_="agent_plan_approved")
     assert record.data["plan_hash"] == plan.plan_hash
-    assert gate.planning.exports.tampered(approved) == ""
+    assert gate.planning.exports.find_tampering(approved) == ""
     story = [record.type for record in views.story(gate.root.ledger, plan.id)]
     assert story[-2:] == ["approval_used", "agent_files_exported"]
 
@@ -260,7 +260,7 @@ def test_a_crash_after_a_revision_still_asks_for_it(gate: GateInMemory, document
         revise(gate, plan)
     gate.root.ledger.append = kept
     assert gate.steps().run_due() == 1
-    (waiting,) = gate.desk.listed()
+    (waiting,) = gate.desk.list_by_state()
     assert waiting.digest == gate.desk.get(approval(gate, plan)).digest
 
 
@@ -269,11 +269,11 @@ def test_asking_twice_at_once_asks_for_one_thing(gate: GateInMemory, document: D
     plan = draft(gate, document)
     first = approval(gate, plan)
     gate.planning.plans.ask_anew(plan.id)
-    assert [each.id for each in gate.desk.listed()] == [first]
+    assert [each.id for each in gate.desk.list_by_state()] == [first]
     revise(gate, plan)
     second = approval(gate, plan)
     gate.planning.plans.ask_anew(plan.id)
-    assert [each.id for each in gate.desk.listed()] == [second]
+    assert [each.id for each in gate.desk.list_by_state()] == [second]
 
 
 def test_an_approval_decided_while_it_is_withdrawn_is_left_alone(
@@ -291,13 +291,13 @@ def test_an_approval_decided_while_it_is_withdrawn_is_left_alone(
     gate.root.ledger.append = decided_first
     revise(gate, plan)
     gate.root.ledger.append = real
-    assert len(gate.desk.listed()) == 1
+    assert len(gate.desk.list_by_state()) == 1
 
 
 def test_what_every_plan_may_have_is_marked(gate: GateInMemory, document: Document) -> None:
     grant_globally(gate, "network_domains", "example.com")
     plan = draft(gate, document)
-    shown = gate.planning.views.shown(plan.id)
+    shown = gate.planning.views.show_plan(plan.id)
     marks = {item["value"]: item["auto_approved"] for item in shown["manifest"]["items"]}
     assert marks == {
         "example.com": True,
@@ -333,7 +333,7 @@ def test_a_plan_that_nobody_decided_on_in_a_day_waits_and_says_how_to_ask_again(
         gate.approve(lapsed)
     assert f"astra approve {plan.id}" in refused.value.next_step
     assert state(gate, plan) is State.AWAITING_APPROVAL
-    shown = gate.planning.views.shown(plan.id)
+    shown = gate.planning.views.show_plan(plan.id)
     assert shown["approval_id"] is None
     assert f"astra plans approve {plan.id} asks again" in shown["next"]
     gate.approve(gate.planning.plans.ask(plan.id))
@@ -361,7 +361,7 @@ def test_a_plan_under_contract_outlives_its_approvals_day(
     gate.root.clock.advance(hours=240)
     gate.steps().run_due()
     assert state(gate, plan) is State.APPROVED
-    assert gate.planning.exports.tampered(gate.planning.register.get(plan.id)) == ""
+    assert gate.planning.exports.find_tampering(gate.planning.register.get(plan.id)) == ""
 
 
 def test_an_inbox_stays_readable(gate: GateInMemory, document: Document) -> None:
@@ -385,7 +385,7 @@ def test_two_deciding_at_once_never_write_over_each_other(
         return kept(events, **options)
 
     gate.root.ledger.append = rejecting_first
-    gate.planning.plans.fulfil(gate.desk.listed(state="approved")[0].id)
+    gate.planning.plans.fulfil(gate.desk.list_by_state(state="approved")[0].id)
     assert state(gate, plan) is State.REJECTED
 
 

@@ -55,7 +55,7 @@ def run_with_crashes(die_at: int, *, after: bool) -> PlansAtWork:
 
 def said(work: PlansAtWork) -> Any:
     """Say what comes next by what is on record, as a model that reads its history would."""
-    (plan,) = work.register.listed()[0]
+    (plan,) = work.register.list_plans()[0]
     did = [step for step in work.register.steps(plan.id) if step.state == "finished"]
     settled = [step for step in did if step.outcome in {"ok", "interrupted"}]
     return SCRIPT[min(len(settled), len(SCRIPT) - 1)]

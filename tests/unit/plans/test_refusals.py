@@ -126,7 +126,9 @@ def test_a_forged_grant_runs_nothing_again(work: PlansAtWork) -> None:
     block = plan.block or {}
     data = {"step": 1, "digest": block["digest"], "items": block["items"], "once": True}
     for kind, more in ((events.PERMISSION_GRANTED, data), (events.RESUMED, {"reason": "forged"})):
-        event = events.made(kind, plan.id, more, actor="operator", correlation=plan.correlation)
+        event = events.make_event(
+            kind, plan.id, more, actor="operator", correlation=plan.correlation
+        )
         work.ledger.append([event])
     found = work.run(plan)
     assert found.state is State.COMPLETED
@@ -190,5 +192,5 @@ def granted_with_a_crash(work: PlansAtWork, die_at: int) -> bool:
 
 
 def settled(work: PlansAtWork) -> bool:
-    (plan,) = work.register.listed()[0]
+    (plan,) = work.register.list_plans()[0]
     return any(step.state == "finished" for step in work.register.steps(plan.id))

@@ -43,7 +43,7 @@ def stuck(work: PlansAtWork, *sayings: Any, budget: int = 1, **manifest: Any) ->
 
 
 def offered(work: PlansAtWork, plan: AgentPlan) -> int | None:
-    return work.gate.planning.views.shown(plan.id)["progress"]["retry"]
+    return work.gate.planning.views.show_plan(plan.id)["progress"]["retry"]
 
 
 def test_a_failed_step_runs_once_more_and_the_plan_goes_on(work: PlansAtWork) -> None:
@@ -114,6 +114,43 @@ def test_a_step_that_a_crash_cut_off_runs_once_more_from_a_pause(work: PlansAtWo
     assert work.effects == [WRITE]
 
 
+def test_a_step_cut_off_while_its_plan_was_paused_runs_once_more_where_it_stands(
+    work: PlansAtWork,
+) -> None:
+    plan = work.approved()
+
+    def pause_and_die(_name: str) -> None:
+        work.running.control.pause(plan.id, actor="user:1")
+        raise Dies
+
+    work.script(write(f"{NOTES}/a.md"), done())
+    work.before_effect = pause_and_die
+    with pytest.raises(Dies):
+        work.run(plan)
+    work.before_effect = lambda _name: None
+    work.running = work.new_running()
+    assert (work.state(plan), offered(work, plan)) == (State.PAUSED, None)
+    work.running.runner.watch()
+    assert work.outcomes(plan) == ["interrupted"]
+    work.decide(work.get(plan), "retry")
+    assert work.run(plan).state is State.COMPLETED
+    assert work.effects == [WRITE]
+
+
+def test_a_step_that_is_still_carried_out_is_not_closed_by_a_look(work: PlansAtWork) -> None:
+    plan = work.approved()
+
+    def pause_and_look(_name: str) -> None:
+        work.running.control.pause(plan.id, actor="user:1")
+        work.running.runner.watch()
+
+    work.script(write(f"{NOTES}/a.md"), done())
+    work.before_effect = pause_and_look
+    work.run(plan)
+    assert work.outcomes(plan) == ["ok"]
+    assert work.effects == [WRITE]
+
+
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_dying_in_a_retry_repeats_nothing_without_another_signature(
     work: PlansAtWork, after: bool
@@ -151,14 +188,14 @@ def test_only_the_last_step_of_a_plan_that_stands_still_can_be_retried(work: Pla
     work.decide(plan, "extend_budget", steps=1)
     assert offered(work, plan) is None, "it runs"
     with pytest.raises(Conflict) as refused:
-        work.running.control.wanted(plan.id, "retry")
+        work.running.control.describe_decision(plan.id, "retry")
     assert refused.value.reason == "nothing_to_retry"
     assert work.run(plan).state is State.COMPLETED
     assert offered(work, plan) is None
 
 
 def test_what_went_well_and_what_is_not_an_action_is_not_retried(work: PlansAtWork) -> None:
-    work.script(write(f"{NOTES}/a.md"), "garbage")
+    work.script(write(f"{NOTES}/a.md"), "garbage", "garbage", "garbage")
     plan = work.run(work.approved(document(budget=1)))
     assert offered(work, plan) is None
     work.decide(plan, "extend_budget", steps=1)

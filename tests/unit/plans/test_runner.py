@@ -69,7 +69,7 @@ def test_a_plans_steps_spend_its_own_budget_and_no_daily_one(work: PlansAtWork) 
 def test_with_the_runner_off_plans_stay_approved(work: PlansAtWork) -> None:
     plan = work.approved()
     work.why_closed = "flag_off"
-    assert work.running.runner.due() == []
+    assert work.running.runner.list_due() == []
     assert work.run(plan).state is State.APPROVED
 
 
@@ -153,12 +153,14 @@ def test_nobody_grants_or_extends_for_another_step_than_the_one_they_saw(
     work.script(write("/data/persona_space/other/b.md"), write("/data/persona_space/more.md"))
     plan = work.run(work.approved())
     control, seen = work.running.control, plan.at_step
-    assert control.wanted(plan.id, "grant", once=True, seen=seen)["content"]["step"] == seen
+    assert (
+        control.describe_decision(plan.id, "grant", once=True, seen=seen)["content"]["step"] == seen
+    )
     late = work.signed(plan, "grant", once=True)
     control.skip(plan.id, actor="user:1", seen=seen)
     plan = work.run(plan)
     for decide in (
-        lambda: control.wanted(plan.id, "grant", once=True, seen=seen),
+        lambda: control.describe_decision(plan.id, "grant", once=True, seen=seen),
         lambda: control.decide(plan.id, "grant", late, once=True, seen=seen),
         lambda: control.decide(plan.id, "extend_budget", late, steps=2, seen=seen),
     ):
@@ -177,24 +179,77 @@ def test_plans_that_only_a_person_can_move_on_are_listed(work: PlansAtWork) -> N
     work.running.control.pause(held.id, actor="user:1")
     over = work.approved()
     work.running.control.abort(over.id, actor="user:1")
-    standing = [plan.id for plan in work.register.standing_still()]
+    standing = [plan.id for plan in work.register.list_waiting_plans()]
     assert standing == [blocked.id, held.id]
     work.running.control.skip(blocked.id, actor="user:1")
-    assert [plan.id for plan in work.register.standing_still()] == [held.id]
+    assert [plan.id for plan in work.register.list_waiting_plans()] == [held.id]
 
 
-def test_every_model_call_spends_a_step_however_it_ends(work: PlansAtWork) -> None:
-    work.script("garbage", {"kind": "fly"}, tool("no_such_tool"), write(f"{NOTES}/a.md"))
-    plan = work.run(work.approved(document(budget=4)))
+def test_a_plan_without_a_model_waits_before_it_spends_a_step(work: PlansAtWork) -> None:
+    plan = work.run(work.approved())
+    assert plan.state is State.BLOCKED_ON_LLM
+    assert (plan.steps, plan.spent) == (0, 0)
+    assert "no model is configured" in plan.reason
+    work.script(done())
+    work.decide(plan, "resume")
+    assert work.run(plan).state is State.COMPLETED
+
+
+def test_an_answer_out_of_form_is_asked_for_again_and_spends_no_step(work: PlansAtWork) -> None:
+    model = work.script("garbage", {"kind": "fly"}, tool("no_such_tool"), write(f"{NOTES}/a.md"))
+    plan = work.run(work.approved(document(budget=2)))
     assert plan.state is State.BLOCKED_ON_BUDGET
-    assert (plan.spent, plan.calls) == (4, 4)
-    assert work.outcomes(plan) == ["malformed", "malformed", "refused", "ok"]
+    assert (plan.spent, plan.calls, plan.tokens) == (2, 4, 440)
+    assert work.outcomes(plan) == ["refused", "ok"]
+    second, third = ("\n".join(prompt.data) for prompt in model.prompts[1:3])
+    assert "garbage" in second, "its own answer goes back"
+    assert "\"fly\"; accepted: 'tool', 'code', 'message' or 'done'" in third
+    assert third.index("goals of the plan") < third.index("your last answer")
+
+
+def test_three_answers_out_of_form_end_in_words(work: PlansAtWork) -> None:
+    work.script({"kind": "fly"}, {"kind": "swim"}, {"kind": "dig"}, done())
+    plan = work.run(work.approved())
+    assert plan.state is State.BLOCKED_ON_LLM
+    assert "3 answers in a row were no action in the form: kind is" in plan.reason
+    assert "dig" in plan.reason
+    assert (plan.spent, plan.calls, work.effects) == (1, 3, [])
+    work.decide(plan, "resume")
+    assert work.run(plan).state is State.COMPLETED
+
+
+def test_the_same_that_came_to_nothing_twice_is_not_done_a_third_time(work: PlansAtWork) -> None:
+    same = tool("no_such_tool", path="a")
+    work.script(same, same, same, done())
+    plan = work.run(work.approved())
+    assert plan.state is State.BLOCKED_ON_LLM
+    assert "a third time" in plan.reason
+    assert work.outcomes(plan) == ["refused", "refused", "malformed"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"name": "write_file", "arguments": {"path": f"{NOTES}/a.md", "content": "x"}},
+        [{"name": "write_file", "arguments": {"path": f"{NOTES}/a.md", "content": "x"}}],
+        {"tool": "write_file", "arguments": {"path": f"{NOTES}/a.md", "content": "x"}},
+        {"function": {"name": "write_file", "parameters": {"path": f"{NOTES}/a.md"}}},
+        {"action": {"kind": "tool", "tool": "write_file", "arguments": {"path": f"{NOTES}/a.md"}}},
+        {"name": "answer", "arguments": write(f"{NOTES}/a.md")},
+    ],
+    ids=["call", "list", "no kind", "function", "member", "answer"],
+)
+def test_an_action_is_understood_however_it_is_wrapped(work: PlansAtWork, answer: Any) -> None:
+    work.script(answer, done())
+    plan = work.run(work.approved())
+    assert work.effects == [("write_file", f"{NOTES}/a.md")]
+    assert (plan.state, plan.calls) == (State.COMPLETED, 2)
 
 
 def test_every_step_shows_what_it_cost_and_when_it_was_over(work: PlansAtWork) -> None:
     work.script(write(f"{NOTES}/a.md"), write("/data/persona_space/other/b.md"))
     plan = work.run(work.approved())
-    shown = work.gate.planning.views.shown(plan.id)
+    shown = work.gate.planning.views.show_plan(plan.id)
     first, second = shown["steps_taken"]
     assert first["tokens"] == second["tokens"] == shown["usage"]["tokens"] / 2 > 0
     assert first["ended_at"] >= first["started_at"]
@@ -202,14 +257,19 @@ def test_every_step_shows_what_it_cost_and_when_it_was_over(work: PlansAtWork) -
 
 
 def test_what_a_checkpoint_cost_is_added_up_over_all_of_its_steps(work: PlansAtWork) -> None:
-    def slowly(_prompt: Any) -> Any:
-        work.clock.advance(seconds=2)
-        return tool("no_such_tool")
+    def slowly(number: int) -> Any:
+        def answer(_prompt: Any) -> Any:
+            work.clock.advance(seconds=2)
+            return tool(f"no_such_tool_{number}")
 
-    work.script(*(slowly for _ in range(60)), done(), write("/data/persona_space/other/b.md"))
+        return answer
+
+    work.script(
+        *(slowly(number) for number in range(60)), done(), write("/data/persona_space/other/b.md")
+    )
     plan = work.run(work.approved(document(checkpoints=2, budget=100)))
     assert plan.state is State.BLOCKED_ON_PERMISSION
-    shown = work.gate.planning.views.shown(plan.id)
+    shown = work.gate.planning.views.show_plan(plan.id)
     assert len(shown["steps_taken"]) == 50
     first, second = shown["costs"]
     assert (first["checkpoint"], first["steps"], first["tokens"]) == (0, 61, 61 * 110)
@@ -221,7 +281,7 @@ def test_what_a_checkpoint_cost_is_added_up_over_all_of_its_steps(work: PlansAtW
 
 
 def test_a_plan_that_has_not_begun_cost_nothing(work: PlansAtWork) -> None:
-    assert work.gate.planning.views.shown(work.approved().id)["costs"] == []
+    assert work.gate.planning.views.show_plan(work.approved().id)["costs"] == []
 
 
 def test_a_budget_is_extended_by_signature_up_to_a_ceiling(work: PlansAtWork) -> None:
@@ -260,9 +320,9 @@ def test_a_model_that_is_down_is_asked_again_and_then_blocks(work: PlansAtWork) 
     for seconds in (5, 15, 45):
         plan = work.run(plan)
         assert plan.state is State.RUNNING
-        assert work.running.runner.due() == []
+        assert work.running.runner.list_due() == []
         work.clock.advance(seconds=seconds)
-        assert work.running.runner.due() == [plan.id]
+        assert work.running.runner.list_due() == [plan.id]
     plan = work.run(plan)
     assert plan.state is State.BLOCKED_ON_LLM
     assert plan.calls == 4
@@ -278,9 +338,9 @@ def test_a_model_that_asks_for_patience_is_left_alone_as_long(work: PlansAtWork)
     for seconds in (120, 15):
         work.run(plan)
         work.clock.advance(seconds=seconds - 1)
-        assert work.running.runner.due() == []
+        assert work.running.runner.list_due() == []
         work.clock.advance(seconds=1)
-        assert work.running.runner.due() == [plan.id]
+        assert work.running.runner.list_due() == [plan.id]
     assert work.run(plan).state is State.COMPLETED
 
 
@@ -290,7 +350,7 @@ def test_pausing_holds_a_plan_until_the_operator_signs_to_go_on(work: PlansAtWor
     work.run(plan, most=3)
     work.running.control.pause(plan.id, actor="user:1")
     assert work.run(plan).state is State.PAUSED
-    assert work.running.runner.due() == []
+    assert work.running.runner.list_due() == []
     work.decide(plan, "resume")
     assert work.run(plan).state is State.COMPLETED
     assert len(work.effects) == 1
@@ -322,7 +382,7 @@ def test_an_answer_that_comes_too_late_is_set_aside_and_its_tokens_count(
     found = work.run(plan)
     assert (found.calls, found.tokens) == (1, 110)
     assert work.outcomes(plan) == ["set_aside"]
-    (step,) = work.gate.planning.views.shown(plan.id)["steps_taken"]
+    (step,) = work.gate.planning.views.show_plan(plan.id)["steps_taken"]
     assert step["tokens"] == 110
     assert step["ended_at"]
     if how == "pause":
@@ -439,13 +499,13 @@ def test_a_revoked_grant_bites_at_the_next_step(work: PlansAtWork) -> None:
 def test_no_more_plans_run_at_once_than_allowed() -> None:
     work = PlansAtWork(most_at_once=2)
     plans = [work.approved() for _ in range(4)]
-    assert work.running.runner.due() == [plan.id for plan in plans[:2]]
+    assert work.running.runner.list_due() == [plan.id for plan in plans[:2]]
     for plan in plans[:2]:
         work.run(plan, most=1)
-    assert work.running.runner.due() == [plan.id for plan in plans[:2]]
+    assert work.running.runner.list_due() == [plan.id for plan in plans[:2]]
     work.script(done())
     work.run(plans[0])
-    assert work.running.runner.due() == [plans[1].id, plans[2].id]
+    assert work.running.runner.list_due() == [plans[1].id, plans[2].id]
 
 
 def test_a_secret_in_an_action_is_refused_and_not_written_down(work: PlansAtWork) -> None:

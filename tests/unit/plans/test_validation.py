@@ -14,7 +14,7 @@ def refusal(gate: GateInMemory, document: Document) -> str:
     with pytest.raises(AstraError) as refused:
         gate.planning.plans.draft(document, actor="agent:test", correlation="cor_00000000000000aa")
     assert refused.value.next_step
-    assert gate.planning.register.listed()[0] == []
+    assert gate.planning.register.list_plans()[0] == []
     return refused.value.reason
 
 
@@ -71,7 +71,7 @@ def test_writing_outside_the_target_is_named_among_the_read_paths_too(
     document["manifest"]["write_paths"] = ["/srv/reports/may"]
     assert refusal(gate, document) == "path_outside_target"
     document["manifest"]["read_paths"] = ["/srv/reports/may"]
-    assert gate.planning.plans.checked(document)
+    assert gate.planning.plans.check_document(document)
 
 
 def test_a_checkpoint_whose_skill_is_not_granted_can_never_be_reached(
@@ -94,7 +94,7 @@ def test_each_grant_has_one_spelling(gate: GateInMemory, document: Document) -> 
         "network_domains": ["EXAMPLE.com.", "example.com"],
         "skills": ["read_file", "write_file", "astra_desires_list"],
     }
-    plan, _ = gate.planning.plans.checked(document)
+    plan, _ = gate.planning.plans.check_document(document)
     assert plan.manifest.read_paths == ("docs/guide.md",)
     assert plan.manifest.network_domains == ("example.com",)
     assert plan.manifest.skills == ("read_file", "write_file", "astra.desires.list")

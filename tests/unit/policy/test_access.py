@@ -21,7 +21,7 @@ def root() -> RootInMemory:
 
 
 def recognised(root: RootInMemory, secret: str) -> Principal | None:
-    return access.principal(root.ledger, secret, now=root.clock.now())
+    return access.find_principal(root.ledger, secret, now=root.clock.now())
 
 
 def make(root: RootInMemory, secret: str, key: KeyPair | None = None, **given: Any) -> str:
@@ -39,7 +39,7 @@ def test_a_session_is_recognised_until_it_is_over(root: RootInMemory) -> None:
     assert (who.role, who.by) == (Role.OPERATOR, "link")
     root.clock.advance(hours=12)
     assert recognised(root, "secret") is None
-    assert not access.still(root.ledger, who, now=root.clock.now())
+    assert not access.is_still_recognised(root.ledger, who, now=root.clock.now())
 
 
 def test_turning_a_clock_back_revives_no_session(root: RootInMemory) -> None:
@@ -52,15 +52,15 @@ def test_turning_a_clock_back_revives_no_session(root: RootInMemory) -> None:
 
 def test_a_closed_session_is_nobody(root: RootInMemory) -> None:
     who = access.open_session(root.ledger, "secret", by="link", now=root.clock.now())
-    assert access.still(root.ledger, who, now=root.clock.now())
+    assert access.is_still_recognised(root.ledger, who, now=root.clock.now())
     access.close_session(root.ledger, who.id, actor=str(who))
     assert recognised(root, "secret") is None
-    assert not access.still(root.ledger, who, now=root.clock.now())
+    assert not access.is_still_recognised(root.ledger, who, now=root.clock.now())
 
 
 def test_an_unknown_or_empty_secret_is_nobody(root: RootInMemory) -> None:
     access.open_session(root.ledger, "secret", by="link", now=root.clock.now())
-    for secret in ("", "Secret", "secret ", access.hashed("secret")):
+    for secret in ("", "Secret", "secret ", access.hash_secret("secret")):
         assert recognised(root, secret) is None
 
 
@@ -92,7 +92,7 @@ def test_a_token_record_without_the_operators_signature_is_nobody(root: RootInMe
         type=access.TOKEN_CREATED, actor="operator", data=content, subject=content["token"]
     )
     root.ledger.append([forged])
-    assert access.token(root.ledger, content["token"]).role == "operator"
+    assert access.get_token(root.ledger, content["token"]).role == "operator"
     assert recognised(root, "mine") is None
     with pytest.raises(SignatureRejected):
         make(root, "mine", key=KeyPair.generate())
@@ -101,7 +101,7 @@ def test_a_token_record_without_the_operators_signature_is_nobody(root: RootInMe
 def test_a_token_cannot_take_anothers_place(root: RootInMemory) -> None:
     content = access.token_content("a", name="a", role="agent", days=1, now=root.clock.now())
     for secret in ("a", "b"):
-        wanted = {**content, "hash": access.hashed(secret)}
+        wanted = {**content, "hash": access.hash_secret(secret)}
         signed = root.sign(access.TOKEN_CREATED, wanted)
         if secret == "a":
             access.create_token(root.ledger, wanted, signed, now=root.clock.now())

@@ -84,7 +84,7 @@ def test_the_record_says_which_time_is_right_and_from_which_record_on_it_was_not
     accept(root)
     record = root.ledger.newest(CLOCK_ACCEPTED)
     assert record is not None
-    assert authority.holds(root.ledger, record)
+    assert authority.is_signed_by_operator(root.ledger, record)
     assert (record.data["time"], record.data["first_ahead"]) == (format_time(root.clock.now()), 3)
     assert record.data["ledger_time"] == format_time(root.clock.now() + YEAR)
 
@@ -104,15 +104,15 @@ def test_a_new_approval_has_its_whole_life_before_and_after_the_acceptance(
 ) -> None:
     wrong_for_a_moment(gate.root)
     identifier = ask(gate)
-    assert [each.id for each in gate.desk.listed()] == [identifier]
+    assert [each.id for each in gate.desk.list_by_state()] == [identifier]
     accept(gate.root)
     later = ask(gate)
     assert later != identifier
     grant(gate, later)
     gate.root.clock.advance(hours=23, minutes=59)
-    assert gate.desk.usable("d" * 64) == later
+    assert gate.desk.find_usable("d" * 64) == later
     gate.root.clock.advance(minutes=2)
-    assert gate.desk.usable("d" * 64) is None
+    assert gate.desk.find_usable("d" * 64) is None
 
 
 def test_no_approval_survives_the_acceptance(gate: GateInMemory) -> None:
@@ -123,10 +123,10 @@ def test_no_approval_survives_the_acceptance(gate: GateInMemory) -> None:
     grant(gate, during)
     waiting = ask(gate, "c" * 64)
     gate.root.clock.set(gate.root.clock.now() - timedelta(hours=1))
-    assert gate.desk.usable("a" * 64) == before
+    assert gate.desk.find_usable("a" * 64) == before
     accept(gate.root)
-    assert [gate.desk.usable(letter * 64) for letter in "ab"] == [None, None]
-    assert gate.desk.listed() == []
+    assert [gate.desk.find_usable(letter * 64) for letter in "ab"] == [None, None]
+    assert gate.desk.list_by_state() == []
     with pytest.raises(Conflict):
         gate.desk.reject(waiting, "too late", actor="operator")
     gate.steps().run_due()
@@ -147,7 +147,7 @@ def test_a_statement_signed_before_the_acceptance_is_void_after_it(gate: GateInM
     (record,) = root.ledger.append(
         [authority.signed_event(root.ledger, event, new, now=root.clock.now())]
     )
-    assert authority.holds(root.ledger, record)
+    assert authority.is_signed_by_operator(root.ledger, record)
 
 
 def test_what_was_signed_and_recorded_before_still_holds() -> None:
@@ -159,7 +159,7 @@ def test_what_was_signed_and_recorded_before_still_holds() -> None:
     )
     wrong_for_a_moment(root)
     accept(root)
-    assert authority.holds(root.ledger, record)
+    assert authority.is_signed_by_operator(root.ledger, record)
 
 
 def test_sessions_and_tokens_end_with_the_acceptance() -> None:
@@ -172,13 +172,13 @@ def test_sessions_and_tokens_end_with_the_acceptance() -> None:
     signed = root.sign(access.TOKEN_CREATED, content)
     access.create_token(root.ledger, content, signed, now=root.clock.now())
     for secret in ("s" * 43, "t" * 43):
-        assert access.principal(root.ledger, secret, now=root.clock.now())
+        assert access.find_principal(root.ledger, secret, now=root.clock.now())
     accept(root)
     for secret in ("s" * 43, "t" * 43):
-        assert access.principal(root.ledger, secret, now=root.clock.now()) is None
-    assert not access.still(root.ledger, who, now=root.clock.now())
+        assert access.find_principal(root.ledger, secret, now=root.clock.now()) is None
+    assert not access.is_still_recognised(root.ledger, who, now=root.clock.now())
     assert access.open_session(root.ledger, "n" * 43, by="link", now=root.clock.now())
-    assert access.principal(root.ledger, "n" * 43, now=root.clock.now())
+    assert access.find_principal(root.ledger, "n" * 43, now=root.clock.now())
 
 
 def test_there_is_nothing_to_accept_while_the_two_agree() -> None:
@@ -244,7 +244,7 @@ class LifetimesUnderAnyClock(RuleBasedStateMachine):
         identifier = ask(self.gate, digest)
         grant(self.gate, identifier)
         self.born[digest] = (self.time, last_acceptance(self.gate.root.ledger))
-        assert self.gate.desk.usable(digest) == identifier, "it was born expired"
+        assert self.gate.desk.find_usable(digest) == identifier, "it was born expired"
 
     @rule()
     def the_operator_accepts_the_clock(self) -> None:
@@ -268,7 +268,7 @@ class LifetimesUnderAnyClock(RuleBasedStateMachine):
     def an_approval_is_usable_in_its_own_time_only(self) -> None:
         accepted = last_acceptance(self.gate.root.ledger)
         for digest, (born, epoch) in self.born.items():
-            if self.gate.desk.usable(digest):
+            if self.gate.desk.find_usable(digest):
                 assert epoch == accepted, "an acceptance carried it over"
                 age = parse_time(self.time) - parse_time(born)
                 assert timedelta(0) <= age < LIFETIME, "it outlived its time"
@@ -276,10 +276,10 @@ class LifetimesUnderAnyClock(RuleBasedStateMachine):
     @invariant()
     def what_was_over_stays_over(self) -> None:
         for digest in list(self.born):
-            if not self.gate.desk.usable(digest) and self._recorded_over(digest):
+            if not self.gate.desk.find_usable(digest) and self._recorded_over(digest):
                 del self.born[digest]
                 self.over.add(digest)
-        assert not any(self.gate.desk.usable(digest) for digest in self.over)
+        assert not any(self.gate.desk.find_usable(digest) for digest in self.over)
 
     def _recorded_over(self, digest: str) -> bool:
         """Tell whether the ledger itself, and not only a clock that jumped, saw its end."""

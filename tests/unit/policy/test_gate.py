@@ -15,6 +15,7 @@ from astra.trusted.policy import budgets, flags
 from astra.trusted.policy.call import Actor, Call, Footprint, Role, Tier
 from astra.trusted.policy.decision import Reason, Verdict
 from astra.trusted.policy.gate import Known, decide
+from astra.trusted.settings.configuration import Budgets
 
 WRITE = "ASTRA_CODE_WRITE_ENABLED"
 AGENT = Actor(role=Role.AGENT, name="test", door="mcp")
@@ -110,7 +111,7 @@ def test_asking_twice_for_the_same_is_one_request() -> None:
     first, _ = gate.gate.admit(call(Tier.EXTERNAL))
     second, _ = gate.gate.admit(call(Tier.EXTERNAL))
     assert first.approval_id == second.approval_id
-    assert len(gate.desk.listed()) == 1
+    assert len(gate.desk.list_by_state()) == 1
 
 
 def test_a_narrowed_caller_has_the_flag_off() -> None:
@@ -118,7 +119,9 @@ def test_a_narrowed_caller_has_the_flag_off() -> None:
     gate.on[WRITE] = True
     wanted = call(flags=(WRITE,))
     assert gate.gate.admit(wanted)[1] is not None
-    assert gate.gate.admit(wanted, off=frozenset({WRITE}))[0].reason is Reason.FLAG_OFF
+    narrowed, _ = gate.gate.admit(wanted, off=frozenset({WRITE}))
+    assert narrowed.reason is Reason.FLAG_OFF
+    assert "astra flags set" not in narrowed.next_step, "no command turns on what is held off"
 
 
 def test_a_flag_that_flips_between_decision_and_start_refuses_the_start() -> None:
@@ -141,11 +144,9 @@ def test_a_flag_that_flips_between_decision_and_start_refuses_the_start() -> Non
     assert "tool_started" not in types
 
 
-def test_the_last_of_a_budget_goes_to_exactly_one_of_many_callers(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(budgets, "CALLS_PER_TOOL", 5)
+def test_the_last_of_a_budget_goes_to_exactly_one_of_many_callers() -> None:
     gate = GateInMemory()
+    gate.ceilings = Budgets(tool_per_day=5)
     outcomes: list[Reason] = []
 
     def work() -> None:
@@ -160,11 +161,11 @@ def test_the_last_of_a_budget_goes_to_exactly_one_of_many_callers(
     assert outcomes.count(Reason.BUDGET_SPENT) == 15
 
 
-def test_two_gates_over_one_ledger_share_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_gates_over_one_ledger_share_the_budget() -> None:
     """Two daemons on one database have locks of their own; the ledger decides."""
-    monkeypatch.setattr(budgets, "CALLS_PER_TOOL", 10)
     first = GateInMemory()
     second = GateInMemory(first.root)
+    first.ceilings = second.ceilings = Budgets(tool_per_day=10)
     outcomes: list[bool] = []
 
     def work(gate: GateInMemory) -> None:
@@ -178,9 +179,9 @@ def test_two_gates_over_one_ledger_share_the_budget(monkeypatch: pytest.MonkeyPa
     assert outcomes.count(True) == 10
 
 
-def test_a_budget_starts_again_at_midnight_utc(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(budgets, "CALLS_PER_TOOL", 1)
+def test_a_budget_starts_again_at_midnight_utc() -> None:
     gate = GateInMemory()
+    gate.ceilings = Budgets(tool_per_day=1)
     gate.root.clock.set(datetime(2026, 5, 1, 23, 59, 59, tzinfo=UTC))
     assert gate.gate.admit(call(Tier.LOCAL_WRITE))[0].allowed
     assert gate.gate.admit(call(Tier.LOCAL_WRITE))[0].reason is Reason.BUDGET_SPENT
@@ -195,16 +196,16 @@ def test_a_week_shows_each_of_seven_days_and_the_days_without_a_call() -> None:
     for days in (1, 1, 5, 1):
         assert gate.gate.admit(call(Tier.LOCAL_WRITE))[0].allowed
         gate.root.clock.advance(days=days)
-    rows = budgets.week(gate.root.ledger, now=gate.root.clock.now())
+    rows = budgets.list_week_usage(gate.root.ledger, now=gate.root.clock.now())
     assert {(row["scope"], row["used"], tuple(row["week"])) for row in rows} == {
         ("actor", 0, (1, 0, 0, 0, 0, 1, 0)),
         ("tool", 0, (1, 0, 0, 0, 0, 1, 0)),
     }
 
 
-def test_many_tools_do_not_multiply_an_actors_pool(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(budgets, "CALLS_PER_ACTOR", 3)
+def test_many_tools_do_not_multiply_an_actors_pool() -> None:
     gate = GateInMemory()
+    gate.ceilings = Budgets(actor_per_day=3)
     reasons = [
         gate.gate.admit(call(Tier.LOCAL_WRITE, tool=f"tool_{number}"))[0].reason
         for number in range(4)

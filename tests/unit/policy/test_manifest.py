@@ -3,7 +3,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from astra.trusted.kernel.errors import BadInput
-from astra.trusted.policy.manifest import BadManifest, Limits, Manifest, check, in_words, is_within
+from astra.trusted.policy.manifest import (
+    BadManifest,
+    Limits,
+    Manifest,
+    check,
+    describe_manifest,
+    is_within,
+)
 
 part = st.from_regex(r"[a-zA-Z0-9_.][a-zA-Z0-9_-]{0,6}", fullmatch=True).filter(
     lambda name: name not in {".", ".."}
@@ -103,7 +110,7 @@ def test_too_many_grants_and_bad_domains_are_refused() -> None:
 
 
 def test_the_words_say_all_that_is_granted_and_that_there_is_nothing_else() -> None:
-    text = in_words(
+    text = describe_manifest(
         Manifest(
             read_paths=("/srv/in",),
             write_paths=("/srv/out",),
@@ -124,10 +131,10 @@ def test_the_words_say_all_that_is_granted_and_that_there_is_nothing_else() -> N
 
 
 def test_the_words_of_an_empty_manifest_say_nothing_three_times() -> None:
-    assert in_words(Manifest()).count("nothing") == 4
+    assert describe_manifest(Manifest()).count("nothing") == 4
 
 
 def test_the_words_escape_text_that_would_reorder_the_screen() -> None:
-    text = in_words(Manifest(read_paths=("/srv/\u202egnp.exe", "/srv/a\x1b[2J")))
+    text = describe_manifest(Manifest(read_paths=("/srv/\u202egnp.exe", "/srv/a\x1b[2J")))
     assert "\u202e" not in text
     assert "\x1b" not in text

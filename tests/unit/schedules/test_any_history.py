@@ -122,7 +122,7 @@ class SchedulesInAnyHistory(RuleBasedStateMachine):
     @invariant()
     def every_instant_of_the_steady_one_is_accounted_for(self) -> None:
         calendar = self.steady.definition.calendar
-        wanted = calendar.between(self.start, self.latest, most=100_000)
+        wanted = calendar.list_between(self.start, self.latest, most=100_000)
         found = self.world.history(self.steady)
         assert sum(item["count"] for item in found) == len(wanted)
         for item in found:

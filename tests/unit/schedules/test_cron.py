@@ -91,7 +91,7 @@ def test_it_fires_when_a_walk_through_every_minute_says_so(
     expression = f"{minute} {hour} {days}"
     calendar = cron.parse(expression, zone)
     expected = walk(expression, ZoneInfo(zone), start, end)
-    assert calendar.between(start, end, most=10_000) == expected
+    assert calendar.list_between(start, end, most=10_000) == expected
     if expected:
         assert calendar.at_or_before(end) == expected[-1]
 

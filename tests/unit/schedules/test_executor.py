@@ -127,7 +127,7 @@ def test_a_hidden_tool_is_skipped_until_its_flag_is_on(world: Any) -> None:
     schedule = world.create("deploy")
     world.advance(minutes=1)
     assert outcomes(world, schedule) == [("skipped", "flag_off")]
-    assert world.gate.desk.listed() == [], "nobody is asked to approve what is switched off"
+    assert world.gate.desk.list_by_state() == [], "nobody is asked to approve what is switched off"
     world.gate.on["ASTRA_CODE_WRITE_ENABLED"] = True
     world.advance(minutes=1)
     assert outcomes(world, schedule)[-1] == ("skipped", "needs_approval")
@@ -237,7 +237,7 @@ def test_with_cancel_previous_the_running_one_is_asked_to_end(world: Any) -> Non
 
     def watch() -> None:
         go_on()
-        asked.append(cancellation.asked())
+        asked.append(cancellation.is_cancelled())
 
     world.meanwhile = watch
     world.advance(minutes=1)
@@ -458,7 +458,7 @@ def test_repeated_failure_slows_down_within_bounds_and_success_brings_it_back(wo
     minutes(world, 2)
     assert world.timetable.get(schedule.id).factor == 2
     assert world.timetable.get(schedule.id).next_run[14:16] == "04"
-    shown = world.timetable.shown(world.timetable.get(schedule.id))["next_runs"]
+    shown = world.timetable.describe_schedule(world.timetable.get(schedule.id))["next_runs"]
     assert [run[14:16] for run in shown] == ["04", "06", "08", "10", "12"]
     minutes(world, 30)
     assert world.timetable.get(schedule.id).factor == 4
@@ -473,6 +473,35 @@ def test_repeated_failure_slows_down_within_bounds_and_success_brings_it_back(wo
         for record in records.records(world.ledger, type_="schedule_cadence_adjusted")
     ]
     assert adjusted == [(1, 2), (2, 4), (4, 1)]
+
+
+def test_a_poor_success_rate_slows_down_though_no_failures_follow_each_other(world: Any) -> None:
+    schedule = world.create("look", slow_below=60, slowest=4)
+    for number in range(7):
+        world.failing = number % 2 == 0
+        minutes(world, 1)
+    assert world.timetable.get(schedule.id).factor > 1
+    world.failing = False
+    minutes(world, 4)
+    assert world.timetable.get(schedule.id).factor > 1, "one success is not a better rate"
+    minutes(world, 40)
+    assert world.timetable.get(schedule.id).factor == 1
+    adjusted = records.records(world.ledger, type_="schedule_cadence_adjusted")
+    assert adjusted[0].data["reason"] == "2 of the last 5 firings succeeded"
+
+
+def test_what_was_deleted_fires_no_more_and_what_waited_for_another_try_is_dropped(
+    world: Any,
+) -> None:
+    schedule = world.create("look", attempts=3, backoff_seconds=90, slow_after=1, slowest=4)
+    world.failing = True
+    minutes(world, 1)
+    assert world.history(schedule)[-1]["outcome"] == "retrying"
+    world.timetable.delete(schedule.id, actor="agent:test")
+    minutes(world, 10)
+    (firing,) = world.history(schedule)
+    assert (firing["outcome"], firing["reason"]) == ("skipped", "deleted")
+    assert world.timetable.get(schedule.id).next_run is None
 
 
 def test_without_asking_for_it_nothing_slows_down(world: Any) -> None:
@@ -556,7 +585,7 @@ def test_a_schedule_that_cannot_be_planned_is_paused_and_the_others_run(
     assert world.timetable.get(bad).state == "paused"
     (notice,) = world.ledger.records(events.NOTICED)
     assert (notice.data["schedule"], notice.data["kind"]) == (bad, "cannot_be_planned")
-    items, _ = world.timetable.listed()
+    items, _ = world.timetable.list_schedules()
     assert {item["id"] for item in items} == {bad, good.id}
     world.advance(minutes=1)
     assert len(world.ledger.records(events.NOTICED)) == 1

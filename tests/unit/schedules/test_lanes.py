@@ -73,7 +73,7 @@ def test_without_the_engine_everything_that_needs_none_goes_on(daemon: Daemon) -
     assert "running" in daemon.outcomes(slow)
     assert "the engine does not start" in daemon.background.trouble(flow.JOBS)
     assert daemon.background.trouble(flow.FIRINGS) == ""
-    assert daemon.background.needed()
+    assert daemon.background.is_needed()
 
 
 def test_many_slow_firings_without_an_engine_take_no_room_from_the_others(daemon: Daemon) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from astra.schedules.model import Definition
 from astra.trusted.kernel import canonical
-from astra.trusted.kernel.errors import AstraError, BadInput, NotFound, Refused
+from astra.trusted.kernel.errors import AstraError, BadInput, Conflict, NotFound, Refused
 from astra.trusted.ledger import views as records
 from astra.trusted.ledger.record import Event
 
@@ -66,7 +66,7 @@ def test_modify_keeps_the_id_and_moves_the_next_run(world: Any) -> None:
     assert changed.id == schedule.id
     assert changed.modified
     assert changed.next_run == "2026-03-01T17:30:00.000000Z"
-    assert world.timetable.shown(changed)["name"] == "evening"
+    assert world.timetable.describe_schedule(changed)["name"] == "evening"
 
 
 def test_pause_and_resume(world: Any) -> None:
@@ -83,7 +83,7 @@ def test_pause_and_resume(world: Any) -> None:
 def test_the_next_five_firings_are_shown_with_their_offset(world: Any) -> None:
     schedule = world.create("look", "0 2 * * *", timezone="Europe/Berlin")
     world.clock.advance(days=26, hours=12)
-    shown = world.timetable.shown(schedule)["next_runs"]
+    shown = world.timetable.describe_schedule(schedule)["next_runs"]
     assert shown == [
         "2026-03-28T02:00:00+01:00",
         "2026-03-29T03:00:00+02:00",
@@ -140,7 +140,7 @@ def test_lists_filter_by_state_tier_tool_and_text_and_come_in_pages(world: Any) 
     world.timetable.pause(write.id, actor="agent:test")
 
     def found(**filters: Any) -> set[str]:
-        items, _ = world.timetable.listed(**filters)
+        items, _ = world.timetable.list_schedules(**filters)
         return {item["id"] for item in items}
 
     assert found() == {look.id, write.id}
@@ -150,8 +150,8 @@ def test_lists_filter_by_state_tier_tool_and_text_and_come_in_pages(world: Any) 
     assert found(text="GARDEN") == {look.id}
     assert found(text="water") == {write.id}
     assert found(text="backoff_seconds") == found(text=look.next_run or "") == set()
-    first, cursor = world.timetable.listed(limit=1)
-    second, end = world.timetable.listed(limit=1, after=cursor)
+    first, cursor = world.timetable.list_schedules(limit=1)
+    second, end = world.timetable.list_schedules(limit=1, after=cursor)
     assert {first[0]["id"], second[0]["id"]} == {look.id, write.id}
     assert end is None
 
@@ -172,3 +172,55 @@ def test_an_unknown_schedule_is_not_found(world: Any) -> None:
         world.timetable.pause("sch_00000000", actor="agent:test")
     with pytest.raises(NotFound):
         world.timetable.history(schedule_id="sch_00000000")
+
+
+def test_a_deleted_schedule_leaves_the_list_and_keeps_its_history(world: Any) -> None:
+    schedule, _ = world.timetable.create(definition(), actor="agent:test")
+    gone = world.timetable.delete(schedule.id, actor="agent:test")
+    assert (gone.state, gone.next_run) == ("deleted", None)
+    assert world.timetable.list_schedules() == ([], None)
+    (item,), _ = world.timetable.list_schedules(state="deleted")
+    assert item["id"] == schedule.id
+    assert world.timetable.history(schedule_id=schedule.id) == ([], None)
+    before = world.ledger.head()
+    assert world.timetable.delete(schedule.id, actor="agent:test") == gone
+    assert world.ledger.head() == before
+    story = records.story(world.ledger, schedule.id)
+    assert [record.type for record in story] == ["schedule_created", "schedule_deleted"]
+
+
+@pytest.mark.parametrize("verb", ["modify", "pause", "resume"])
+def test_a_deleted_schedule_takes_no_other_verb(world: Any, verb: str) -> None:
+    schedule, _ = world.timetable.create(definition(), actor="agent:test")
+    world.timetable.delete(schedule.id, actor="agent:test")
+    arguments = ({"name": "again"},) if verb == "modify" else ()
+    with pytest.raises(Conflict) as refusal:
+        getattr(world.timetable, verb)(schedule.id, *arguments, actor="agent:test")
+    assert refusal.value.reason == "schedule_deleted"
+    with pytest.raises(Conflict):
+        world.executor.by_hand.run_now(schedule.id, actor="agent:test")
+
+
+def test_what_was_deleted_can_be_made_anew_again_and_again(world: Any) -> None:
+    names: list[str] = []
+    for _ in range(3):
+        schedule, created = world.timetable.create(definition(), actor="agent:test")
+        assert created
+        assert world.timetable.create(definition(), actor="agent:test") == (schedule, False)
+        names.append(schedule.id)
+        world.timetable.delete(schedule.id, actor="agent:test")
+    assert len(set(names)) == 3
+
+
+def test_what_others_come_after_is_not_deleted_before_them(world: Any) -> None:
+    first, _ = world.timetable.create(definition(), actor="agent:test")
+    behind, _ = world.timetable.create(
+        definition(name="behind", after=(first.id,)), actor="agent:test"
+    )
+    with pytest.raises(Conflict) as refusal:
+        world.timetable.delete(first.id, actor="agent:test")
+    assert refusal.value.reason == "schedule_needed"
+    world.timetable.delete(behind.id, actor="agent:test")
+    assert world.timetable.delete(first.id, actor="agent:test").deleted
+    with pytest.raises(Conflict):
+        world.timetable.create(definition(name="late", after=(first.id,)), actor="agent:test")

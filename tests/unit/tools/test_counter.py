@@ -35,7 +35,7 @@ def tool(name: str = "astra.echo", tier: Tier = Tier.READ, **fields: Any) -> Any
 
 
 def last(world: CounterInMemory) -> Record:
-    return views.last(world.gate.root.ledger, count=1)[0]
+    return views.newest_records(world.gate.root.ledger, count=1)[0]
 
 
 def test_a_read_is_one_record_with_decision_duration_and_size() -> None:
@@ -59,7 +59,7 @@ def test_an_effect_is_started_before_and_finished_after() -> None:
     world = CounterInMemory()
 
     def effect(arguments: Text, services: Any) -> Said:
-        seen.append(views.last(services.ledger, count=3)[0].type)
+        seen.append(views.newest_records(services.ledger, count=3)[0].type)
         return Said(text=arguments.text)
 
     world = CounterInMemory(tool(tier=Tier.LOCAL_WRITE, handler=effect))
@@ -75,7 +75,7 @@ def test_a_failing_effect_is_finished_with_its_reason() -> None:
     world = CounterInMemory(tool(tier=Tier.LOCAL_WRITE, handler=fail))
     with pytest.raises(NotFound):
         world.call("astra.echo")
-    finished, returned, _pool = views.last(world.gate.root.ledger, count=3)
+    finished, returned, _pool = views.newest_records(world.gate.root.ledger, count=3)
     assert finished.data["outcome"]["code"] == "not_found"
     assert returned.type == "budget_returned"
 
@@ -134,10 +134,10 @@ def test_switched_off_and_operator_tools_are_in_no_agents_list() -> None:
         tool("theirs", operator_only=True),
     )
     registry, flags = world.counter.registry, world.gate.on
-    assert [found.name for found in registry.visible(flags, operator=False)] == ["open"]
+    assert [found.name for found in registry.list_visible(flags, operator=False)] == ["open"]
     flags["ASTRA_CODE_WRITE_ENABLED"] = True
-    assert len(registry.visible(flags, operator=False)) == 2
-    assert len(registry.visible(flags, operator=True)) == 3
+    assert len(registry.list_visible(flags, operator=False)) == 2
+    assert len(registry.list_visible(flags, operator=True)) == 3
 
 
 def test_operator_tools_refuse_an_agent_that_calls_them_anyway() -> None:

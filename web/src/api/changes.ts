@@ -45,6 +45,7 @@ export type Change = {
   protected: string[];
   tests_touched: string[];
   dependencies: string[];
+  research_session?: components["schemas"]["ResearchCited"] | null;
   supersedes: string | null;
   superseded_by: string | null;
   correlation: string;
@@ -64,7 +65,9 @@ export type Change = {
   };
   comments: Comment[];
   decision: { reason: string; terms?: { deploy?: boolean } };
+  goal: string | null;
   goal_text: string | null;
+  desire: string | null;
   plan?: { id: string; goals: string[]; grants: Record<string, string[]> } | null;
   blocked: string | null;
   next: string;

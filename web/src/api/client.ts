@@ -8,6 +8,10 @@ type Refusal = components["schemas"]["Problem"];
 const isProblem = (response: Response): boolean =>
   response.headers.get("content-type")?.startsWith("application/problem+json") ?? false;
 
+/** A one-time code that does not count (any more) says nothing about the session. */
+const takesCode = (url: string): boolean =>
+  url.endsWith("/api/session") || url.includes("/api/passkeys/enrolments/");
+
 const credentials: Middleware = {
   onRequest({ request }) {
     for (const [name, value] of Object.entries(proof())) request.headers.set(name, value);
@@ -15,7 +19,7 @@ const credentials: Middleware = {
   },
   async onResponse({ response, request }) {
     if (response.ok && !isProblem(response)) return response;
-    if (response.status === 401 && !request.url.endsWith("/api/session")) keep(null);
+    if (response.status === 401 && !takesCode(request.url)) keep(null);
     const body: unknown = await response.json().catch(() => ({}));
     throw new Problem(response.status, body as Record<string, unknown>);
   },

@@ -4,10 +4,20 @@ import type { components } from "./schema";
 
 type Schemas = components["schemas"];
 
+export type Alert = Schemas["AlertShown"];
+export type AlertRule = Schemas["AlertRuleShown"];
+export type SmokeReport = Schemas["SmokeReport"];
 export type Approval = Schemas["ApprovalShown"];
+export type InboxItem = Schemas["InboxItemShown"];
 export type ApprovalDetails = Schemas["ApprovalDetails"];
 export type Payload = Schemas["Payload"];
 export type Desire = Schemas["DesireShown"];
+export type ResearchBrief = Schemas["ResearchBrief"];
+export type ResearchShown = Schemas["ResearchShown"];
+export type ResearchFinding = Schemas["FindingAnswer"];
+export type Belief = Schemas["BeliefAnswer"];
+export type BeliefDetails = Schemas["BeliefDetails"];
+export type BeliefDay = Schemas["BeliefDay"];
 export type Numbers = Schemas["Numbers"];
 export type Series = Schemas["Series"];
 export type BudgetDays = Schemas["BudgetDays"];
@@ -17,7 +27,7 @@ export type Flag = Schemas["FlagShown"];
 export type LedgerRecord = Schemas["RecordShown"];
 export type Session = Schemas["Session"];
 export type Status = Schemas["Status"];
-export type Task = Schemas["TaskShown"];
+export type Task = Schemas["TaskAnswer"];
 export type Tool = Schemas["ToolShown"];
 
 /** What a call would touch; it travels inside an approval's open details. */

@@ -45,6 +45,19 @@ export async function enroll(code: string): Promise<string> {
   return (await answer(api.POST("/api/passkeys/enrolments/made", { body }))).check;
 }
 
+/** Tell whether the operator has signed for the passkey that was made from this link. */
+export async function isEnrolled(code: string): Promise<boolean> {
+  const outcome = answer(api.POST("/api/passkeys/enrolments/outcome", { body: { code } }));
+  return (await outcome).enrolled;
+}
+
+/** Come in with the link of an enrolment that was signed for; it counts once. */
+export async function enterEnrolled(code: string): Promise<void> {
+  const opened = answer(api.POST("/api/passkeys/enrolments/session", { body: { code } }));
+  const { session, secret } = await opened;
+  keep({ ...session, secret });
+}
+
 type Asserted = {
   id: string;
   response: { signature: string; authenticator_data: string; client_data: string };

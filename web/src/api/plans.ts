@@ -18,6 +18,8 @@ export type ManifestItem = {
   auto_approved: boolean;
   new: boolean;
   in_words: string;
+  /** What is known of it now: "exists", why not, or nothing where there is nothing to look at. */
+  preflight: string;
 };
 export type Step = {
   step: number;
@@ -72,7 +74,12 @@ export type Plan = PlanBrief & {
     assumptions: string[];
   } | null;
   plan_hash: string | null;
-  manifest: { items: ManifestItem[]; new: number; sandbox: string[] } | null;
+  manifest: {
+    items: ManifestItem[];
+    new: number;
+    sandbox: string[];
+    model: { ok: boolean; detail: string };
+  } | null;
   approval_id: string | null;
   questions: string[];
   round: number;
@@ -129,6 +136,8 @@ export type Order = {
   reason?: string;
   code: string;
   quarantined: string;
+  contains: string[];
+  despite: string[];
 };
 export type Grant = { kind: string; value: string; [name: string]: unknown };
 
@@ -152,11 +161,6 @@ export const plansQuery = queryOptions({
     } while (cursor !== null);
     return { items: items.toReversed() };
   },
-});
-/** The plans that stand still until a person answers. Looked at from every page, so no tool. */
-export const waitingPlansQuery = queryOptions({
-  queryKey: ["agents", "waiting"],
-  queryFn: () => answer(api.GET("/api/agents/waiting")),
 });
 export const planQuery = (identifier: string) =>
   queryOptions({

@@ -3,7 +3,7 @@ import { touched } from "./queries";
 
 it("asks again for what a record touches", () => {
   expect(touched(["approval_requested"])).toEqual(
-    new Set(["approvals", "status", "changes", "numbers", "ledger"]),
+    new Set(["approvals", "status", "changes", "numbers", "inbox", "ledger"]),
   );
 });
 

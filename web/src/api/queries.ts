@@ -23,9 +23,26 @@ export const statusQuery = queryOptions({
   queryFn: () => answer(api.GET("/api/status")),
   refetchInterval: 60_000,
 });
+/** The last quick check of the running server. */
+export const smokeQuery = queryOptions({
+  queryKey: ["smoke"],
+  queryFn: () => answer(api.GET("/api/smoke")),
+});
+/** What is raised, and what every rule compares. */
+export const alertsQuery = queryOptions({
+  queryKey: ["alerts"],
+  queryFn: () => answer(api.GET("/api/alerts")),
+  refetchInterval: 60_000,
+});
 export const stopQuery = queryOptions({
   queryKey: ["stop"],
   queryFn: () => answer(api.GET("/api/stop")),
+});
+/** Everything that waits for a person, as every door lists and counts it. */
+export const inboxQuery = queryOptions({
+  queryKey: ["inbox"],
+  queryFn: () => answer(api.GET("/api/inbox")),
+  refetchInterval: 60_000,
 });
 type ApprovalState = NonNullable<
   NonNullable<paths["/api/approvals"]["get"]["parameters"]["query"]>["state"]
@@ -70,10 +87,29 @@ export const halfLifeQuery = queryOptions({
     return Number(page.items.at(-1)?.data.days ?? 14);
   },
 });
+export const beliefsQuery = (proposed: boolean) =>
+  queryOptions({
+    queryKey: ["beliefs", { proposed }],
+    queryFn: () => answer(api.GET("/api/beliefs", { params: { query: { limit: 100, proposed } } })),
+  });
+export const beliefQuery = (identifier: string) =>
+  queryOptions({
+    queryKey: ["beliefs", "one", identifier],
+    queryFn: () => answer(api.GET("/api/beliefs/{identifier}", one(identifier))),
+  });
 export const goalsQuery = queryOptions({
   queryKey: ["goals"],
   queryFn: () => answer(api.GET("/api/goals")),
 });
+export const researchListQuery = queryOptions({
+  queryKey: ["research"],
+  queryFn: () => answer(api.GET("/api/research")),
+});
+export const researchQuery = (identifier: string) =>
+  queryOptions({
+    queryKey: ["research", "one", identifier],
+    queryFn: () => answer(api.GET("/api/research/{identifier}", one(identifier))),
+  });
 export const schedulesQuery = queryOptions({
   queryKey: ["schedules"],
   queryFn: () => answer(api.GET("/api/schedules")),
@@ -120,6 +156,18 @@ export const changeQuery = (identifier: string) =>
     queryFn: async () =>
       (await answer(api.GET("/api/changes/{identifier}", one(identifier)))) as unknown as Change,
   });
+/** What matters before somebody signs for a change, as the server says it to every door. */
+export const decisionFactsQuery = (identifier: string) =>
+  queryOptions({
+    queryKey: ["changes", "decision", identifier],
+    queryFn: () => answer(api.GET("/api/changes/{identifier}/decision", one(identifier))),
+  });
+/** What is live against what would be live after a deployment. */
+export const liveDifferenceQuery = queryOptions({
+  queryKey: ["releases", "difference"],
+  queryFn: () => answer(api.GET("/api/deployments/order/difference")),
+  retry: false,
+});
 export const diffQuery = (identifier: string, commit: string) =>
   queryOptions({
     queryKey: ["diff", identifier, commit],
@@ -191,6 +239,12 @@ export const kindQuery = (type: string) =>
       return { items: page.items.toReversed() };
     },
   });
+/** How desires rose, asked for again when one does and not with every record. */
+export const desireRecordsQuery = (type: "desire_recorded" | "desire_reinforced") =>
+  queryOptions({
+    queryKey: ["desires", "records", type],
+    queryFn: () => answer(api.GET("/api/ledger", { params: { query: { last: PAGE, type } } })),
+  });
 export const numbersQuery = (days: number) =>
   queryOptions({
     queryKey: ["numbers", "days", days],
@@ -227,7 +281,13 @@ const TOUCHED: [prefix: string, keys: string[]][] = [
   ["schedule_", ["schedules", "status"]],
   ["desire", ["desires"]],
   ["passkey_", ["passkeys"]],
-  ["goal_", ["goals"]],
+  ["research_", ["research"]],
+  ["goal_", ["goals", "tasks", "beliefs"]],
+  ["belief_", ["beliefs"]],
+  ["code_modification_", ["beliefs"]],
+  ["tests_completed", ["beliefs"]],
+  ["deployment_settled", ["beliefs"]],
+  ["schedule_firing_closed", ["beliefs"]],
   ["chat_", ["chat"]],
   ["flag_", ["flags", "status", "tools", "chat"]],
   ["config_", ["config", "status", "chat"]],
@@ -235,6 +295,8 @@ const TOUCHED: [prefix: string, keys: string[]][] = [
   ["agent_global_grant", ["grants"]],
   ["change_", ["changes", "status"]],
   ["code_modification_", ["changes", "status"]],
+  ["smoke_finished", ["smoke", "status", "alerts"]],
+  ["alert_", ["alerts", "inbox"]],
   ["tests_", ["changes", "status"]],
   ["task_", ["tasks"]],
   ["approval_", ["changes"]],
@@ -247,7 +309,18 @@ const TOUCHED: [prefix: string, keys: string[]][] = [
   ...["tool_", "approval_", "code_", "change_", "tests_", "deploy", "budget_", "agent_"].map(
     (prefix): [string, string[]] => [prefix, ["numbers"]],
   ),
-  ["schedule_firing_", ["numbers"]],
+  ["schedule_firing_", ["numbers", "tasks"]],
+  ...[
+    "approval_",
+    "agent_",
+    "change_",
+    "code_",
+    "tests_",
+    "deploy",
+    "rollback",
+    "app_",
+    "config_",
+  ].map((prefix): [string, string[]] => [prefix, ["inbox"]]),
 ];
 
 /**

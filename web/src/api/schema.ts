@@ -174,6 +174,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/passkeys/enrolments/outcome": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Show Outcome */
+        post: operations["show_outcome_api_passkeys_enrolments_outcome_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/passkeys/enrolments/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Open Session After Enrolment
+         * @description Let whoever enrolled in, once: the link is as good as one of `astra login`, no better.
+         */
+        post: operations["open_session_after_enrolment_api_passkeys_enrolments_session_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/session/challenge": {
         parameters: {
             query?: never;
@@ -385,6 +422,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/spend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Spend */
+        get: operations["show_spend_api_spend_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/stop": {
         parameters: {
             query?: never;
@@ -415,6 +469,40 @@ export interface paths {
         /** Record Stop */
         post: operations["record_stop_api_stop_record_post"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/machines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Machines */
+        get: operations["show_machines_api_machines_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/machines/{identifier}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Forget Machine */
+        delete: operations["forget_machine_api_machines__identifier__delete"];
         options?: never;
         head?: never;
         patch?: never;
@@ -582,6 +670,26 @@ export interface paths {
         put?: never;
         /** Sign Configuration */
         post: operations["sign_configuration_api_config_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/config/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check Configuration
+         * @description Try astra.toml as it lies in the data root, signed or not, in boxes.
+         */
+        post: operations["check_configuration_api_config_check_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -813,6 +921,142 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/inbox": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Inbox
+         * @description List everything that waits for a person; every door counts the same things.
+         */
+        get: operations["list_inbox_api_inbox_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/permissions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Permissions
+         * @description List the standing permissions, and what is left of each.
+         */
+        get: operations["list_permissions_api_permissions_get"];
+        put?: never;
+        /** Add Permission */
+        post: operations["add_permission_api_permissions_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/permissions/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Spell Permission
+         * @description Give what the operator would sign for a permission.
+         */
+        get: operations["spell_permission_api_permissions_content_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/permissions/{identifier}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove Permission */
+        delete: operations["remove_permission_api_permissions__identifier__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/merge-permissions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Merge Permissions
+         * @description List the standing permissions for changes, and what is left of each.
+         */
+        get: operations["list_merge_permissions_api_merge_permissions_get"];
+        put?: never;
+        /** Add Merge Permission */
+        post: operations["add_merge_permission_api_merge_permissions_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/merge-permissions/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Spell Merge Permission
+         * @description Give what the operator would sign for a permission; nothing changes.
+         */
+        post: operations["spell_merge_permission_api_merge_permissions_content_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/merge-permissions/{identifier}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove Merge Permission */
+        delete: operations["remove_merge_permission_api_merge_permissions__identifier__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/schedules": {
         parameters: {
             query?: never;
@@ -914,6 +1158,26 @@ export interface paths {
         put?: never;
         /** Resume Schedule */
         post: operations["resume_schedule_api_schedules__identifier__resume_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schedules/{identifier}/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete Schedule
+         * @description Take a schedule out of service for good; its history stays.
+         */
+        post: operations["delete_schedule_api_schedules__identifier__delete_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1074,6 +1338,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/desires/{identifier}/approval": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask For Adoption
+         * @description Name the approval of a desire with its planned goal, asking for it where none waits.
+         */
+        post: operations["ask_for_adoption_api_desires__identifier__approval_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/goals": {
         parameters: {
             query?: never;
@@ -1084,7 +1368,8 @@ export interface paths {
         /** List Goals */
         get: operations["list_goals_api_goals_get"];
         put?: never;
-        post?: never;
+        /** Create Goal */
+        post: operations["create_goal_api_goals_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1102,6 +1387,266 @@ export interface paths {
         get: operations["show_goal_api_goals__identifier__get"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/goals/{identifier}/graph": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Graph */
+        get: operations["show_graph_api_goals__identifier__graph_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/goals/{identifier}/approval": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask For Adoption
+         * @description Name the approval of exactly this goal and graph, asking for it where none waits.
+         */
+        post: operations["ask_for_adoption_api_goals__identifier__approval_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/goals/{identifier}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Run Goal */
+        post: operations["run_goal_api_goals__identifier__run_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/goals/{identifier}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Pause Goal */
+        post: operations["pause_goal_api_goals__identifier__pause_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/goals/{identifier}/close": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Close Goal */
+        post: operations["close_goal_api_goals__identifier__close_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/goals/{identifier}/reopen": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Reopen Goal */
+        post: operations["reopen_goal_api_goals__identifier__reopen_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/goals/{identifier}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Retry Goal */
+        post: operations["retry_goal_api_goals__identifier__retry_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/goals/{identifier}/abandon": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Abandon Goal */
+        post: operations["abandon_goal_api_goals__identifier__abandon_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Tasks */
+        get: operations["list_tasks_api_tasks_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/{identifier}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Task */
+        get: operations["show_task_api_tasks__identifier__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/research": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Research */
+        get: operations["list_research_api_research_get"];
+        put?: never;
+        /** Ask */
+        post: operations["ask_api_research_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/research/{identifier}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Research */
+        get: operations["show_research_api_research__identifier__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/beliefs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Query Beliefs */
+        get: operations["query_beliefs_api_beliefs_get"];
+        put?: never;
+        /** Propose Belief */
+        post: operations["propose_belief_api_beliefs_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/beliefs/{identifier}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Reflect On Belief */
+        get: operations["reflect_on_belief_api_beliefs__identifier__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/beliefs/{identifier}/deprecate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Deprecate Belief */
+        post: operations["deprecate_belief_api_beliefs__identifier__deprecate_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1314,40 +1859,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/tasks": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List Tasks */
-        get: operations["list_tasks_api_tasks_get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/tasks/{identifier}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Show Task */
-        get: operations["show_task_api_tasks__identifier__get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/dry-runs": {
         parameters: {
             query?: never;
@@ -1376,6 +1887,46 @@ export interface paths {
         put?: never;
         /** Approve Dry Run */
         post: operations["approve_dry_run_api_dry_runs__identifier__approve_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/changes/{identifier}/decision": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Decision Facts
+         * @description Say what matters before somebody signs for a change.
+         */
+        get: operations["show_decision_facts_api_changes__identifier__decision_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/deployments/order/difference": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Live Difference
+         * @description Compare what is live with what would be live after a deployment.
+         */
+        get: operations["show_live_difference_api_deployments_order_difference_get"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1831,6 +2382,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sync": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Sync
+         * @description Say how the upstream stands, as it was last fetched.
+         */
+        get: operations["show_sync_api_sync_get"];
+        put?: never;
+        /**
+         * Fetch Upstream
+         * @description Fetch the upstream, look at what would come in, and ask for it.
+         */
+        post: operations["fetch_upstream_api_sync_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/readiness": {
         parameters: {
             query?: never;
@@ -1902,6 +2477,218 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/servers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Servers
+         * @description List the servers of the signed configuration, and how each stands.
+         */
+        get: operations["list_servers_api_servers_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/servers/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Server */
+        get: operations["show_server_api_servers__name__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/servers/{name}/look": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Look At Server
+         * @description Look at its tool list now, starting it where it does not run; gives what is signed.
+         */
+        post: operations["look_at_server_api_servers__name__look_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/servers/{name}/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Accept Tools */
+        post: operations["accept_tools_api_servers__name__accept_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/smoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Last Smoke */
+        get: operations["show_last_smoke_api_smoke_get"];
+        put?: never;
+        /**
+         * Run Smoke
+         * @description Try every part of the running server once, within seconds, and record the outcome.
+         */
+        post: operations["run_smoke_api_smoke_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Alerts
+         * @description Show what is raised now, and what every rule compares.
+         */
+        get: operations["list_alerts_api_alerts_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/alerts/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check Alerts
+         * @description Compare every rule now, not at the next turn.
+         */
+        post: operations["check_alerts_api_alerts_check_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/alerts/silences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Silence Alert
+         * @description Tell nobody what a rule raises, until a time, with the operator's signature.
+         */
+        post: operations["silence_alert_api_alerts_silences_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/alerts/silences/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** End Silence */
+        delete: operations["end_silence_api_alerts_silences__name__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notify/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test Channels
+         * @description Send a test message to each channel and device, or to one, and say who took it.
+         */
+        post: operations["test_channels_api_notify_test_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ledger/receipts/{identifier}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Make Receipt
+         * @description Give the receipt of a record by its number, or of the decision about an id.
+         */
+        get: operations["make_receipt_api_ledger_receipts__identifier__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/chat": {
         parameters: {
             query?: never;
@@ -1937,7 +2724,11 @@ export interface paths {
         get: operations["show_conversation_api_chat__identifier__get"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Delete
+         * @description Take a conversation out of view, and its texts off the disk; its records stay.
+         */
+        delete: operations["delete_api_chat__identifier__delete"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1983,6 +2774,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/models/{model}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Model */
+        get: operations["show_model_v1_models__model__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/chat/completions": {
         parameters: {
             query?: never;
@@ -2011,6 +2819,74 @@ export interface components {
         Accepted: {
             /** Sequence */
             sequence: number;
+        };
+        /** AlertRuleShown */
+        AlertRuleShown: {
+            /** Name */
+            name: string;
+            /**
+             * Rule
+             * @description what is compared, in words
+             */
+            rule: string;
+            /** Signal */
+            signal: string;
+            /** Severity */
+            severity: string;
+            /** About */
+            about: string;
+            /**
+             * Clear
+             * @description back at this value it is over
+             */
+            clear: number;
+            /**
+             * Value
+             * @description what it compares now; null where that is not known
+             */
+            value: number | null;
+            /** Beyond */
+            beyond: boolean;
+            /** Silenced Until */
+            silenced_until: string | null;
+        };
+        /** AlertShown */
+        AlertShown: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Severity */
+            severity: string;
+            /** Text */
+            text: string;
+            /** Next Step */
+            next_step: string;
+            /** Value */
+            value: number;
+            /** Raised At */
+            raised_at: string;
+            /** Told At */
+            told_at: string;
+            /** Silenced */
+            silenced: boolean;
+        };
+        /** Alerts */
+        Alerts: {
+            /**
+             * Items
+             * @description the alerts that are raised now
+             */
+            items: components["schemas"]["AlertShown"][];
+            /** Rules */
+            rules: components["schemas"]["AlertRuleShown"][];
+            /**
+             * History
+             * @description what alerts did lately, newest first
+             */
+            history: components["schemas"]["RecordShown"][];
+            /** Next */
+            next?: string | null;
         };
         /** ApprovalCount */
         ApprovalCount: {
@@ -2100,12 +2976,160 @@ export interface components {
             /** Reason */
             reason: string;
         };
+        /** AttemptShown */
+        AttemptShown: {
+            /** Deployment */
+            deployment: string;
+            /** Kind */
+            kind: string;
+            /** State */
+            state: string;
+            /** Reason */
+            reason: string;
+            /** Requested At */
+            requested_at: string;
+            /** Rehearsed At */
+            rehearsed_at: string | null;
+            /** Correlation */
+            correlation: string;
+        };
         /** AuthenticatorSelection */
         AuthenticatorSelection: {
             /** Residentkey */
             residentKey: string;
             /** Userverification */
             userVerification: string;
+        };
+        /** BeliefAnswer */
+        BeliefAnswer: {
+            /** Id */
+            id: string;
+            /** Statement */
+            statement: string;
+            /** Claim */
+            claim: string;
+            /** Scope */
+            scope: {
+                [key: string]: string;
+            };
+            /** State */
+            state: string;
+            /** Mean */
+            mean: number;
+            /** Lower */
+            lower: number;
+            /** Upper */
+            upper: number;
+            /** Uncertainty */
+            uncertainty: number;
+            /** Supporting */
+            supporting: number;
+            /** Opposing */
+            opposing: number;
+            /** Evidence Count */
+            evidence_count: number;
+            /** Evidence */
+            evidence: components["schemas"]["EvidenceItem"][];
+            /** Changed */
+            changed: number | null;
+            /** Reason */
+            reason: string;
+        };
+        /** BeliefDay */
+        BeliefDay: {
+            /** Day */
+            day: string;
+            /** Mean */
+            mean: number;
+            /** Lower */
+            lower: number;
+            /** Upper */
+            upper: number;
+            /** Uncertainty */
+            uncertainty: number;
+            /** Supporting */
+            supporting: number;
+            /** Opposing */
+            opposing: number;
+        };
+        /** BeliefDetails */
+        BeliefDetails: {
+            /** Id */
+            id: string;
+            /** Statement */
+            statement: string;
+            /** Claim */
+            claim: string;
+            /** Scope */
+            scope: {
+                [key: string]: string;
+            };
+            /** State */
+            state: string;
+            /** Mean */
+            mean: number;
+            /** Lower */
+            lower: number;
+            /** Upper */
+            upper: number;
+            /** Uncertainty */
+            uncertainty: number;
+            /** Supporting */
+            supporting: number;
+            /** Opposing */
+            opposing: number;
+            /** Evidence Count */
+            evidence_count: number;
+            /** Evidence */
+            evidence: components["schemas"]["EvidenceItem"][];
+            /** Changed */
+            changed: number | null;
+            /** Reason */
+            reason: string;
+            /** History */
+            history: components["schemas"]["BeliefDay"][];
+            /** Conflicts */
+            conflicts: components["schemas"]["ConflictingBelief"][];
+            /** Statements */
+            statements: components["schemas"]["BeliefStatement"][];
+        };
+        /** BeliefMove */
+        BeliefMove: {
+            /**
+             * Sequence
+             * @description the record that counts
+             */
+            sequence: number;
+            /** Belief */
+            belief: string;
+            /** Statement */
+            statement: string;
+            /** Kind */
+            kind: string;
+            /**
+             * Sign
+             * @description for or against
+             */
+            sign: string;
+            /**
+             * Mean
+             * @description what the belief is worth now
+             */
+            mean: number;
+        };
+        /** BeliefStatement */
+        BeliefStatement: {
+            /** Sequence */
+            sequence: number;
+            /** Actor */
+            actor: string;
+            /** Text */
+            text: string;
+        };
+        /** Body_abandon_goal_api_goals__identifier__abandon_post */
+        Body_abandon_goal_api_goals__identifier__abandon_post: {
+            /** Reason */
+            reason: string;
         };
         /** Body_abort_plan_api_agents__identifier__abort_post */
         Body_abort_plan_api_agents__identifier__abort_post: {
@@ -2117,6 +3141,14 @@ export interface components {
         };
         /** Body_accept_clock_api_clock_accept_post */
         Body_accept_clock_api_clock_accept_post: {
+            /** Authority */
+            authority: {
+                [key: string]: unknown;
+            };
+        };
+        /** Body_accept_tools_api_servers__name__accept_post */
+        Body_accept_tools_api_servers__name__accept_post: {
+            content: components["schemas"]["ServerContent"];
             /** Authority */
             authority: {
                 [key: string]: unknown;
@@ -2137,6 +3169,22 @@ export interface components {
              * @description `sequence` of the list
              */
             seen?: number | null;
+        };
+        /** Body_add_merge_permission_api_merge_permissions_post */
+        Body_add_merge_permission_api_merge_permissions_post: {
+            content: components["schemas"]["MergePermissionContent"];
+            /** Authority */
+            authority: {
+                [key: string]: unknown;
+            };
+        };
+        /** Body_add_permission_api_permissions_post */
+        Body_add_permission_api_permissions_post: {
+            content: components["schemas"]["PermissionContent"];
+            /** Authority */
+            authority: {
+                [key: string]: unknown;
+            };
         };
         /** Body_allow_off_api_sandbox_off_unsafe_post */
         Body_allow_off_api_sandbox_off_unsafe_post: {
@@ -2185,6 +3233,14 @@ export interface components {
              */
             plan_hash?: string | null;
         };
+        /** Body_ask_for_promotion_api_desires__identifier__promote_post */
+        Body_ask_for_promotion_api_desires__identifier__promote_post: {
+            /**
+             * Adopt
+             * @default false
+             */
+            adopt: boolean;
+        };
         /** Body_create_token_api_tokens_post */
         Body_create_token_api_tokens_post: {
             /** Content */
@@ -2209,6 +3265,11 @@ export interface components {
             };
             /** Change */
             change?: string | null;
+        };
+        /** Body_deprecate_belief_api_beliefs__identifier__deprecate_post */
+        Body_deprecate_belief_api_beliefs__identifier__deprecate_post: {
+            /** Reason */
+            reason: string;
         };
         /** Body_down_api_down_post */
         Body_down_api_down_post: {
@@ -2278,6 +3339,11 @@ export interface components {
             /** Attestation */
             attestation: string;
         };
+        /** Body_open_session_after_enrolment_api_passkeys_enrolments_session_post */
+        Body_open_session_after_enrolment_api_passkeys_enrolments_session_post: {
+            /** Code */
+            code: string;
+        };
         /** Body_open_session_api_session_post */
         Body_open_session_api_session_post: {
             /** Code */
@@ -2346,6 +3412,11 @@ export interface components {
              * @description `etag` of the schedule
              */
             seen?: string | null;
+        };
+        /** Body_retry_goal_api_goals__identifier__retry_post */
+        Body_retry_goal_api_goals__identifier__retry_post: {
+            /** Node */
+            node?: string | null;
         };
         /** Body_retry_step_api_agents__identifier__retry_post */
         Body_retry_step_api_agents__identifier__retry_post: {
@@ -2419,6 +3490,11 @@ export interface components {
             /** Name */
             name: string;
         };
+        /** Body_show_outcome_api_passkeys_enrolments_outcome_post */
+        Body_show_outcome_api_passkeys_enrolments_outcome_post: {
+            /** Code */
+            code: string;
+        };
         /** Body_sign_configuration_api_config_post */
         Body_sign_configuration_api_config_post: {
             /** Text */
@@ -2443,6 +3519,14 @@ export interface components {
         };
         /** Body_sign_restore_api_restore_post */
         Body_sign_restore_api_restore_post: {
+            /** Authority */
+            authority: {
+                [key: string]: unknown;
+            };
+        };
+        /** Body_silence_alert_api_alerts_silences_post */
+        Body_silence_alert_api_alerts_silences_post: {
+            content: components["schemas"]["SilenceContent"];
             /** Authority */
             authority: {
                 [key: string]: unknown;
@@ -2490,6 +3574,14 @@ export interface components {
         Body_tell_plan_api_agents__identifier__messages_post: {
             /** Text */
             text: string;
+        };
+        /** Body_test_channels_api_notify_test_post */
+        Body_test_channels_api_notify_test_post: {
+            /**
+             * Channel
+             * @default
+             */
+            channel: string;
         };
         /** BudgetDays */
         BudgetDays: {
@@ -2558,6 +3650,20 @@ export interface components {
              * @description six digits that the page shows too
              */
             check: string | null;
+        };
+        /**
+         * CarryOverShown
+         * @description The base moved, and this round is the change on the new base.
+         */
+        CarryOverShown: {
+            /** At */
+            at: string;
+            /** Previous Base */
+            previous_base: string;
+            /** Onto */
+            onto: string;
+            /** Signed Before */
+            signed_before: boolean;
         };
         /** ChangeBrief */
         ChangeBrief: {
@@ -2665,10 +3771,34 @@ export interface components {
             goal_text: string | null;
             /** Desire */
             desire: string | null;
+            /** Research */
+            research: string | null;
+            research_session: components["schemas"]["ResearchCited"] | null;
+            /**
+             * Contains Quarantined
+             * @description the commits inside that failed in service and are in quarantine
+             */
+            contains_quarantined: string[];
             /** Blocked */
             blocked: string | null;
         } & {
             [key: string]: unknown;
+        };
+        /** ChannelTried */
+        ChannelTried: {
+            /** Channel */
+            channel: string;
+            /** Ok */
+            ok: boolean;
+        };
+        /** ChannelsTried */
+        ChannelsTried: {
+            /** Ok */
+            ok: boolean;
+            /** Items */
+            items: components["schemas"]["ChannelTried"][];
+            /** Next */
+            next?: string | null;
         };
         /** ChatAnswered */
         ChatAnswered: {
@@ -2781,6 +3911,17 @@ export interface components {
             /** Tokens */
             tokens: number;
         };
+        /** CheckedItem */
+        CheckedItem: {
+            /** Name */
+            name: string;
+            /** Ok */
+            ok: boolean;
+            /** Detail */
+            detail: string;
+            /** Fix */
+            fix: string;
+        };
         /** CheckpointCost */
         CheckpointCost: {
             /** Checkpoint */
@@ -2801,6 +3942,70 @@ export interface components {
             outcomes: {
                 [key: string]: number;
             };
+        };
+        /** CitationAnswer */
+        CitationAnswer: {
+            /** Kind */
+            kind: string;
+            /** Place */
+            place: string;
+            /** Quote */
+            quote: string;
+            /**
+             * Commit
+             * @default
+             */
+            commit: string;
+            /**
+             * Path
+             * @default
+             */
+            path: string;
+            /**
+             * Blob
+             * @default
+             */
+            blob: string;
+            /**
+             * Start
+             * @default 0
+             */
+            start: number;
+            /**
+             * End
+             * @default 0
+             */
+            end: number;
+            /**
+             * Sequence
+             * @default 0
+             */
+            sequence: number;
+            /**
+             * Hash
+             * @default
+             */
+            hash: string;
+            /**
+             * Url
+             * @default
+             */
+            url: string;
+            /**
+             * Sha256
+             * @default
+             */
+            sha256: string;
+            /**
+             * Found
+             * @default true
+             */
+            found: boolean;
+            /**
+             * Problem
+             * @default
+             */
+            problem: string;
         };
         /** ClockAccepted */
         ClockAccepted: {
@@ -2880,9 +4085,20 @@ export interface components {
              */
             request_changes: boolean;
         };
+        /** CommitShown */
+        CommitShown: {
+            /** Commit */
+            commit: string;
+            /** Change */
+            change: string | null;
+            /** Reason */
+            reason: string;
+            /** Tests */
+            tests: string | null;
+        };
         /**
          * CompletionAsked
-         * @description What OpenAI's clients send; what is not named here has no effect.
+         * @description What OpenAI's clients send; an option that cannot be honoured is refused by its name.
          */
         CompletionAsked: {
             /**
@@ -2903,6 +4119,13 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** ConfigurationChecked */
+        ConfigurationChecked: {
+            /** Ok */
+            ok: boolean;
+            /** Items */
+            items: components["schemas"]["CheckedItem"][];
+        };
         /** ConfigurationShown */
         ConfigurationShown: {
             /** Text */
@@ -2920,6 +4143,54 @@ export interface components {
             sequence: number;
             /** Sha256 */
             sha256: string;
+        };
+        /** ConflictingBelief */
+        ConflictingBelief: {
+            /** Id */
+            id: string;
+            /** Statement */
+            statement: string;
+            /** State */
+            state: string;
+            /** Mean */
+            mean: number;
+            /** Lower */
+            lower: number;
+            /** Upper */
+            upper: number;
+            /** Uncertainty */
+            uncertainty: number;
+            /** Supporting */
+            supporting: number;
+            /** Opposing */
+            opposing: number;
+        };
+        /** ContainedShown */
+        ContainedShown: {
+            /** Commit */
+            commit: string;
+            /** Reason */
+            reason: string;
+        };
+        /** ContestedAnswer */
+        ContestedAnswer: {
+            /** Claims */
+            claims: string[];
+        };
+        /** ConversationDeleted */
+        ConversationDeleted: {
+            /** Id */
+            id: string;
+            /**
+             * Messages
+             * @description how many messages are out of view
+             */
+            messages: number;
+            /**
+             * In Ledger
+             * @description how many of them an earlier version wrote into the ledger, where they stay
+             */
+            in_ledger: number;
         };
         /** ConversationDetails */
         ConversationDetails: {
@@ -2957,6 +4228,11 @@ export interface components {
              * @description the persona is speaking at this moment
              */
             answering: boolean;
+            /**
+             * In Ledger
+             * @description messages that an earlier version wrote into the ledger; deleting leaves those
+             */
+            in_ledger: number;
         };
         /** ConversationShown */
         ConversationShown: {
@@ -3021,6 +4297,15 @@ export interface components {
             /** Id */
             id: string;
         };
+        /** CriterionCheck */
+        CriterionCheck: {
+            /** Criterion */
+            criterion: string;
+            /** Holds */
+            holds: boolean;
+            /** Detail */
+            detail: string;
+        };
         /** DaemonShown */
         DaemonShown: {
             /** Pid */
@@ -3037,6 +4322,11 @@ export interface components {
              * @description on 127.0.0.1 and ::1; a proxy in front goes there
              */
             port: number | null;
+            /**
+             * On Demand
+             * @description started by a command, and gives way to `astra up`
+             */
+            on_demand: boolean;
             /** Started At */
             started_at: string;
         };
@@ -3070,6 +4360,11 @@ export interface components {
             /** Stale */
             stale: boolean;
             /**
+             * Live
+             * @description the live release, if it is this commit with these settings
+             */
+            live: string;
+            /**
              * Quarantined
              * @description why its commit is in quarantine, or empty
              */
@@ -3079,6 +4374,11 @@ export interface components {
              * @description commits below it that failed in service and that it does not undo
              */
             contains: string[];
+            /**
+             * To Revert
+             * @description the changes that brought what failed in service
+             */
+            to_revert?: string[];
             /**
              * Despite
              * @description those that the approval of its change accepted
@@ -3125,8 +4425,19 @@ export interface components {
             changed_at: string;
             /** Correlation */
             correlation: string;
+            /** Output */
+            output: string;
+            /** Cut */
+            cut: number;
+            /** Keep State */
+            keep_state: boolean;
             /** Open */
             open: boolean;
+            /**
+             * Revert
+             * @description the change taken out of service that the branch still holds
+             */
+            revert?: string | null;
         };
         /** DesireAnswer */
         DesireAnswer: {
@@ -3270,6 +4581,14 @@ export interface components {
             /** Expires At */
             expires_at: string;
         };
+        /** EnrolmentOutcome */
+        EnrolmentOutcome: {
+            /**
+             * Enrolled
+             * @description the operator has signed for it: it counts
+             */
+            enrolled: boolean;
+        };
         /** Evidence */
         Evidence: {
             /** Strength */
@@ -3282,6 +4601,29 @@ export interface components {
             since: string;
             /** Why */
             why: string;
+        };
+        /** EvidenceItem */
+        EvidenceItem: {
+            /** Sequence */
+            sequence: number;
+            /** Kind */
+            kind: string;
+            /** Sign */
+            sign: string;
+            /** Day */
+            day: string;
+            /** Weight */
+            weight: number;
+            /**
+             * Type
+             * @default
+             */
+            type: string;
+            /**
+             * Story
+             * @default
+             */
+            story: string;
         };
         /** ExecutorShown */
         ExecutorShown: {
@@ -3309,12 +4651,89 @@ export interface components {
             /** Next Runs */
             next_runs: string[];
         };
+        /** FactShown */
+        FactShown: {
+            /** Name */
+            name: string;
+            /** Text */
+            text: string;
+            /**
+             * Tone
+             * @enum {string}
+             */
+            tone: "good" | "plain" | "warn" | "bad";
+            /**
+             * Red
+             * @description a reader should stop here
+             */
+            red: boolean;
+            /**
+             * Term
+             * @description the term of the signature that names it, or null
+             */
+            term: string | null;
+            /**
+             * Value
+             * @description what that term says
+             */
+            value: string | null;
+            /**
+             * With Deploy
+             * @description counts only where the approval includes the deploy
+             */
+            with_deploy: boolean;
+        };
+        /**
+         * FactsShown
+         * @description Everything that matters before somebody signs for a change.
+         */
+        FactsShown: {
+            /** Id */
+            id: string;
+            /** Commit */
+            commit: string;
+            /** Base */
+            base: string;
+            /** Target Branch */
+            target_branch: string;
+            /**
+             * Behind
+             * @description commits that the branch has on top of the base, at most 50
+             */
+            behind: number;
+            /**
+             * Blocked
+             * @description a finding that the signed configuration blocks on
+             */
+            blocked: boolean;
+            /** Facts */
+            facts: components["schemas"]["FactShown"][];
+            live: components["schemas"]["LiveShown"] | null;
+            /**
+             * Waiting
+             * @description merged before it, and not live yet
+             */
+            waiting: components["schemas"]["CommitShown"][];
+            carried_over: components["schemas"]["CarryOverShown"] | null;
+        };
         /** Feed */
         Feed: {
             /** Items */
             items: components["schemas"]["Note"][];
             /** Next */
             next: string | null;
+        };
+        /** FindingAnswer */
+        FindingAnswer: {
+            /** Claim */
+            claim: string;
+            /**
+             * By
+             * @description a model's name, or search for the server's own words
+             */
+            by: string;
+            /** Citations */
+            citations: components["schemas"]["CitationAnswer"][];
         };
         /** FindingsAndEvidence */
         FindingsAndEvidence: {
@@ -3410,8 +4829,8 @@ export interface components {
              */
             sequence: number;
         };
-        /** GoalShown */
-        GoalShown: {
+        /** GoalAnswer */
+        GoalAnswer: {
             /** Id */
             id: string;
             /** Text */
@@ -3428,6 +4847,163 @@ export interface components {
             created_at: string;
             /** Correlation */
             correlation: string;
+            /** Category */
+            category: string;
+            /** Task */
+            task: string;
+            /** Criteria */
+            criteria: {
+                [key: string]: string;
+            }[];
+            /** Deadline */
+            deadline: string | null;
+            /** Budget */
+            budget: {
+                [key: string]: number;
+            };
+            /** Usage */
+            usage: {
+                [key: string]: number;
+            };
+            /** Priority */
+            priority: number;
+            /** Parent */
+            parent: string | null;
+            /** Held */
+            held: string;
+            /** Why */
+            why: string;
+            /** Checks */
+            checks: components["schemas"]["CriterionCheck"][];
+            /**
+             * Asks Model
+             * @description whether a model is asked how to decompose it
+             */
+            asks_model: boolean;
+        };
+        /** GoalDetails */
+        GoalDetails: {
+            /** Id */
+            id: string;
+            /** Text */
+            text: string;
+            /** State */
+            state: string;
+            /** Source */
+            source: string;
+            /** Desire Id */
+            desire_id: string | null;
+            /** Approval Id */
+            approval_id: string | null;
+            /** Created At */
+            created_at: string;
+            /** Correlation */
+            correlation: string;
+            /** Category */
+            category: string;
+            /** Task */
+            task: string;
+            /** Criteria */
+            criteria: {
+                [key: string]: string;
+            }[];
+            /** Deadline */
+            deadline: string | null;
+            /** Budget */
+            budget: {
+                [key: string]: number;
+            };
+            /** Usage */
+            usage: {
+                [key: string]: number;
+            };
+            /** Priority */
+            priority: number;
+            /** Parent */
+            parent: string | null;
+            /** Held */
+            held: string;
+            /** Why */
+            why: string;
+            /** Checks */
+            checks: components["schemas"]["CriterionCheck"][];
+            /**
+             * Asks Model
+             * @description whether a model is asked how to decompose it
+             */
+            asks_model: boolean;
+            /** Tasks */
+            tasks: components["schemas"]["GoalTask"][];
+            /**
+             * Shortened
+             * @default false
+             */
+            shortened: boolean;
+        };
+        /** GoalGraph */
+        GoalGraph: {
+            /** Goal */
+            goal: string;
+            /** State */
+            state: string;
+            /** Method */
+            method: string;
+            /** Methods Digest */
+            methods_digest: string;
+            /** Proposed By */
+            proposed_by: string;
+            /** Manifest */
+            manifest: {
+                [key: string]: string[];
+            };
+            /** Will Still Ask */
+            will_still_ask: string[];
+            /** Nodes */
+            nodes: components["schemas"]["GoalTask"][];
+            /** Edges */
+            edges: components["schemas"]["GraphEdge"][];
+        };
+        /** GoalTask */
+        GoalTask: {
+            /** Goal */
+            goal: string;
+            /** Id */
+            id: string;
+            /** Kind */
+            kind: string;
+            /** Title */
+            title: string;
+            /** Path */
+            path: string;
+            /** State */
+            state: string;
+            /** Attempt */
+            attempt: number;
+            /** Waits On */
+            waits_on: string;
+            /** Reason */
+            reason: string;
+            /** Detail */
+            detail: string;
+            /** Outputs */
+            outputs: {
+                [key: string]: unknown;
+            };
+            /** Started At */
+            started_at: string | null;
+            /** Finished At */
+            finished_at: string | null;
+            /** Milliseconds */
+            milliseconds: number;
+            /** Model Calls */
+            model_calls: number;
+            /** Tokens */
+            tokens: number;
+            /**
+             * Begun
+             * @description how often it was begun in all
+             */
+            begun: number;
         };
         /** GrantChanged */
         GrantChanged: {
@@ -3471,6 +5047,13 @@ export interface components {
             /** Added At */
             added_at: string;
         };
+        /** GraphEdge */
+        GraphEdge: {
+            /** From */
+            from: string;
+            /** To */
+            to: string;
+        };
         /** HeadShown */
         HeadShown: {
             /** Sequence */
@@ -3488,6 +5071,55 @@ export interface components {
              */
             status: "ok";
         };
+        /** InboxItemShown */
+        InboxItemShown: {
+            /** Id */
+            id: string;
+            /**
+             * Kind
+             * @description what a request is for, or `waiting_plan`, `resting_change`, `failed_deployment`, `alert`
+             */
+            kind: string;
+            /**
+             * Title
+             * @description what it is, in one line, written by the server
+             */
+            title: string;
+            /**
+             * Why
+             * @description why it waits
+             */
+            why: string;
+            /** Waiting Since */
+            waiting_since: string;
+            /**
+             * Command
+             * @description what moves it on, in a terminal
+             */
+            command: string;
+            /** Subject Id */
+            subject_id: string;
+            /**
+             * Expires At
+             * @description of a request: when it is withdrawn
+             */
+            expires_at: string | null;
+        };
+        /** IncomingShown */
+        IncomingShown: {
+            /** Id */
+            id: string;
+            /** Author */
+            author: string;
+            /** Email */
+            email: string;
+            /** Time */
+            time: string;
+            /** Subject */
+            subject: string;
+        } & {
+            [key: string]: unknown;
+        };
         /** KeyKind */
         KeyKind: {
             /**
@@ -3497,6 +5129,11 @@ export interface components {
             type: "public-key";
             /** Alg */
             alg: number;
+        };
+        /** LastSmoke */
+        LastSmoke: {
+            /** @description the newest run, or null where there was none */
+            last: components["schemas"]["SmokeReport"] | null;
         };
         /** Leaving */
         Leaving: {
@@ -3551,6 +5188,50 @@ export interface components {
              */
             total: number;
         };
+        /**
+         * LiveDifferenceShown
+         * @description What putting a commit into service would change there.
+         */
+        LiveDifferenceShown: {
+            live: components["schemas"]["LiveShown"] | null;
+            /** Commit */
+            commit: string;
+            /** Diff */
+            diff: string;
+            /** Truncated */
+            truncated: boolean;
+            /**
+             * Is Ahead
+             * @description false where the live commit is not below it
+             */
+            is_ahead: boolean;
+            /**
+             * Commits
+             * @description in it and not live yet, the newest first
+             */
+            commits: components["schemas"]["CommitShown"][];
+            /**
+             * More
+             * @description there are more commits than are listed
+             */
+            more: boolean;
+            /** Quarantined */
+            quarantined: string;
+            /** Contains */
+            contains: components["schemas"]["ContainedShown"][];
+            /**
+             * History
+             * @description earlier deployments of the same commit
+             */
+            history: components["schemas"]["AttemptShown"][];
+        };
+        /** LiveShown */
+        LiveShown: {
+            /** Release */
+            release: string;
+            /** Commit */
+            commit: string;
+        };
         /** LoginLink */
         LoginLink: {
             /**
@@ -3560,6 +5241,52 @@ export interface components {
             url: string;
             /** Expires At */
             expires_at: string;
+        };
+        /** MachineForgotten */
+        MachineForgotten: {
+            /** Forgotten */
+            forgotten: boolean;
+        };
+        /** MachineShown */
+        MachineShown: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Answers */
+            answers: boolean;
+            /** Seen Seconds Ago */
+            seen_seconds_ago: number;
+            /** Leads */
+            leads: string[];
+        };
+        /**
+         * MachineStopped
+         * @description Whether a stop is verified on one of the machines that share a chain.
+         */
+        MachineStopped: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Answers */
+            answers: boolean;
+            /** Seen Seconds Ago */
+            seen_seconds_ago: number;
+            /** Leads */
+            leads: string[];
+            /** Reached */
+            reached: boolean;
+        };
+        /**
+         * MachinesShown
+         * @description The machines that share this chain; none where a data root is alone.
+         */
+        MachinesShown: {
+            /** Own */
+            own: string;
+            /** Items */
+            items: components["schemas"]["MachineShown"][];
         };
         /**
          * Matrix
@@ -3594,6 +5321,79 @@ export interface components {
             rows?: components["schemas"]["MatrixRow"][];
             /** Target */
             target: string;
+        };
+        /**
+         * MergePermissionContent
+         * @description What the operator signs, in its one spelling, with the sentence that says it.
+         */
+        MergePermissionContent: {
+            /** Paths */
+            paths: string[];
+            /** Until */
+            until: string;
+            /** Uses */
+            uses: number;
+            /** Most Files */
+            most_files: number;
+            /** Most Lines */
+            most_lines: number;
+            /** Mutants */
+            mutants: number;
+            /** Deploy */
+            deploy: boolean;
+            /** Permission */
+            permission: string;
+            /** Words */
+            words: string;
+        };
+        /** MergePermissionShown */
+        MergePermissionShown: {
+            /** Paths */
+            paths: string[];
+            /** Until */
+            until: string;
+            /** Uses */
+            uses: number;
+            /** Most Files */
+            most_files: number;
+            /** Most Lines */
+            most_lines: number;
+            /** Mutants */
+            mutants: number;
+            /** Deploy */
+            deploy: boolean;
+            /** Id */
+            id: string;
+            /** Words */
+            words: string;
+            /** Used */
+            used: number;
+            /** Left */
+            left: number;
+            /** Added At */
+            added_at: string;
+            /** State */
+            state: string;
+        };
+        /**
+         * MergeScope
+         * @description What a permission is to cover, and under which conditions.
+         */
+        MergeScope: {
+            /** Paths */
+            paths: string[];
+            /** Until */
+            until: string;
+            /** Uses */
+            uses: number;
+            /** Most Files */
+            most_files: number;
+            /** Most Lines */
+            most_lines: number;
+            /** Mutants */
+            mutants: number;
+            /** Deploy */
+            deploy: boolean;
         };
         /** MessageShown */
         MessageShown: {
@@ -3727,6 +5527,13 @@ export interface components {
             /** Next */
             next?: number | string | null;
         };
+        /** Page[BeliefAnswer] */
+        Page_BeliefAnswer_: {
+            /** Items */
+            items: components["schemas"]["BeliefAnswer"][];
+            /** Next */
+            next?: number | string | null;
+        };
         /** Page[BudgetShown] */
         Page_BudgetShown_: {
             /** Items */
@@ -3769,10 +5576,24 @@ export interface components {
             /** Next */
             next?: number | string | null;
         };
-        /** Page[GoalShown] */
-        Page_GoalShown_: {
+        /** Page[GoalAnswer] */
+        Page_GoalAnswer_: {
             /** Items */
-            items: components["schemas"]["GoalShown"][];
+            items: components["schemas"]["GoalAnswer"][];
+            /** Next */
+            next?: number | string | null;
+        };
+        /** Page[InboxItemShown] */
+        Page_InboxItemShown_: {
+            /** Items */
+            items: components["schemas"]["InboxItemShown"][];
+            /** Next */
+            next?: number | string | null;
+        };
+        /** Page[MergePermissionShown] */
+        Page_MergePermissionShown_: {
+            /** Items */
+            items: components["schemas"]["MergePermissionShown"][];
             /** Next */
             next?: number | string | null;
         };
@@ -3787,6 +5608,13 @@ export interface components {
         Page_PasskeyShown_: {
             /** Items */
             items: components["schemas"]["PasskeyShown"][];
+            /** Next */
+            next?: number | string | null;
+        };
+        /** Page[PermissionShown] */
+        Page_PermissionShown_: {
+            /** Items */
+            items: components["schemas"]["PermissionShown"][];
             /** Next */
             next?: number | string | null;
         };
@@ -3811,6 +5639,13 @@ export interface components {
             /** Next */
             next?: number | string | null;
         };
+        /** Page[ResearchBrief] */
+        Page_ResearchBrief_: {
+            /** Items */
+            items: components["schemas"]["ResearchBrief"][];
+            /** Next */
+            next?: number | string | null;
+        };
         /** Page[ScheduleShown] */
         Page_ScheduleShown_: {
             /** Items */
@@ -3818,10 +5653,17 @@ export interface components {
             /** Next */
             next?: number | string | null;
         };
-        /** Page[TaskShown] */
-        Page_TaskShown_: {
+        /** Page[ServerShown] */
+        Page_ServerShown_: {
             /** Items */
-            items: components["schemas"]["TaskShown"][];
+            items: components["schemas"]["ServerShown"][];
+            /** Next */
+            next?: number | string | null;
+        };
+        /** Page[TaskAnswer] */
+        Page_TaskAnswer_: {
+            /** Items */
+            items: components["schemas"]["TaskAnswer"][];
             /** Next */
             next?: number | string | null;
         };
@@ -3936,6 +5778,54 @@ export interface components {
             characters: number;
             /** Sha256 */
             sha256: string;
+        };
+        /** PermissionChanged */
+        PermissionChanged: {
+            /** Id */
+            id: string;
+            /** Sequence */
+            sequence: number;
+        };
+        /**
+         * PermissionContent
+         * @description What the operator signs, in its one spelling.
+         */
+        PermissionContent: {
+            /** Permission */
+            permission: string;
+            /** Tool */
+            tool: string;
+            /** Host */
+            host: string;
+            /** Method */
+            method: string;
+            /** Until */
+            until: string;
+            /** Uses */
+            uses: number;
+        };
+        /** PermissionShown */
+        PermissionShown: {
+            /** Id */
+            id: string;
+            /** Tool */
+            tool: string;
+            /** Host */
+            host: string;
+            /** Method */
+            method: string;
+            /** Until */
+            until: string;
+            /** Uses */
+            uses: number;
+            /** Used */
+            used: number;
+            /** Left */
+            left: number;
+            /** Added At */
+            added_at: string;
+            /** State */
+            state: string;
         };
         /** PlanBrief */
         PlanBrief: {
@@ -4061,6 +5951,11 @@ export interface components {
             correlation: string;
             /** Next */
             next: string;
+            /**
+             * Shortened
+             * @default false
+             */
+            shortened: boolean;
         };
         /** ProblemFound */
         ProblemFound: {
@@ -4138,6 +6033,34 @@ export interface components {
             /** Differences */
             differences?: string[] | null;
         };
+        /**
+         * Receipt
+         * @description A DSSE envelope.
+         */
+        Receipt: {
+            /** Payloadtype */
+            payloadType: string;
+            /**
+             * Payload
+             * @description JSON in base64
+             */
+            payload: string;
+            /** Signatures */
+            signatures: components["schemas"]["ReceiptSignature"][];
+        };
+        /** ReceiptSignature */
+        ReceiptSignature: {
+            /**
+             * Keyid
+             * @description the ledger's public key, in hex
+             */
+            keyid: string;
+            /**
+             * Sig
+             * @description Ed25519 over the DSSE encoding of type and payload, in base64
+             */
+            sig: string;
+        };
         /** RecordShown */
         RecordShown: {
             /** Sequence */
@@ -4171,6 +6094,11 @@ export interface components {
         Recorded: {
             /** Recorded */
             recorded: boolean;
+            /**
+             * Machines
+             * @default []
+             */
+            machines: components["schemas"]["MachineStopped"][];
         };
         /** RejectionGiven */
         RejectionGiven: {
@@ -4204,6 +6132,10 @@ export interface components {
             files: number;
             /** Size */
             size: number;
+            /** Settings */
+            settings: string;
+            /** Quarantined */
+            quarantined: boolean;
         };
         /** RelyingParty */
         RelyingParty: {
@@ -4245,6 +6177,97 @@ export interface components {
             userVerification: string;
             /** Timeout */
             timeout: number;
+        };
+        /** ResearchBrief */
+        ResearchBrief: {
+            /** Id */
+            id: string;
+            /** Question */
+            question: string;
+            /** State */
+            state: string;
+            /** Actor */
+            actor: string;
+            /** Correlation */
+            correlation: string;
+            /** Started At */
+            started_at: string;
+            /** Finished At */
+            finished_at: string | null;
+            /** Findings */
+            findings: number;
+            /** Sequence */
+            sequence: number;
+        };
+        /**
+         * ResearchCited
+         * @description The research that a change names, with its citations as they were recorded.
+         */
+        ResearchCited: {
+            /** Id */
+            id: string;
+            /** Question */
+            question: string;
+            /** Narrative */
+            narrative: string;
+            /** Findings */
+            findings: components["schemas"]["FindingAnswer"][];
+            /** More */
+            more: number;
+            /** Unsupported */
+            unsupported: number;
+            /** Remark */
+            remark: string;
+        };
+        /** ResearchShown */
+        ResearchShown: {
+            /** Id */
+            id: string;
+            /** Question */
+            question: string;
+            /** State */
+            state: string;
+            /** Commit */
+            commit: string;
+            /** Actor */
+            actor: string;
+            /** Correlation */
+            correlation: string;
+            /** Started At */
+            started_at: string;
+            /** Finished At */
+            finished_at: string | null;
+            /** Sources */
+            sources: string[];
+            /** Max Tasks */
+            max_tasks: number;
+            /** Max Depth */
+            max_depth: number;
+            /** Narrative */
+            narrative: string;
+            /** Note */
+            note: string;
+            /**
+             * Unsupported
+             * @description claims whose quote was not found; they are not shown
+             */
+            unsupported: number;
+            /** Tokens */
+            tokens: number;
+            /** Findings */
+            findings: components["schemas"]["FindingAnswer"][];
+            /** Contested */
+            contested: components["schemas"]["ContestedAnswer"][];
+            /** Open Questions */
+            open_questions: string[];
+            /** Coverage */
+            coverage: {
+                [key: string]: unknown;
+            } | null;
+            /** Tasks */
+            tasks: components["schemas"]["SearchTaskAnswer"][];
+            /** Remark */
+            remark: string;
         };
         /**
          * RestoreShown
@@ -4344,6 +6367,8 @@ export interface components {
             after: string[];
             /** Slow After */
             slow_after: number;
+            /** Slow Below */
+            slow_below: number;
             /** Slowest */
             slowest: number;
             /** State */
@@ -4399,6 +6424,8 @@ export interface components {
             after: string[];
             /** Slow After */
             slow_after: number;
+            /** Slow Below */
+            slow_below: number;
             /** Slowest */
             slowest: number;
             /** State */
@@ -4418,6 +6445,27 @@ export interface components {
             /** Etag */
             etag: string;
         };
+        /** SearchTaskAnswer */
+        SearchTaskAnswer: {
+            /** Number */
+            number: number;
+            /** Sources */
+            sources: string[];
+            /** Query */
+            query: string;
+            /** Depth */
+            depth: number;
+            /** Parent */
+            parent: number | null;
+            /** Url */
+            url: string;
+            /** State */
+            state: string;
+            /** Passages */
+            passages: number;
+            /** Trouble */
+            trouble: string;
+        };
         /** Series */
         Series: {
             /** Name */
@@ -4431,6 +6479,105 @@ export interface components {
              * @description one for each of `days`
              */
             values: number[];
+        };
+        /** ServerAccepted */
+        ServerAccepted: {
+            /** Server */
+            server: string;
+            /** Sequence */
+            sequence: number;
+            /** Usable */
+            usable: number;
+        };
+        /**
+         * ServerContent
+         * @description What the operator signs to accept the tools of a server, as it lists them now.
+         */
+        ServerContent: {
+            /** Server */
+            server: string;
+            /** Tools */
+            tools: {
+                [key: string]: string;
+            }[];
+        };
+        /** ServerDetails */
+        ServerDetails: {
+            /** Name */
+            name: string;
+            /** Where */
+            where: string;
+            /** Running */
+            running: boolean;
+            /** Trouble */
+            trouble: string;
+            /** Looked At */
+            looked_at: boolean;
+            /** Usable */
+            usable: number;
+            /** Resting */
+            resting: number;
+            /** Calls Per Day */
+            calls_per_day: number;
+            /** Tools */
+            tools: components["schemas"]["ServerToolShown"][];
+            /** Read Paths */
+            read_paths: string[];
+            /** Write Paths */
+            write_paths: string[];
+            /** Network */
+            network: string[];
+            /** Secrets */
+            secrets: string[];
+        };
+        /** ServerShown */
+        ServerShown: {
+            /** Name */
+            name: string;
+            /** Where */
+            where: string;
+            /** Running */
+            running: boolean;
+            /** Trouble */
+            trouble: string;
+            /** Looked At */
+            looked_at: boolean;
+            /** Usable */
+            usable: number;
+            /** Resting */
+            resting: number;
+            /** Calls Per Day */
+            calls_per_day: number;
+        };
+        /** ServerToolShown */
+        ServerToolShown: {
+            /** Name */
+            name: string;
+            /** Imported As */
+            imported_as: string;
+            /** Tier */
+            tier: number;
+            /** State */
+            state: string;
+            /** Description */
+            description: string;
+        };
+        /** ServersShown */
+        ServersShown: {
+            /** Count */
+            count: number;
+            /**
+             * Resting
+             * @description servers with tools that wait for a signature
+             */
+            resting: string[];
+            /**
+             * Troubles
+             * @description servers that do not run, and why
+             */
+            troubles: {
+                [key: string]: string;
+            };
         };
         /** Session */
         Session: {
@@ -4449,6 +6596,185 @@ export interface components {
              * @description to be sent as X-CSRF-Token where the session is a cookie
              */
             csrf: string | null;
+        };
+        /** SilenceChanged */
+        SilenceChanged: {
+            /** Alert */
+            alert: string;
+            /** Sequence */
+            sequence: number;
+        };
+        /**
+         * SilenceContent
+         * @description What the operator signs to silence a rule.
+         */
+        SilenceContent: {
+            /** Alert */
+            alert: string;
+            /** Until */
+            until: string;
+            /** Reason */
+            reason: string;
+        };
+        /** SmokeItem */
+        SmokeItem: {
+            /** Name */
+            name: string;
+            /** Ok */
+            ok: boolean;
+            /** Milliseconds */
+            milliseconds: number;
+            /** Detail */
+            detail: string;
+        };
+        /** SmokeReport */
+        SmokeReport: {
+            /** Id */
+            id: string;
+            /** Ok */
+            ok: boolean;
+            /** At */
+            at: string;
+            /** Milliseconds */
+            milliseconds: number;
+            /** Items */
+            items: components["schemas"]["SmokeItem"][];
+        };
+        /** SmokeSummary */
+        SmokeSummary: {
+            /** Id */
+            id: string;
+            /** At */
+            at: string;
+            /** Ok */
+            ok: boolean;
+            /**
+             * Failed
+             * @description the names of the parts that did not answer well
+             */
+            failed: string[];
+        };
+        /** SpendCap */
+        SpendCap: {
+            /** Cap */
+            cap: string;
+            /** Limit */
+            limit: number;
+            /** In Words */
+            in_words: string;
+        };
+        /** SpendGauge */
+        SpendGauge: {
+            /**
+             * Cap
+             * @description the setting, such as tokens_per_day
+             */
+            cap: string;
+            /**
+             * Name
+             * @description the actor, goal or plan; empty for a day
+             */
+            name: string;
+            /**
+             * Used
+             * @description settled, uncertain and reserved together
+             */
+            used: number;
+            /**
+             * Reserved
+             * @description of calls that are not settled
+             */
+            reserved: number;
+            /**
+             * Uncertain
+             * @description of calls whose server reported nothing believable
+             */
+            uncertain: number;
+            /**
+             * Limit
+             * @description in force: the configured one, or what was signed for
+             */
+            limit: number;
+            /** Configured */
+            configured: number;
+            /** Share */
+            share: number;
+            /** In Words */
+            in_words: string;
+        };
+        /** SpendRow */
+        SpendRow: {
+            /** Name */
+            name: string;
+            /** Calls */
+            calls: number;
+            /**
+             * Tokens
+             * @description settled, uncertain and reserved together
+             */
+            tokens: number;
+            /** Money */
+            money: number;
+            /** Reserved Tokens */
+            reserved_tokens: number;
+            /** Reserved Money */
+            reserved_money: number;
+            /** Uncertain Tokens */
+            uncertain_tokens: number;
+            /** Uncertain Money */
+            uncertain_money: number;
+        };
+        /** SpendShown */
+        SpendShown: {
+            /**
+             * Day
+             * @description in UTC
+             */
+            day: string;
+            /** Currency */
+            currency: string;
+            /**
+             * Caps
+             * @description as configured; without one nothing is counted
+             */
+            caps: components["schemas"]["SpendCap"][];
+            /** Gauges */
+            gauges: components["schemas"]["SpendGauge"][];
+            /**
+             * Actors
+             * @description of this day
+             */
+            actors: components["schemas"]["SpendRow"][];
+            /**
+             * Goals
+             * @description those that called today, with all they ever took
+             */
+            goals: components["schemas"]["SpendRow"][];
+            /**
+             * Plans
+             * @description those that called today, with all they ever took
+             */
+            plans: components["schemas"]["SpendRow"][];
+            /**
+             * Models
+             * @description of this day
+             */
+            models: components["schemas"]["SpendRow"][];
+            /** Unsettled */
+            unsettled: components["schemas"]["UnsettledCall"][];
+        };
+        /** SpendSummary */
+        SpendSummary: {
+            /**
+             * Summary
+             * @description the fullest cap in one line; empty where none is set
+             */
+            summary: string;
+            /**
+             * Gauges
+             * @description the fullest first
+             */
+            gauges: components["schemas"]["SpendGauge"][];
         };
         /**
          * StatementDrafted
@@ -4515,9 +6841,13 @@ export interface components {
             app: {
                 [key: string]: unknown;
             } | null;
+            /** @description the last `astra smoke`, or null */
+            smoke: components["schemas"]["SmokeSummary"] | null;
             /** Model */
             model: string | null;
             disk: components["schemas"]["DiskShown"];
+            servers: components["schemas"]["ServersShown"];
+            spend: components["schemas"]["SpendSummary"];
             /** Changes */
             changes: {
                 [key: string]: unknown;
@@ -4542,6 +6872,11 @@ export interface components {
             stop: string;
             /** Recorded */
             recorded: boolean;
+            /**
+             * Machines
+             * @default []
+             */
+            machines: components["schemas"]["MachineStopped"][];
             /** Frozen */
             frozen: boolean;
             /** Ended */
@@ -4556,6 +6891,21 @@ export interface components {
             unreadable: string[];
             /** Clean */
             clean: boolean;
+        };
+        /**
+         * StoryPage
+         * @description A page of a story, with the beliefs that its records moved.
+         */
+        StoryPage: {
+            /** Items */
+            items: components["schemas"]["RecordShown"][];
+            /** Next */
+            next?: number | string | null;
+            /**
+             * Beliefs
+             * @default []
+             */
+            beliefs: components["schemas"]["BeliefMove"][];
         };
         /** StreamOptions */
         StreamOptions: {
@@ -4602,12 +6952,52 @@ export interface components {
             /** Pids */
             pids: number[];
         };
-        /** TaskShown */
-        TaskShown: {
+        /**
+         * SyncShown
+         * @description How the upstream stands to the target's branch.
+         */
+        SyncShown: {
+            /**
+             * State
+             * @description up_to_date, awaiting_approval, merged or diverged
+             */
+            state: string;
+            /**
+             * Upstream
+             * @description where commits come from; empty where there is no upstream
+             */
+            upstream: string;
+            /** Head */
+            head: string;
+            /** Tip */
+            tip: string | null;
+            /** Incoming */
+            incoming: components["schemas"]["IncomingShown"][];
+            /** Incoming Total */
+            incoming_total: number;
+            /**
+             * Incoming Later
+             * @description how many wait behind these, for a later signature
+             * @default 0
+             */
+            incoming_later: number;
+            /** Approval Id */
+            approval_id: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /** TaskAnswer */
+        TaskAnswer: {
             /** Id */
             id: string;
             /** Kind */
             kind: string;
+            /** Source */
+            source: string;
+            /** Title */
+            title: string;
+            /** Tool */
+            tool: string;
             /** Schedule */
             schedule: string;
             /** Enabled */
@@ -4618,12 +7008,26 @@ export interface components {
             outcome: string;
             /** Subject Id */
             subject_id: string;
+            /** Attempt */
+            attempt: number;
+            /** Waits On */
+            waits_on: string;
+            /** Reason */
+            reason: string;
+            /** Detail */
+            detail: string;
             /** Created At */
             created_at: string;
+            /** Started At */
+            started_at: string | null;
             /** Finished At */
             finished_at: string | null;
+            /** Milliseconds */
+            milliseconds: number;
             /** Correlation */
             correlation: string;
+            /** Trace */
+            trace: string;
         };
         /** TokenCreated */
         TokenCreated: {
@@ -4681,6 +7085,24 @@ export interface components {
             output_schema: {
                 [key: string]: unknown;
             };
+        };
+        /** UnsettledCall */
+        UnsettledCall: {
+            /** Call */
+            call: string;
+            /** Since */
+            since: string;
+            /** Model */
+            model: string;
+            /** Tokens */
+            tokens: number;
+            /** Money */
+            money: number;
+            /**
+             * Under Way
+             * @description false: it was cut off, and what it took is not known
+             */
+            under_way: boolean;
         };
         /** Verified */
         Verified: {
@@ -5307,6 +7729,90 @@ export interface operations {
             };
         };
     };
+    show_outcome_api_passkeys_enrolments_outcome_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_show_outcome_api_passkeys_enrolments_outcome_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EnrolmentOutcome"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    open_session_after_enrolment_api_passkeys_enrolments_session_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_open_session_after_enrolment_api_passkeys_enrolments_session_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Opened"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     login_challenge_api_session_challenge_post: {
         parameters: {
             query?: never;
@@ -5837,6 +8343,44 @@ export interface operations {
             };
         };
     };
+    show_spend_api_spend_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SpendShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     show_stop_api_stop_get: {
         parameters: {
             query?: never;
@@ -5933,6 +8477,84 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Recorded"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_machines_api_machines_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MachinesShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    forget_machine_api_machines__identifier__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MachineForgotten"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -6438,6 +9060,44 @@ export interface operations {
             };
         };
     };
+    check_configuration_api_config_check_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConfigurationChecked"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     show_operator_api_operator_get: {
         parameters: {
             query?: never;
@@ -6620,7 +9280,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_RecordShown_"];
+                    "application/json": components["schemas"]["StoryPage"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -7026,6 +9686,370 @@ export interface operations {
             };
         };
     };
+    list_inbox_api_inbox_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_InboxItemShown_"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_permissions_api_permissions_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_PermissionShown_"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    add_permission_api_permissions_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_add_permission_api_permissions_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PermissionChanged"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    spell_permission_api_permissions_content_get: {
+        parameters: {
+            query: {
+                tool: string;
+                host: string;
+                until: string;
+                uses: number;
+                method?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PermissionContent"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    remove_permission_api_permissions__identifier__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PermissionChanged"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_merge_permissions_api_merge_permissions_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_MergePermissionShown_"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    add_merge_permission_api_merge_permissions_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_add_merge_permission_api_merge_permissions_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PermissionChanged"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    spell_merge_permission_api_merge_permissions_content_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MergeScope"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MergePermissionContent"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    remove_merge_permission_api_merge_permissions__identifier__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PermissionChanged"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_schedules_api_schedules_get: {
         parameters: {
             query?: {
@@ -7349,6 +10373,48 @@ export interface operations {
                 "application/json": components["schemas"]["Body_resume_schedule_api_schedules__identifier__resume_post"];
             };
         };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_schedule_api_schedules__identifier__delete_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Astra-Off"?: string;
+            };
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -7781,7 +10847,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Body_ask_for_promotion_api_desires__identifier__promote_post"];
+            };
+        };
         responses: {
             /** @description Successful Response */
             200: {
@@ -7790,6 +10860,46 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Never"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    ask_for_adoption_api_desires__identifier__approval_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalDetails"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -7830,7 +10940,53 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_GoalShown_"];
+                    "application/json": components["schemas"]["Page_GoalAnswer_"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_goal_api_goals_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Astra-Off"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GoalDetails"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -7870,7 +11026,726 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GoalShown"];
+                    "application/json": components["schemas"]["GoalDetails"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_graph_api_goals__identifier__graph_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GoalGraph"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    ask_for_adoption_api_goals__identifier__approval_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalDetails"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    run_goal_api_goals__identifier__run_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GoalDetails"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pause_goal_api_goals__identifier__pause_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GoalDetails"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    close_goal_api_goals__identifier__close_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GoalDetails"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reopen_goal_api_goals__identifier__reopen_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GoalDetails"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    retry_goal_api_goals__identifier__retry_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Body_retry_goal_api_goals__identifier__retry_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GoalDetails"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    abandon_goal_api_goals__identifier__abandon_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_abandon_goal_api_goals__identifier__abandon_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GoalDetails"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_tasks_api_tasks_get: {
+        parameters: {
+            query?: {
+                state?: string | null;
+                outcome?: string | null;
+                source?: string | null;
+                trace?: string | null;
+                schedule_id?: string | null;
+                limit?: number;
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_TaskAnswer_"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_task_api_tasks__identifier__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskAnswer"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_research_api_research_get: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description the `next` of the page before */
+                cursor?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_ResearchBrief_"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    ask_api_research_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Astra-Off"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResearchShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_research_api_research__identifier__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResearchShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    query_beliefs_api_beliefs_get: {
+        parameters: {
+            query?: {
+                limit?: number | null;
+                proposed?: boolean | null;
+                scope?: string | null;
+                cursor?: string | null;
+            };
+            header?: {
+                "Astra-Off"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_BeliefAnswer_"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    propose_belief_api_beliefs_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Astra-Off"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BeliefDetails"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reflect_on_belief_api_beliefs__identifier__get: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Astra-Off"?: string;
+            };
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BeliefDetails"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deprecate_belief_api_beliefs__identifier__deprecate_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_deprecate_belief_api_beliefs__identifier__deprecate_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BeliefDetails"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -8406,88 +12281,6 @@ export interface operations {
             };
         };
     };
-    list_tasks_api_tasks_get: {
-        parameters: {
-            query?: {
-                state?: string | null;
-                limit?: number;
-                cursor?: string | null;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Page_TaskShown_"];
-                };
-            };
-            /** @description a person has to decide first (`code` is `needs_approval`) */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description refused, not found, or failed */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    show_task_api_tasks__identifier__get: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                identifier: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TaskShown"];
-                };
-            };
-            /** @description a person has to decide first (`code` is `needs_approval`) */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description refused, not found, or failed */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     begin_dry_run_api_dry_runs_post: {
         parameters: {
             query?: never;
@@ -8554,6 +12347,86 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DryRunShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_decision_facts_api_changes__identifier__decision_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FactsShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_live_difference_api_deployments_order_difference_get: {
+        parameters: {
+            query?: {
+                change?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LiveDifferenceShown"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -9819,6 +13692,7 @@ export interface operations {
         parameters: {
             query?: {
                 release?: string | null;
+                keep_state?: boolean;
             };
             header?: never;
             path?: never;
@@ -9875,6 +13749,82 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DeploymentShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_sync_api_sync_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SyncShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    fetch_upstream_api_sync_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SyncShown"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -10061,6 +14011,484 @@ export interface operations {
             };
         };
     };
+    list_servers_api_servers_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_ServerShown_"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_server_api_servers__name__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServerDetails"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    look_at_server_api_servers__name__look_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServerContent"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    accept_tools_api_servers__name__accept_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_accept_tools_api_servers__name__accept_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServerAccepted"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_last_smoke_api_smoke_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LastSmoke"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    run_smoke_api_smoke_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SmokeReport"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_alerts_api_alerts_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Alerts"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    check_alerts_api_alerts_check_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Alerts"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    silence_alert_api_alerts_silences_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_silence_alert_api_alerts_silences_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SilenceChanged"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    end_silence_api_alerts_silences__name__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SilenceChanged"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    test_channels_api_notify_test_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Body_test_channels_api_notify_test_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelsTried"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    make_receipt_api_ledger_receipts__identifier__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_conversations_api_chat_get: {
         parameters: {
             query?: {
@@ -10193,6 +14621,46 @@ export interface operations {
             };
         };
     };
+    delete_api_chat__identifier__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConversationDeleted"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     silence_api_chat__identifier__silence_post: {
         parameters: {
             query?: never;
@@ -10249,6 +14717,46 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Models"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_model_v1_models__model__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                model: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelShown"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */

@@ -9,6 +9,7 @@ import { Answer, Empty, Trouble } from "../parts/states";
 import { Time } from "../parts/Time";
 import { Untrusted } from "../parts/Untrusted";
 import { useKeys } from "../shell/keys";
+import { Delete } from "./Delete";
 import { Bubble, Said, Saying, Suggestion } from "./Said";
 import { type Spoken, talk } from "./talk";
 
@@ -23,7 +24,7 @@ export function Chat() {
     <>
       <PageHeader
         title="Chat"
-        about="The agent acts as itself here, whoever talks with it: what needs a decision waits for you all the same. What is said is kept in the ledger."
+        about="The agent acts as itself here, whoever talks with it: what needs a decision waits for you all the same. What is said is kept on this machine, until you delete it."
         actions={
           chosen && (
             <Link
@@ -72,6 +73,7 @@ type Why = { code: string; detail: string; next_step: string };
 
 function Thread({ chosen, unavailable }: { chosen: string | null; unavailable: Why | null }) {
   const [limit, setLimit] = useState(FIRST);
+  const navigate = useNavigate();
   const found = useQuery({ ...chatQuery(chosen ?? "", limit), enabled: chosen !== null });
   const spoken = useSyncExternalStore(talk.watch, () => talk.spoken);
   const here = spoken && spoken.conversation === chosen ? spoken : null;
@@ -92,6 +94,15 @@ function Thread({ chosen, unavailable }: { chosen: string | null; unavailable: W
                 </Button>
               )}
               <Lines conversation={conversation} spoken={here} />
+              {session()?.role !== "viewer" && (
+                <div className="mb-3 flex justify-end">
+                  <Delete
+                    key={conversation.id}
+                    conversation={conversation}
+                    gone={() => navigate({ to: "/chat", search: {}, replace: true })}
+                  />
+                </div>
+              )}
             </>
           )}
         </Answer>

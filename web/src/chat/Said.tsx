@@ -10,6 +10,8 @@ import { Json } from "../parts/Json";
 import { Trouble } from "../parts/states";
 import { Time } from "../parts/Time";
 import { Untrusted } from "../parts/Untrusted";
+import { callInWords } from "./calls";
+import { Markdown } from "./Markdown";
 import type { Spoken } from "./talk";
 
 const LONGEST = 8_000;
@@ -24,7 +26,12 @@ export function Said({ message, children }: { message: Message; children?: React
   return (
     <Bubble mine={mine} at={message.time}>
       <Calls calls={message.calls} />
-      {message.text && <Untrusted block text={message.text} max={LONGEST} />}
+      {message.text &&
+        (mine ? (
+          <Untrusted block text={message.text} max={LONGEST} />
+        ) : (
+          <Markdown text={message.text} max={LONGEST} />
+        ))}
       {message.ended && ENDINGS[message.ended] && (
         <p className="mt-1 text-sm text-soft">{ENDINGS[message.ended]}</p>
       )}
@@ -40,7 +47,7 @@ export function Saying({ spoken }: { spoken: Spoken }) {
     <Bubble mine={false}>
       <Calls calls={spoken.calls} />
       {spoken.text ? (
-        <Untrusted block text={spoken.text} max={Number.POSITIVE_INFINITY} />
+        <Markdown text={spoken.text} />
       ) : (
         <p className="text-soft" role="status">
           {spoken.calls.length ? "Working…" : "Thinking…"}
@@ -96,6 +103,7 @@ function Calls({ calls }: { calls: Spoken["calls"] }) {
               <Badge tone={TONES[call.outcome] ?? "bad"}>
                 {OUTCOMES[call.outcome] ?? call.outcome}
               </Badge>
+              <Untrusted text={callInWords(call)} max={160} inButton className="text-soft" />
             </summary>
             <Json value={call.arguments} />
           </details>

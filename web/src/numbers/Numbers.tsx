@@ -111,7 +111,7 @@ function DayChoice({
         value={day}
         aria-valuetext={words}
         onChange={(event) => choose(Number(event.target.value))}
-        className="h-6 min-w-40 flex-1 accent-accent"
+        className="h-7 min-w-40 flex-1 accent-accent"
       />
       <output htmlFor={id} className="w-36 text-right whitespace-nowrap tabular-nums">
         {words}

@@ -13,7 +13,12 @@ export type App = {
   holder: number | null;
   state: string;
   crashes: number;
-  deployment: { id: string; state: string };
+  deployment: {
+    id: string;
+    state: string;
+    changed_at: string;
+    watch_seconds: number | null;
+  };
   trouble: string;
 };
 

@@ -1,7 +1,8 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useParams } from "@tanstack/react-router";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
 import { type FormEvent, useRef, useState } from "react";
 import { answer, api } from "../api/client";
+import { rejectApproval } from "../api/decisions";
 import type { ApprovalDetails, Footprint } from "../api/model";
 import { approvalQuery } from "../api/queries";
 import { Badge, StateBadge } from "../parts/Badge";
@@ -11,12 +12,18 @@ import { Digest, StoryLink } from "../parts/Id";
 import { Meter } from "../parts/Meter";
 import { PageHeader } from "../parts/PageHeader";
 import { Sign } from "../parts/Sign";
-import { Answer, Trouble } from "../parts/states";
+import { Answer } from "../parts/states";
 import { Time, useNow } from "../parts/Time";
 import { Untrusted } from "../parts/Untrusted";
 import { Whole } from "../parts/Whole";
+import { Difference } from "../releases/Difference";
+import { announce } from "../shell/announce";
 import { useKeys } from "../shell/keys";
+import { NextUp } from "../shell/NextUp";
 import { ageing, kindInWords } from "./waiting";
+
+/** The tool whose call puts code into service: its request is read as a difference. */
+const DEPLOYS = "deploy_agent_code";
 
 export function Approval() {
   const { id } = useParams({ from: "/approvals/$id" });
@@ -46,6 +53,11 @@ function Review({ found }: { found: ApprovalDetails }) {
           <Card title="What it means">
             <Meaning footprint={footprint as Footprint | undefined} words={words as string[]} />
           </Card>
+          {found.details.tool === DEPLOYS && (
+            <Card title="Live, against what would be live">
+              <Difference />
+            </Card>
+          )}
           <Card title="What will run, exactly">
             <Facts>
               <Fact name="What">
@@ -139,7 +151,7 @@ function Decide({ found }: { found: ApprovalDetails }) {
   return (
     <div className="space-y-4">
       <Approve found={found} />
-      <Reject id={found.id} />
+      <Reject found={found} />
     </div>
   );
 }
@@ -157,6 +169,7 @@ export function Approve({ found }: { found: ApprovalDetails }) {
         await answer(
           api.POST("/api/approvals/{identifier}/approve", { ...path, body: { authority } }),
         );
+        announce("Approved, once.");
         await client.invalidateQueries({ queryKey: ["approvals"] });
       }}
     >
@@ -165,24 +178,15 @@ export function Approve({ found }: { found: ApprovalDetails }) {
   );
 }
 
-function Reject({ id }: { id: string }) {
-  const client = useQueryClient();
+function Reject({ found }: { found: ApprovalDetails }) {
   const [reason, setReason] = useState("");
   const field = useRef<HTMLTextAreaElement>(null);
   useKeys([{ keys: "r", does: "reject, with a reason", run: () => field.current?.focus() }]);
-  const reject = useMutation({
-    mutationFn: () =>
-      answer(
-        api.POST("/api/approvals/{identifier}/reject", {
-          params: { path: { identifier: id } },
-          body: { reason },
-        }),
-      ),
-    onSettled: () => client.invalidateQueries({ queryKey: ["approvals"] }),
-  });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (reason.trim()) reject.mutate();
+    if (!reason.trim()) return;
+    rejectApproval(found.id, found.summary, reason.trim());
+    field.current?.blur();
   };
   return (
     <form onSubmit={submit} className="space-y-2 border-t border-line pt-3">
@@ -203,15 +207,7 @@ function Reject({ id }: { id: string }) {
         placeholder="Not needed today"
         className="block w-full rounded-lg border border-line-strong bg-surface px-3 py-2 text-sm placeholder:text-soft"
       />
-      {reject.error && <Trouble error={reject.error} />}
-      <Button
-        type="submit"
-        look="danger"
-        className="w-full"
-        hint="r"
-        busy={reject.isPending}
-        disabled={!reason.trim()}
-      >
+      <Button type="submit" look="danger" className="w-full" hint="r" disabled={!reason.trim()}>
         Reject
       </Button>
     </form>
@@ -228,11 +224,7 @@ function Outcome({ found, over }: { found: ApprovalDetails; over: boolean }) {
           because: <Untrusted text={found.reason} />
         </p>
       )}
-      <p className="text-soft">
-        <Link to="/" className="text-accent underline">
-          Back to the inbox
-        </Link>
-      </p>
+      <NextUp />
     </div>
   );
 }

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useNavigate, useParams } from "@tanstack/react-router";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { answer, api } from "../api/client";
 import type { Desire } from "../api/model";
 import { Problem } from "../api/problem";
@@ -54,9 +54,17 @@ function Shown({ desire }: { desire: Desire }) {
         <Card title="Details">
           <Facts>
             <Fact name="State">
-              <Badge tone={desire.goal_id ? "good" : "plain"}>
-                {desire.goal_id ? "a goal" : desire.state}
-              </Badge>
+              {desire.goal_id ? (
+                <Link
+                  to="/goals/$id"
+                  params={{ id: desire.goal_id }}
+                  className="text-accent underline"
+                >
+                  a goal
+                </Link>
+              ) : (
+                <Badge>{desire.state}</Badge>
+              )}
             </Fact>
             <Fact name="Reinforced">
               {desire.reinforced_at ? (

@@ -14,6 +14,7 @@ import { Answer, Empty } from "../parts/states";
 import { Time } from "../parts/Time";
 import { Untrusted } from "../parts/Untrusted";
 import { useKeys } from "../shell/keys";
+import { DesireCurves } from "./DesireCurves";
 
 export function Desires() {
   const [search, setSearch] = useState("");
@@ -38,6 +39,7 @@ export function Desires() {
           onChange={(event) => setSearch(event.target.value)}
         />
       </div>
+      <DesireCurves desires={desires.data?.items ?? []} />
       <div className="grid gap-4 lg:grid-cols-[1fr_20rem]">
         <section className="min-w-0 overflow-hidden rounded-card border border-line bg-surface">
           <Answer query={desires}>
@@ -169,7 +171,7 @@ function Goals() {
               {page.items.map((goal) => (
                 <li key={goal.id}>
                   <Link
-                    to="/ledger/story/$id"
+                    to="/goals/$id"
                     params={{ id: goal.id }}
                     className="text-accent hover:underline"
                   >

@@ -31,7 +31,7 @@ export function Queues({ status }: { status: Status }) {
             active schedules,{" "}
             {status.executor.next_due ? (
               <>
-                the next firing <Time at={status.executor.next_due} />
+                the next firing <Time coming at={status.executor.next_due} />
               </>
             ) : (
               "none of them due"

@@ -4,7 +4,6 @@ import { answer, api } from "../api/client";
 import {
   type Deployment,
   deploymentsQuery,
-  orderQuery,
   type Release,
   releasesQuery,
   rollbackQuery,
@@ -20,6 +19,9 @@ import { Sign } from "../parts/Sign";
 import { Answer, Empty } from "../parts/states";
 import { Time } from "../parts/Time";
 import { Untrusted } from "../parts/Untrusted";
+import { Deploy } from "../releases/Deploy";
+import { Timeline } from "../releases/Timeline";
+import { WatchLeft } from "../releases/WatchLeft";
 import { AppFacts, appOf } from "./AppFacts";
 import { bytes } from "./bytes";
 
@@ -33,13 +35,12 @@ export function Releases() {
       />
       <Answer query={releases}>
         {(page) => (
-          <div className="grid gap-4 lg:grid-cols-[1fr_21rem]">
-            <div className="min-w-0 space-y-4">
-              <Live release={page.items.find((each) => each.live)} />
-              <Kept releases={page.items} />
-              <History />
-            </div>
+          <div className="space-y-4">
+            <Live release={page.items.find((each) => each.live)} />
             <Deploy />
+            <Timeline />
+            <Kept releases={page.items} />
+            <History />
           </div>
         )}
       </Answer>
@@ -64,7 +65,7 @@ function Live({ release }: { release: Release | undefined }) {
             <Digest value={release.digest} />
           </Fact>
           <Fact name="Proven">
-            {release.good ? "it stayed healthy for its whole watch" : "not yet"}
+            {release.good ? "it stayed healthy for its whole watch" : <WatchLeft app={app} />}
           </Fact>
           {app && <AppFacts app={app} />}
         </Facts>
@@ -131,54 +132,6 @@ function RollBack({ release, onClose }: { release: Release; onClose: () => void 
         )}
       </Answer>
     </Dialog>
-  );
-}
-
-function Deploy() {
-  const client = useQueryClient();
-  const order = useQuery(orderQuery);
-  return (
-    <Card title="What would be deployed" className="lg:self-start">
-      <Answer query={order} rows={2}>
-        {(found) => (
-          <div className="space-y-3">
-            <Facts>
-              <Fact name="Commit">
-                <code className="font-mono text-sm">{found.commit.slice(0, 12) || "none"}</code>
-              </Fact>
-              <Fact name="Tests">
-                <Badge tone={found.tests_passed ? "good" : "warn"}>
-                  {found.tests_passed ? "passed" : "not passed"}
-                </Badge>
-              </Fact>
-              {found.quarantined && (
-                <Fact name="Quarantine">
-                  <Untrusted text={found.quarantined} max={300} />
-                </Fact>
-              )}
-            </Facts>
-            {found.allowed && !found.quarantined ? (
-              <Sign
-                action="deployment_ordered"
-                content={{ commit: found.commit, digest: found.digest, force: false }}
-                command="astra deploy"
-                send={async (authority) => {
-                  await answer(api.POST("/api/deployments", { body: { authority } }));
-                  await client.invalidateQueries({ queryKey: ["releases"] });
-                }}
-              >
-                Deploy with your passkey
-              </Sign>
-            ) : (
-              <p className="text-sm text-soft">
-                Not yet:{" "}
-                <Untrusted text={found.reason || found.code.replaceAll("_", " ")} max={300} />
-              </p>
-            )}
-          </div>
-        )}
-      </Answer>
-    </Card>
   );
 }
 

@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { useState } from "react";
 import { answer, api } from "../api/client";
 import type { Firing, Schedule } from "../api/model";
 import { historyQuery, scheduleQuery } from "../api/queries";
@@ -13,8 +14,10 @@ import { Answer, Empty, Trouble } from "../parts/states";
 import { Time, useNow } from "../parts/Time";
 import { briefIn } from "../parts/time";
 import { Untrusted } from "../parts/Untrusted";
+import { CronWords } from "../schedules/CronWords";
+import { Week } from "../schedules/Week";
 import { useKeys } from "../shell/keys";
-import { Strip, usedToday } from "./firings";
+import { usedToday } from "./firings";
 
 export function SchedulePage() {
   const { id } = useParams({ from: "/schedules/$id" });
@@ -26,15 +29,16 @@ export function SchedulePage() {
 }
 
 function Shown({ schedule }: { schedule: Schedule }) {
-  const history = useQuery(historyQuery(schedule.id, 50));
+  const history = useQuery(historyQuery(schedule.id, 500));
   return (
     <>
       <PageHeader
         title={schedule.name}
         about={
-          <Untrusted
-            text={`Runs ${schedule.target_tool}, ${schedule.cron_expression}, ${schedule.timezone}`}
-          />
+          <>
+            Runs <Untrusted text={schedule.target_tool} max={80} />{" "}
+            <CronWords schedule={schedule} />
+          </>
         }
         actions={<Actions schedule={schedule} />}
       />
@@ -47,10 +51,10 @@ function Shown({ schedule }: { schedule: Schedule }) {
               ) : (
                 <>
                   <div className="overflow-x-auto border-b border-line px-4 py-3">
-                    <Strip firings={page.items} />
+                    <Week firings={page.items} />
                   </div>
                   <ul>
-                    {page.items.map((firing) => (
+                    {page.items.slice(0, 50).map((firing) => (
                       <FiringRow key={firing.id} firing={firing} />
                     ))}
                   </ul>
@@ -69,7 +73,7 @@ function Shown({ schedule }: { schedule: Schedule }) {
                 {schedule.next_runs.map((run) => (
                   <li key={run} className="flex justify-between gap-3">
                     <span>{briefIn(run, schedule.timezone)}</span>
-                    <Time at={run} className="text-soft" />
+                    <Time coming at={run} className="text-soft" />
                   </li>
                 ))}
               </ol>
@@ -101,26 +105,25 @@ function Actions({ schedule }: { schedule: Schedule }) {
   const paused = schedule.state === "paused";
   const path = { params: { path: { identifier: schedule.id } } };
   const change = useMutation({
-    mutationFn: async (what: "toggle" | "run"): Promise<unknown> => {
+    mutationFn: async (what: "toggle" | "run" | "delete"): Promise<unknown> => {
+      const seen = { ...path, body: { seen: schedule.etag } };
+      if (what === "delete") return answer(api.POST("/api/schedules/{identifier}/delete", path));
       if (what === "run")
         return answer(api.POST("/api/schedules/{identifier}/run", { ...path, body: {} }));
       return paused
-        ? answer(
-            api.POST("/api/schedules/{identifier}/resume", {
-              ...path,
-              body: { seen: schedule.etag },
-            }),
-          )
+        ? answer(api.POST("/api/schedules/{identifier}/resume", seen))
         : answer(api.POST("/api/schedules/{identifier}/pause", path));
     },
     onSettled: () => client.invalidateQueries({ queryKey: ["schedules"] }),
   });
+  const [sure, setSure] = useState(false);
   const navigate = useNavigate();
   const edit = { to: "/schedules/$id/edit", params: { id: schedule.id } } as const;
   useKeys([
     { keys: "p", does: paused ? "resume" : "pause", run: () => change.mutate("toggle") },
     { keys: "e", does: "edit", run: () => void navigate(edit) },
   ]);
+  if (schedule.state === "deleted") return <StateBadge state={schedule.state} />;
   return (
     <>
       <StateBadge state={schedule.state} />
@@ -133,6 +136,12 @@ function Actions({ schedule }: { schedule: Schedule }) {
       </Button>
       <Button busy={change.isPending} onClick={() => change.mutate("run")}>
         Run once now
+      </Button>
+      <Button
+        busy={change.isPending}
+        onClick={() => (sure ? change.mutate("delete") : setSure(true))}
+      >
+        {sure ? "Delete it for good" : "Delete…"}
       </Button>
       {change.error && <Trouble error={change.error} />}
     </>

@@ -8,6 +8,7 @@ import { PageHeader } from "../parts/PageHeader";
 import { Answer, Empty } from "../parts/states";
 import { Time } from "../parts/Time";
 import { Untrusted } from "../parts/Untrusted";
+import { CronWords } from "../schedules/CronWords";
 import { useKeys } from "../shell/keys";
 import { Strip } from "./firings";
 
@@ -76,8 +77,7 @@ function Row({ schedule }: { schedule: Schedule }) {
           <Untrusted text={schedule.name} max={120} />
         </Link>
         <p className="mt-0.5 flex flex-wrap items-center gap-2 text-sm text-soft">
-          <code className="font-mono">{schedule.cron_expression}</code>
-          <span>{schedule.timezone}</span>
+          <CronWords schedule={schedule} />
           <TierBadge tier={schedule.safety_tier} />
           {schedule.state !== "active" && <StateBadge state={schedule.state} />}
         </p>
@@ -86,7 +86,7 @@ function Row({ schedule }: { schedule: Schedule }) {
       <p className="text-sm text-soft">
         {schedule.next_run ? (
           <>
-            next <Time at={schedule.next_run} className="text-ink" />
+            next <Time coming at={schedule.next_run} className="text-ink" />
           </>
         ) : (
           "does not run"

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import type { Status } from "../api/model";
 import { statusQuery } from "../api/queries";
 import { Card, Fact, Facts } from "../parts/Card";
-import { Meter } from "../parts/Meter";
+import { Gauge } from "../parts/Gauge";
 import { PageHeader } from "../parts/PageHeader";
 import { Answer } from "../parts/states";
 import { Time } from "../parts/Time";
@@ -11,6 +11,7 @@ import { Untrusted } from "../parts/Untrusted";
 import { AppFacts, appOf } from "./AppFacts";
 import { Push } from "./Push";
 import { Queues } from "./Queues";
+import { Smoke } from "./Smoke";
 import { Tiles } from "./Tiles";
 
 export function StatusPage() {
@@ -20,6 +21,11 @@ export function StatusPage() {
       <PageHeader
         title="Status"
         about="Whether everything is well, and what would tell you otherwise."
+        actions={
+          <Link to="/alerts" className="text-sm text-accent underline">
+            Alerts
+          </Link>
+        }
       />
       <Answer query={status}>{(found) => <Shown status={found} />}</Answer>
     </>
@@ -41,8 +47,10 @@ function Shown({ status }: { status: Status }) {
           <Counters counters={status.changes as Record<string, unknown>} />
         </Card>
       </div>
+      <Smoke />
       <Push />
       <Card title="Budgets today">
+        {status.spend.gauges.length > 0 && <SpendGauges status={status} />}
         <Budgets status={status} />
       </Card>
       <Daemon status={status} />
@@ -66,7 +74,9 @@ function Daemon({ status }: { status: Status }) {
           <Link
             to="/ledger"
             search={{ type: "config_signed" }}
-            className={status.configuration === "signed" ? "text-accent underline" : "text-bad"}
+            className={
+              status.configuration === "signed" ? "text-accent underline" : "text-bad underline"
+            }
           >
             {status.configuration}
           </Link>
@@ -114,32 +124,54 @@ function Counters({ counters }: { counters: Record<string, unknown> }) {
   );
 }
 
+/** How full each cap on tokens and money is, where the operator set some. */
+function SpendGauges({ status }: { status: Status }) {
+  return (
+    <ul className="mb-3 grid gap-x-8 gap-y-3 sm:grid-cols-2 lg:grid-cols-3">
+      {status.spend.gauges.map((gauge) => (
+        <li key={`${gauge.cap}${gauge.name}`} className="flex min-w-0 items-center gap-3">
+          <Gauge
+            value={gauge.used}
+            max={gauge.limit}
+            label={`${gauge.cap} ${gauge.name}`.trim()}
+            text={`${Math.round(Math.min(gauge.share, 9.99) * 100)}%`}
+          />
+          <p className="min-w-0 text-sm">
+            <span className="block truncate">
+              {gauge.cap.replaceAll("_", " ")} <Untrusted text={gauge.name} max={60} inButton />
+            </span>
+            <span className="text-soft tabular-nums">{gauge.in_words}</span>
+          </p>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 function Budgets({ status }: { status: Status }) {
   if (status.budgets.length === 0) {
     return <p className="text-sm text-soft">Nothing was spent today.</p>;
   }
   return (
-    <ul className="grid gap-x-8 gap-y-3 sm:grid-cols-2">
+    <ul className="grid gap-x-8 gap-y-3 sm:grid-cols-2 lg:grid-cols-3">
       {status.budgets.map((budget) => (
-        <li key={`${budget.day}${budget.scope}${budget.name}`}>
-          <p className="flex justify-between gap-2 text-sm">
-            <span className="min-w-0 truncate">
-              {budget.scope} <Untrusted text={budget.name} max={60} />
+        <li
+          key={`${budget.day}${budget.scope}${budget.name}`}
+          className="flex min-w-0 items-center gap-3"
+        >
+          <Gauge value={budget.used} max={budget.limit} label={`${budget.scope} ${budget.name}`} />
+          <p className="min-w-0 text-sm">
+            <span className="block truncate">
+              {budget.scope} <Untrusted text={budget.name} max={60} inButton />
             </span>
             <Link
               to="/ledger"
               search={{ type: "budget_spent" }}
-              className="text-soft tabular-nums underline-offset-2 hover:underline"
+              className="inline-block min-h-[24px] text-soft tabular-nums underline-offset-2 hover:underline"
             >
               {budget.used} of {budget.limit}
             </Link>
           </p>
-          <Meter
-            value={budget.used}
-            max={budget.limit}
-            label={`spent of ${budget.name}`}
-            tone={budget.used >= budget.limit ? "bad" : "accent"}
-          />
         </li>
       ))}
     </ul>

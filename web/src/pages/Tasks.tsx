@@ -8,8 +8,9 @@ import { StoryLink } from "../parts/Id";
 import { PageHeader } from "../parts/PageHeader";
 import { Answer, Empty } from "../parts/states";
 import { Time } from "../parts/Time";
+import { Untrusted } from "../parts/Untrusted";
 
-/** What is to be done once: each change has a task that runs when a person approves it. */
+/** What is to be done: tasks of changes and of goals, and what schedules made due. */
 export function Tasks() {
   const pages = useInfiniteQuery(taskPages);
   const tasks = (pages.data?.pages ?? []).flatMap((page) => page.items);
@@ -17,14 +18,14 @@ export function Tasks() {
     <>
       <PageHeader
         title="Tasks"
-        about="What is to be done once. A change's task is on disk before anything of it runs, and is not enabled before you approve."
+        about="What is to be done: for a change, in the graph of a goal, or because a schedule fired. Nothing of a change or a goal runs before your signature."
       />
       <section className="overflow-hidden rounded-card border border-line bg-surface">
         <Answer query={pages}>
           {() =>
             tasks.length === 0 ? (
               <Empty title="There are no tasks yet">
-                Each proposed change brings one; it waits here until you decide.
+                Each proposed change brings one, each goal a graph of them, each firing is one.
               </Empty>
             ) : (
               <ul>
@@ -47,24 +48,31 @@ export function Tasks() {
   );
 }
 
+const PAGES: Record<string, string> = {
+  change: "/changes/",
+  goal: "/goals/",
+  schedule: "/schedules/",
+};
+
 function Row({ task }: { task: Task }) {
-  const about = task.subject_id;
+  const page = PAGES[task.source];
+  const title = <Untrusted text={task.title} max={160} />;
   return (
     <li className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b border-line px-4 py-3 last:border-b-0">
       <span className="min-w-0 flex-1 basis-64">
-        {about.startsWith("chg_") ? (
+        {page ? (
           <Link
-            to="/changes/$id"
-            params={{ id: about }}
+            to={`${page}${task.subject_id}`}
             className="font-medium text-accent hover:underline"
           >
-            {task.kind === "CODE_MODIFY" ? "Change the code" : task.kind}: {about}
+            {title}
           </Link>
         ) : (
-          <span className="font-medium">{task.kind}</span>
+          <span className="font-medium">{title}</span>
         )}
         <span className="block text-sm text-soft">
-          <StoryLink id={task.id} />, made <Time at={task.created_at} />
+          {task.kind.replaceAll("_", " ").toLowerCase()}, <StoryLink id={task.id} />, made{" "}
+          <Time at={task.created_at} />
           {task.finished_at && (
             <>
               , over <Time at={task.finished_at} />
@@ -72,9 +80,7 @@ function Row({ task }: { task: Task }) {
           )}
         </span>
       </span>
-      <Badge tone={task.enabled ? "good" : "plain"}>
-        {task.enabled ? "enabled" : "not enabled"}
-      </Badge>
+      {!task.enabled && <Badge>not enabled</Badge>}
       <StateBadge state={task.outcome || task.state} />
     </li>
   );

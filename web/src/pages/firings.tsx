@@ -1,7 +1,7 @@
 import type { Firing } from "../api/model";
 import { exact } from "../parts/time";
 
-const COLOURS: Record<string, string> = {
+export const COLOURS: Record<string, string> = {
   succeeded: "bg-good",
   failed: "bg-bad",
   interrupted: "bg-bad",

@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
-import type { Approval } from "../api/model";
-import type { PlanBrief } from "../api/plans";
-import { ageing, byUrgency, inbox } from "./waiting";
+import type { Approval, InboxItem } from "../api/model";
+import { ageing, inbox } from "./waiting";
 
 const approval = (id: string, requested_at: string, expires_at: string): Approval => ({
   id,
@@ -15,12 +14,6 @@ const approval = (id: string, requested_at: string, expires_at: string): Approva
   reason: "",
 });
 const NOW = Date.parse("2026-01-02T00:00:00Z");
-
-it("puts what ends first on top", () => {
-  const late = approval("late", "2026-01-01T00:00:00Z", "2026-01-03T00:00:00Z");
-  const soon = approval("soon", "2026-01-01T12:00:00Z", "2026-01-02T01:00:00Z");
-  expect(byUrgency([late, soon]).map((each) => each.id)).toEqual(["soon", "late"]);
-});
 
 it("says how long it waits and how long is left", () => {
   const found = ageing(approval("a", "2026-01-01T00:00:00Z", "2026-01-03T00:00:00Z"), NOW);
@@ -36,30 +29,28 @@ it("becomes urgent in its last two hours, and is over at the end", () => {
   );
 });
 
-it("shows plans that stand still before requests that have time", () => {
-  const late = approval("late", "2026-01-01T00:00:00Z", "2026-01-03T00:00:00Z");
-  const soon = approval("soon", "2026-01-01T12:00:00Z", "2026-01-02T01:00:00Z");
-  const plan = (id: string, state: string, asks = false) =>
-    ({
-      id,
-      state,
-      asks,
-      goals: [id],
-      created_at: "2026-01-01T00:00:00Z",
-      updated_at: null,
-    }) as unknown as PlanBrief;
-  const plans = [
-    plan("blocked", "blocked_on_permission"),
-    plan("asking", "draft_pending", true),
-    plan("drafting", "draft_pending"),
-    plan("asked for", "awaiting_approval"),
-    plan("running", "running"),
-    plan("over", "completed"),
-  ];
-  const found = inbox([late, soon], plans, NOW);
-  expect(found.map((each) => each.id)).toEqual(["soon", "blocked", "asking", "late"]);
-  expect(found[1]).toMatchObject({
-    place: "/plans/blocked",
-    title: "blocked: It wants something that it was not granted.",
-  });
+const item = (id: string, kind: string, expires_at: string | null = null): InboxItem => ({
+  id,
+  kind,
+  title: `title of ${id}`,
+  why: "because",
+  waiting_since: "2026-01-01T00:00:00Z",
+  command: "astra inbox",
+  subject_id: `about-${id}`,
+  expires_at,
+});
+
+it("lists what the server lists, in its order", () => {
+  const items = [item("b", "alert"), item("a", "tool_call", "2026-01-03T00:00:00Z")];
+  expect(inbox(items).map((each) => each.id)).toEqual(["b", "a"]);
+});
+
+it("leads to where each thing is decided", () => {
+  const places = (kind: string) => inbox([item("x", kind)])[0]?.place;
+  expect(places("tool_call")).toBe("/approvals/x");
+  expect(places("change")).toBe("/changes/about-x");
+  expect(places("waiting_plan")).toBe("/plans/x");
+  expect(places("resting_change")).toBe("/changes/x");
+  expect(places("failed_deployment")).toBe("/releases");
+  expect(places("alert")).toBe("/status");
 });

@@ -1,9 +1,7 @@
 /** How requests are put before a person: the most urgent first, with their age in words. */
 
-import type { Approval } from "../api/model";
-import type { PlanBrief } from "../api/plans";
+import type { Approval, InboxItem } from "../api/model";
 import { span } from "../parts/time";
-import { blockInWords, groupOf, titleOf } from "../plans/words";
 
 const URGENT_MS = 2 * 3_600_000;
 
@@ -15,7 +13,9 @@ export type Ageing = {
   over: boolean;
 };
 
-export function ageing(approval: Approval, now: number): Ageing {
+type Times = Pick<Approval, "requested_at" | "expires_at">;
+
+export function ageing(approval: Times, now: number): Ageing {
   const from = Date.parse(approval.requested_at);
   const until = Date.parse(approval.expires_at);
   const left = until - now;
@@ -28,54 +28,49 @@ export function ageing(approval: Approval, now: number): Ageing {
   };
 }
 
-export function byUrgency(approvals: Approval[]): Approval[] {
-  return approvals.toSorted((a, b) => a.expires_at.localeCompare(b.expires_at));
-}
-
 /** Something that only a person can move on, whatever it is. */
 export type Waits = {
   id: string;
   kind: string;
   title: string;
+  why: string;
   place: string;
   from: string;
-  ages: Approval | null;
+  grave: boolean;
+  ages: Times | null;
 };
 
-/** Everything that waits: what ends soon, then work that stands still, then the other requests. */
-export function inbox(approvals: Approval[], plans: PlanBrief[], now: number): Waits[] {
-  const asked = byUrgency(approvals).map((ages) => ({
-    id: ages.id,
-    kind: kindInWords(ages.kind),
-    title: ages.summary,
-    place: placeOf(ages),
-    from: ages.requested_at,
-    ages,
+/** Everything that waits, in the order of the server: every door lists and counts the same. */
+export function inbox(items: InboxItem[]): Waits[] {
+  return items.map((item) => ({
+    id: item.id,
+    kind: kindInWords(item.kind),
+    title: item.title,
+    why: item.why,
+    place: placeOfItem(item),
+    from: item.waiting_since,
+    grave: item.kind === "alert" || item.kind === "failed_deployment",
+    ages: item.expires_at
+      ? { requested_at: item.waiting_since, expires_at: item.expires_at }
+      : null,
   }));
-  const soon = asked.filter(({ ages }) => ageing(ages, now).urgent);
-  return [...soon, ...stuck(plans), ...asked.filter((each) => !soon.includes(each))];
 }
 
-/** Plans that stand still until somebody answers; one that awaits approval has a request. */
-function stuck(plans: PlanBrief[]): Waits[] {
-  return plans
-    .filter((plan) => plan.state !== "awaiting_approval")
-    .filter((plan) => groupOf(plan.state, plan.asks) === "Waiting for you")
-    .map((plan) => ({
-      id: plan.id,
-      kind: "a plan that stands still",
-      title: `${titleOf(plan)}: ${blockInWords(plan.state) ?? plan.state}`,
-      place: `/plans/${plan.id}`,
-      from: plan.updated_at ?? plan.created_at,
-      ages: null,
-    }))
-    .toSorted((a, b) => a.from.localeCompare(b.from));
+const PLACES: Record<string, string> = {
+  alert: "/status",
+  failed_deployment: "/releases",
+};
+
+function placeOfItem(item: InboxItem): string {
+  if (item.kind === "waiting_plan") return `/plans/${item.id}`;
+  if (item.kind === "resting_change") return `/changes/${item.id}`;
+  return PLACES[item.kind] ?? placeOf(item);
 }
 
-const PAGES: Record<string, string> = { change: "changes", plan: "plans" };
+const PAGES: Record<string, string> = { change: "changes", goal: "goals", plan: "plans" };
 
-/** Where a request is decided: a change and a plan have pages of their own. */
-export function placeOf(approval: Approval): string {
+/** Where a request is decided: a change, a goal and a plan have pages of their own. */
+export function placeOf(approval: Pick<Approval, "id" | "kind" | "subject_id">): string {
   const page = PAGES[approval.kind];
   return page ? `/${page}/${approval.subject_id}` : `/approvals/${approval.id}`;
 }
@@ -84,6 +79,7 @@ const KINDS: Record<string, string> = {
   tool_call: "one call",
   goal: "a goal",
   promotion: "a goal",
+  goal_of_desire: "a goal with its plan",
   desire_promotion: "a goal",
   schedule_firing: "a scheduled run",
   scheduled_call: "a scheduled run",
@@ -91,6 +87,11 @@ const KINDS: Record<string, string> = {
   deployment: "a deployment",
   deploy: "a deployment",
   plan: "a plan",
+  schedule: "a scheduled run",
+  waiting_plan: "a plan that stands still",
+  resting_change: "a change that rests",
+  failed_deployment: "a deployment that failed",
+  alert: "something is wrong",
 };
 
 export const kindInWords = (kind: string): string => KINDS[kind] ?? kind.replaceAll("_", " ");

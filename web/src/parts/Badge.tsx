@@ -22,6 +22,10 @@ export function Badge({ tone = "plain", children }: { tone?: Tone; children: Rea
 
 const STATES: Record<string, Tone> = {
   pending: "accent",
+  proposed: "accent",
+  executing: "accent",
+  blocked: "warn",
+  satisfied: "good",
   awaiting_approval: "accent",
   gathering_evidence: "plain",
   changes_requested: "warn",

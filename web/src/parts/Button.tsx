@@ -44,7 +44,7 @@ export function Button({
 /** The key that does the same, for people with a keyboard. */
 export function Key({ name }: { name: string }) {
   return (
-    <kbd className="ml-0.5 hidden rounded border border-current/30 px-1 font-mono text-[0.7rem] leading-4 opacity-80 md:inline">
+    <kbd className="ml-0.5 hidden rounded border border-current/30 px-1 font-mono text-[0.7rem] leading-4 md:inline">
       {name}
     </kbd>
   );

@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect } from "react";
+import { namePage } from "../shell/title";
 import { oneLine } from "./visible";
 
 /** What this page is about, in a sentence; it also names the tab. */
@@ -12,7 +13,7 @@ export function PageHeader({
   actions?: ReactNode;
 }) {
   useEffect(() => {
-    document.title = `${oneLine(title, 60)} · Astra`;
+    namePage(oneLine(title, 60));
   }, [title]);
   return (
     <div className="mb-4 flex flex-wrap items-start justify-between gap-x-6 gap-y-2">

@@ -18,6 +18,7 @@ export function Sign({
   command,
   disabled = false,
   brief = false,
+  look = "main",
   hint,
   children,
 }: {
@@ -28,6 +29,8 @@ export function Sign({
   disabled?: boolean;
   /** Without a passkey, show only the command: what a terminal does was said beside another. */
   brief?: boolean;
+  /** Not the plain blue of an ordinary yes, where something red stands beside it. */
+  look?: "main" | "danger";
   hint?: string;
   children: ReactNode;
 }) {
@@ -37,13 +40,14 @@ export function Sign({
   const { data } = useQuery(passkeysQuery);
   const enrolled = data?.items.some((each) => !each.revoked_at && each.origin === location.origin);
   const decide = useMutation({ mutationFn: async () => send(await sign(action, content)) });
+  if ((!enrolled || !passkeysWork()) && disabled) return null;
   if (!enrolled || !passkeysWork())
     return brief ? <Command line={command} /> : <Terminal command={command} />;
   return (
     <div className="space-y-2">
       <Button
         ref={button}
-        look="main"
+        look={look}
         className="w-full"
         {...(hint ? { hint } : {})}
         disabled={disabled}

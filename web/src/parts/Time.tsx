@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from "react";
-import { exact, relative } from "./time";
+import { ago, ahead, exact } from "./time";
 
 const TICK_MS = 10_000;
 let now = Date.now();
@@ -11,16 +11,26 @@ export function useNow(): number {
   return useSyncExternalStore(watch, () => now);
 }
 
-export function Time({ at, className = "" }: { at: string; className?: string }) {
+/** A moment in words that tick: how long ago it was or, where it is one to come, in how long. */
+export function Time({
+  at,
+  coming = false,
+  className = "",
+}: {
+  at: string;
+  coming?: boolean;
+  className?: string;
+}) {
   const moment = useNow();
   return (
     <time dateTime={at} title={exact(at)} className={`whitespace-nowrap ${className}`}>
-      {relative(at, moment)}
+      {coming ? ahead(at, moment) : ago(at, moment)}
     </time>
   );
 }
 
 function watch(watcher: () => void): () => void {
+  if (watchers.size === 0) now = Date.now();
   watchers.add(watcher);
   timer ??= setInterval(tick, TICK_MS);
   return () => {

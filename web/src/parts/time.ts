@@ -16,10 +16,17 @@ export function span(milliseconds: number): string {
   return `${count} ${word}${count === 1 ? "" : "s"}`;
 }
 
-export function relative(time: string, now: number): string {
+/** Say how long ago something was. Whatever the two clocks say, what was is never still to come. */
+export function ago(time: string, now: number): string {
+  const distance = now - Date.parse(time);
+  return distance < 5_000 ? "just now" : `${span(distance)} ago`;
+}
+
+/** Say when something will be; once its time has come, how long ago that was. */
+export function ahead(time: string, now: number): string {
   const distance = Date.parse(time) - now;
-  if (Math.abs(distance) < 5_000) return "just now";
-  return distance < 0 ? `${span(distance)} ago` : `in ${span(distance)}`;
+  if (Math.abs(distance) < 5_000) return "now";
+  return distance < 0 ? ago(time, now) : `in ${span(distance)}`;
 }
 
 export function exact(time: string): string {

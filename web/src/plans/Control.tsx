@@ -1,4 +1,5 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { answer, api } from "../api/client";
 import type { Authority } from "../api/passkey";
@@ -19,7 +20,9 @@ const UNDER_CONTRACT = /^(approved|running|checkpoint_completed|paused|blocked_)
 
 /** What a person can do with a plan in its state. Less is free; more takes a signature. */
 export function Control({ plan, moved }: { plan: Plan; moved: unknown }) {
-  const why = blockInWords(plan.state, plan.asks);
+  const why = isOverCap(plan)
+    ? "A cap on tokens or money is reached. It goes on by itself when there is room."
+    : blockInWords(plan.state, plan.asks);
   return (
     <Card title={plan.state === "awaiting_approval" ? "Your decision" : "Control"}>
       <div className="space-y-4">
@@ -54,8 +57,20 @@ function Moved({ error }: { error: unknown }) {
   );
 }
 
+const isOverCap = (plan: Plan): boolean =>
+  plan.state === "blocked_on_budget" && Boolean(plan.block?.over_cap);
+
 function Unblock({ plan }: { plan: Plan }) {
   const [steps, setSteps] = useState(10);
+  if (isOverCap(plan)) {
+    const request = plan.block?.approval_id;
+    if (typeof request !== "string") return null;
+    return (
+      <Link to="/approvals/$id" params={{ id: request }} className="text-accent hover:underline">
+        Look at the request to raise it
+      </Link>
+    );
+  }
   if (plan.state === "blocked_on_budget") {
     return (
       <div className="space-y-2">

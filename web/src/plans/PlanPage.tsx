@@ -126,7 +126,7 @@ function Intent({ plan }: { plan: Plan }) {
 
 function Manifest({ plan, onEdit }: { plan: Plan; onEdit: ((edit: Edit) => void) | null }) {
   if (!plan.manifest) return null;
-  const { items, sandbox } = plan.manifest;
+  const { items, sandbox, model } = plan.manifest;
   return (
     <Card
       title="What it may touch"
@@ -138,6 +138,11 @@ function Manifest({ plan, onEdit }: { plan: Plan; onEdit: ((edit: Edit) => void)
             <Badge tone={item.new ? "warn" : "plain"}>{item.new ? "new" : "granted already"}</Badge>
             <span className="min-w-0 flex-1">
               <Untrusted text={item.in_words} max={300} />
+              {item.preflight && (
+                <span className="block text-sm text-soft">
+                  now: <Untrusted text={item.preflight} max={200} />
+                </span>
+              )}
             </span>
             {onEdit && (
               <Button
@@ -153,6 +158,11 @@ function Manifest({ plan, onEdit }: { plan: Plan; onEdit: ((edit: Edit) => void)
         ))}
         {items.length === 0 && <li className="text-soft">Nothing beyond its own box.</li>}
       </ul>
+      {!model.ok && (
+        <p className="mt-3 text-sm text-warn">
+          It cannot begin: <Untrusted text={model.detail} max={300} />
+        </p>
+      )}
       <h3 className="mt-4 mb-1 text-sm font-semibold">Its sandbox, in words</h3>
       <ul className="list-disc space-y-0.5 pl-4 text-sm text-soft">
         {sandbox.map((line) => (

@@ -4,9 +4,11 @@ import type { Change, Comment, TestRun } from "../api/changes";
 import { releasesQuery } from "../api/plans";
 import { Badge, StateBadge, toneOf } from "../parts/Badge";
 import { Card, Fact, Facts } from "../parts/Card";
+import { Cited } from "../parts/Cited";
 import { StoryLink } from "../parts/Id";
 import { Time } from "../parts/Time";
 import { Untrusted } from "../parts/Untrusted";
+import { findingsTitle, ranked } from "./decision";
 import { placeInWords } from "./drafts";
 import { goTo } from "./FileCard";
 import { FindingNote } from "./Notes";
@@ -51,7 +53,30 @@ export function About({ change }: { change: Change }) {
       </Card>
       <Evidence change={change} />
       <Findings change={change} />
+      <FromResearch change={change} />
     </div>
+  );
+}
+
+/** The research a change comes from: claims beside the quotes that were found for them. */
+function FromResearch({ change }: { change: Change }) {
+  const session = change.research_session;
+  if (!session) return null;
+  return (
+    <Card
+      className="lg:col-span-2"
+      padded={false}
+      title={
+        <>
+          Research:{" "}
+          <Link to="/research/$id" params={{ id: session.id }} className="text-accent underline">
+            <Untrusted text={session.question} max={160} inButton />
+          </Link>
+        </>
+      }
+    >
+      <Cited findings={session.findings} remark={session.remark} />
+    </Card>
   );
 }
 
@@ -205,18 +230,18 @@ function Run({ run }: { run: TestRun }) {
 function Findings({ change }: { change: Change }) {
   const found = change.findings;
   return (
-    <Card title="Findings">
+    <Card title={findingsTitle(found)}>
       {found === null && <p className="text-sm text-soft">The scan is under way.</p>}
       {found?.length === 0 && (
         <p className="text-sm text-soft">The scan found nothing to point at.</p>
       )}
-      <ul className="max-h-72 space-y-2 overflow-y-auto text-sm">
-        {found?.map((finding) => (
+      <ul className="space-y-2 text-sm">
+        {ranked(found ?? []).map((finding) => (
           <li key={`${finding.path}:${finding.line}:${finding.rule}:${finding.message}`}>
             <FindingNote finding={finding} />
             <button
               type="button"
-              className="text-left text-accent hover:underline"
+              className="min-h-[24px] text-left text-accent hover:underline"
               onClick={() => goTo(finding.path, finding.line)}
             >
               <Untrusted text={`${finding.path}:${finding.line}`} max={160} />

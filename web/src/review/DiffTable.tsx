@@ -30,8 +30,9 @@ export const DiffTable = memo(function DiffTable({
   gaps: Expanded["gaps"];
   mode: Mode;
   highlight: Highlighter | null;
-  onLine: (place: Place) => void;
-  onMore: (range: Range) => void;
+  /** Nothing is said about lines where this is left out. */
+  onLine?: ((place: Place) => void) | undefined;
+  onMore?: ((range: Range) => void) | undefined;
   beneath: (place: Place) => ReactNode;
 }) {
   const rows = useMemo(() => layOut({ hunks, gaps }, mode), [hunks, gaps, mode]);
@@ -161,8 +162,8 @@ const RowView = memo(function RowView({
   row: Row;
   mode: Mode;
   colours: Colours;
-  onLine: (place: Place) => void;
-  onMore: (range: Range) => void;
+  onLine: ((place: Place) => void) | undefined;
+  onMore: ((range: Range) => void) | undefined;
   beneath: (place: Place) => ReactNode;
 }) {
   const columns = mode === "split" ? 4 : 3;
@@ -206,11 +207,12 @@ function BetweenRow({
   below,
   columns,
   onMore,
-}: Between & { columns: number; onMore: (range: Range) => void }) {
+}: Between & { columns: number; onMore: ((range: Range) => void) | undefined }) {
   return (
     <tr className="hunk">
       <td colSpan={columns}>
         {gap &&
+          onMore &&
           offers(gap, { above, below }).map(([words, range]) => (
             <button key={words} type="button" onClick={() => onMore(range)}>
               {words}
@@ -229,11 +231,18 @@ function LineNumber({
 }: {
   line: Line | null;
   side: Side;
-  onLine: (place: Place) => void;
+  onLine: ((place: Place) => void) | undefined;
 }) {
   const number = line ? line[side] : null;
   if (number === null) return <td className="number" />;
   const which = side === "old" ? "before" : "after";
+  if (!onLine) {
+    return (
+      <td className="number pr-2" data-kind={line?.kind}>
+        {number}
+      </td>
+    );
+  }
   return (
     <td className="number" data-kind={line?.kind}>
       <button

@@ -72,9 +72,9 @@ export function FileCard({
       aria-label={`File ${file.path.slice(0, 200)}`}
       data-chosen={chosen || undefined}
       data-path={path}
-      className="scroll-mt-16 overflow-hidden rounded-card border border-line bg-surface data-chosen:border-accent"
+      className="scroll-mt-16 overflow-clip rounded-card border border-line bg-surface data-chosen:border-accent"
     >
-      <header className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line bg-raised/60 px-3 py-2">
+      <header className="flex flex-wrap items-center gap-x-3 gap-y-1 sticky top-13 z-2 border-b border-line bg-raised px-3 py-2">
         <h2 className="min-w-0 flex-1 font-mono text-sm font-semibold">
           <Untrusted text={file.path} max={200} />
         </h2>
@@ -86,7 +86,7 @@ export function FileCard({
           <span className="text-good">+{file.added}</span>{" "}
           <span className="text-bad">−{file.removed}</span>
         </span>
-        <label className="flex items-center gap-1.5 text-sm">
+        <label className="flex min-h-[24px] items-center gap-1.5 text-sm">
           <input
             type="checkbox"
             checked={viewed}
@@ -103,7 +103,7 @@ export function FileCard({
           file={file}
           hunks={hunks}
           gaps={gaps}
-          mode={mode}
+          mode={file.how === "modified" ? mode : "unified"}
           highlight={highlight}
           onLine={onLine}
           onMore={onMore}

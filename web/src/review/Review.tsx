@@ -19,7 +19,9 @@ import { FileCard } from "./FileCard";
 import { FileTree } from "./FileTree";
 import { type Highlighter, loadHighlighter } from "./highlight";
 import { isOnItsWay } from "./journey";
+import { Moved } from "./Moved";
 import { type FileDiff, parseDiff } from "./parse";
+import { StoryGraph } from "./StoryGraph";
 import { Way } from "./Way";
 
 export function ReviewPage() {
@@ -48,6 +50,8 @@ function Review({ change }: { change: Change }) {
         }
         actions={<StateBadge state={change.state} />}
       />
+      <Moved change={change} />
+      <StoryGraph change={change} />
       {isOnItsWay(change) && <Way change={change} />}
       <About change={change} />
       <Answer query={diff}>{() => <Files change={change} files={files} />}</Answer>
@@ -63,6 +67,7 @@ function titled(change: Change): string {
   return `Change ${oneLine(first.path, 80)}${more ? ` and ${more} more` : ""}`;
 }
 
+/** Room for two columns beside the list of files. */
 const WIDE = "(min-width: 1024px)";
 
 function Files({ change, files }: { change: Change; files: FileDiff[] }) {

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useRef } from "react";
+import { type ReactNode, useRef } from "react";
 import type { Change } from "../api/changes";
 import { answer, api } from "../api/client";
 import { Button, Spinner } from "../parts/Button";
@@ -49,7 +49,13 @@ export function LiveOutput({ change }: { change: Change }) {
 }
 
 /** Gather the evidence once more; the approval that waits is withdrawn and asked for anew. */
-export function Again({ change }: { change: Change }) {
+export function Again({
+  change,
+  children = "Run the tests again",
+}: {
+  change: Change;
+  children?: ReactNode;
+}) {
   const client = useQueryClient();
   const again = useMutation({
     mutationFn: (): Promise<unknown> =>
@@ -64,7 +70,7 @@ export function Again({ change }: { change: Change }) {
     <div className="mt-3 space-y-2">
       {again.error && <Trouble error={again.error} />}
       <Button busy={again.isPending} onClick={() => again.mutate()}>
-        Run the tests again
+        {children}
       </Button>
     </div>
   );

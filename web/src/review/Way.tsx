@@ -46,7 +46,7 @@ export function Way({ change }: { change: Change }) {
 }
 
 /** A deployment that was ordered later has a story of its own; it is told here as well. */
-function useRecords(change: Change): LedgerRecord[] {
+export function useRecords(change: Change): LedgerRecord[] {
   const story = useQuery(storyQuery(change.id));
   const deployments = useQuery(deploymentsQuery);
   const later = deployments.data?.items.find(

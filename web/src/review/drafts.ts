@@ -18,6 +18,11 @@ export function useDrafts(commit: string): [Drafts, (change: (now: Drafts) => Dr
   return [drafts, (change) => write(commit, change(read(commit)))];
 }
 
+/** Drop the remarks on a commit once they are sent; what was viewed stays. */
+export function forgetRemarks(commit: string): void {
+  write(commit, { ...read(commit), remarks: [] });
+}
+
 export function withRemark(drafts: Drafts, remark: Remark): Drafts {
   const others = drafts.remarks.filter((each) => !sameLine(each, remark));
   return { ...drafts, remarks: remark.text.trim() ? [...others, remark] : others };

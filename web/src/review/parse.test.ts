@@ -37,6 +37,16 @@ it("reads files, hunks and line numbers", () => {
   ]);
 });
 
+it("shows a file that only moved under its new name, with where it came from", () => {
+  const [file] = parseDiff(`diff --git a/old.py b/src/new.py
+similarity index 100%
+rename from old.py
+rename to src/new.py
+`);
+  expect([file?.path, file?.how]).toEqual(["src/new.py", "renamed"]);
+  expect(file?.notes).toEqual(["rename from old.py", "rename to src/new.py"]);
+});
+
 it("takes a line that looks like a header for what it is: content", () => {
   expect(parseDiff(DIFF)[1]?.hunks[0]?.lines[0]?.text).toBe("--- a/not-a-header");
   expect(parseDiff(DIFF)).toHaveLength(3);

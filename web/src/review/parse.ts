@@ -13,7 +13,7 @@ export type Line = {
 export type Hunk = { header: string; start: { old: number; new: number }; lines: Line[] };
 export type FileDiff = {
   path: string;
-  how: "added" | "deleted" | "modified";
+  how: "added" | "deleted" | "modified" | "renamed";
   notes: string[];
   hunks: Hunk[];
   added: number;
@@ -69,9 +69,13 @@ function contentLine(line: string, at: { old: number; new: number }, file: FileD
 function headerLine(line: string, file: FileDiff): void {
   if (line.startsWith("new file mode")) file.how = "added";
   else if (line.startsWith("deleted file mode")) file.how = "deleted";
+  else if (line.startsWith("rename to ")) {
+    file.how = "renamed";
+    file.path = named(line.slice("rename to ".length));
+  }
   if (line.startsWith("+++ ") && line !== "+++ /dev/null") file.path = named(line.slice(4));
   else if (line.startsWith("--- ") && file.how === "deleted") file.path = named(line.slice(4));
-  else if (/^(Binary|GIT binary|old mode|new mode|deleted file|new file)/.test(line)) {
+  else if (/^(Binary|GIT binary|old mode|new mode|deleted file|new file|rename)/.test(line)) {
     file.notes.push(line);
   }
 }

@@ -167,7 +167,7 @@ function When({ form, set }: { form: Form; set: Set }) {
                 {explained.data.next_runs.map((run) => (
                   <li key={run} className="flex justify-between gap-2">
                     <span>{briefIn(run, zone)}</span>
-                    <Time at={run} />
+                    <Time coming at={run} />
                   </li>
                 ))}
               </ol>

@@ -71,6 +71,7 @@ const BESIDE = {
   jitter_seconds: "Jitter, in seconds",
   after: "Comes after",
   slow_after: "Slows down after failures",
+  slow_below: "Slows down below this success rate, in %",
   slowest: "At the slowest, every so manieth",
   state: "State",
 } as const;

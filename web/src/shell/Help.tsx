@@ -6,7 +6,12 @@ export function HelpOverlay({ onClose }: { onClose: () => void }) {
   const names = [...groups.keys()].sort((a, b) => rank(a) - rank(b));
   return (
     <Dialog title="Keys" onClose={onClose}>
-      <div className="max-h-[60dvh] space-y-4 overflow-y-auto">
+      <section
+        aria-label="Keys of this page"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and has to by keyboard too
+        tabIndex={0}
+        className="max-h-[60dvh] space-y-4 overflow-y-auto"
+      >
         {names.map((name) => (
           <section key={name}>
             <h3 className="mb-1 text-xs font-semibold tracking-wide text-soft uppercase">{name}</h3>
@@ -22,7 +27,7 @@ export function HelpOverlay({ onClose }: { onClose: () => void }) {
             </dl>
           </section>
         ))}
-      </div>
+      </section>
     </Dialog>
   );
 }

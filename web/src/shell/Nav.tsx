@@ -2,7 +2,8 @@ import { Link } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { useWaiting } from "../pages/useWaiting";
 import { Icon } from "../parts/Icon";
-import { ON_THE_PHONE, PLACES, type Place } from "./places";
+import { DOCS, ON_THE_PHONE, PLACES, type Place } from "./places";
+import { countWaiting } from "./title";
 
 export function Sidebar() {
   return (
@@ -15,6 +16,7 @@ export function Sidebar() {
         {PLACES.map((place) => (
           <Entry key={place.to} place={place} />
         ))}
+        <DocsLink className="mt-auto min-h-9 gap-2.5 text-sm text-soft hover:text-ink" />
       </div>
     </nav>
   );
@@ -51,6 +53,16 @@ export function BottomBar({ onMore }: { onMore: () => void }) {
   );
 }
 
+/** The documentation is a site of its own, beside the dashboard. */
+export function DocsLink({ className }: { className: string }) {
+  return (
+    <a href={DOCS} className={`flex items-center rounded-lg px-2 hover:bg-raised ${className}`}>
+      <Icon name="help" className="size-4.5" />
+      Documentation
+    </a>
+  );
+}
+
 function Entry({ place }: { place: Place }) {
   return (
     <Link
@@ -68,6 +80,7 @@ function Entry({ place }: { place: Place }) {
 function Waiting({ floating = false }: { floating?: boolean }) {
   const count = useWaiting().length;
   useEffect(() => {
+    countWaiting(count);
     void (count ? navigator.setAppBadge?.(count) : navigator.clearAppBadge?.());
   }, [count]);
   if (count === 0) return null;

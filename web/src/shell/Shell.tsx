@@ -1,26 +1,44 @@
 import { Link, Outlet, useNavigate } from "@tanstack/react-router";
-import { useLayoutEffect, useState } from "react";
+import { lazy, Suspense, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { answer, api } from "../api/client";
 import { leave } from "../api/session";
-import { Button } from "../parts/Button";
+import { useWaiting } from "../pages/useWaiting";
+import { Button, Key } from "../parts/Button";
 import { Dialog } from "../parts/Dialog";
 import { Icon } from "../parts/Icon";
+import { announce, useAnnouncement } from "./announce";
 import { ConnectionPill, DisconnectedBand } from "./Connection";
 import { HelpOverlay } from "./Help";
 import { press, useKeys } from "./keys";
-import { BottomBar, Mark, Sidebar } from "./Nav";
+import { BottomBar, DocsLink, Mark, Sidebar } from "./Nav";
+import { Outgoing } from "./Outgoing";
 import { ON_THE_PHONE, PLACES } from "./places";
 import { StopButton, StoppedBand } from "./Stop";
+
+const Palette = lazy(async () => ({ default: (await import("./Palette")).Palette }));
 
 /** What is around every page: where one can go, whether it is live, and the way to stop. */
 export function Shell() {
   const navigate = useNavigate();
-  const [open, setOpen] = useState<"help" | "more" | null>(null);
+  const [open, setOpen] = useState<"help" | "more" | "palette" | null>(null);
   useLayoutEffect(() => {
-    document.addEventListener("keydown", press);
-    return () => document.removeEventListener("keydown", press);
+    const listen = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) {
+        event.preventDefault();
+        if (!document.querySelector("dialog[open]")) setOpen("palette");
+      } else press(event);
+    };
+    document.addEventListener("keydown", listen);
+    return () => document.removeEventListener("keydown", listen);
   }, []);
+  useNews();
   useKeys([
+    {
+      keys: "Ctrl-K",
+      does: "go to anything by a part of its name",
+      run: () => setOpen("palette"),
+      group: "Everywhere",
+    },
     { keys: "?", does: "show these keys", run: () => setOpen("help"), group: "Everywhere" },
     ...PLACES.map((place) => ({
       keys: place.key,
@@ -39,32 +57,58 @@ export function Shell() {
       </a>
       <Sidebar />
       <div className="flex min-w-0 flex-1 flex-col pb-16 md:pb-0">
-        <TopBar onHelp={() => setOpen("help")} />
+        <TopBar onHelp={() => setOpen("help")} onPalette={() => setOpen("palette")} />
         <StoppedBand />
         <DisconnectedBand />
         <main
           id="main"
           tabIndex={-1}
-          className="mx-auto w-full max-w-6xl flex-1 px-4 py-5 outline-none md:px-8"
+          className="mx-auto w-full max-w-6xl flex-1 has-[.diff]:min-[1400px]:max-w-none px-4 py-5 outline-none md:px-8"
         >
           <Outlet />
         </main>
       </div>
+      <Outgoing />
+      <p aria-live="polite" className="sr-only">
+        {useAnnouncement()}
+      </p>
       <BottomBar onMore={() => setOpen("more")} />
       {open === "help" && <HelpOverlay onClose={() => setOpen(null)} />}
+      {open === "palette" && (
+        <Suspense>
+          <Palette onClose={() => setOpen(null)} />
+        </Suspense>
+      )}
       {open === "more" && <More onClose={() => setOpen(null)} />}
     </div>
   );
 }
 
-function TopBar({ onHelp }: { onHelp: () => void }) {
+/** Say aloud what begins to wait while somebody looks at something else. */
+function useNews(): void {
+  const waiting = useWaiting();
+  const known = useRef<Set<string> | null>(null);
+  const ids = waiting.map(({ id }) => id).join(" ");
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what waits is said once, by its ids
+  useEffect(() => {
+    const news = known.current ? waiting.filter(({ id }) => !known.current?.has(id)) : [];
+    if (news[0]) announce(`Waits for you: ${news[0].title}. ${waiting.length} in the inbox.`);
+    known.current = new Set(waiting.map(({ id }) => id));
+  }, [ids]);
+}
+
+function TopBar({ onHelp, onPalette }: { onHelp: () => void; onPalette: () => void }) {
   return (
     <header className="sticky top-0 z-10 flex items-center gap-1 border-b border-line bg-page px-4 py-2 md:px-8">
-      <Link to="/" aria-label="Inbox" className="mr-1 md:hidden">
+      <Link to="/" aria-label="Inbox" className="mr-1 p-1 md:hidden">
         <Mark />
       </Link>
       <ConnectionPill />
       <div className="ml-auto flex items-center gap-1">
+        <Button look="quiet" onClick={onPalette} className="max-md:hidden">
+          Go to
+          <Key name="Ctrl-K" />
+        </Button>
         <Button look="quiet" onClick={onHelp} aria-label="Keys" className="max-md:hidden">
           <Icon name="help" className="size-4.5" />
         </Button>
@@ -96,6 +140,9 @@ function More({ onClose }: { onClose: () => void }) {
             </Link>
           </li>
         ))}
+        <li>
+          <DocsLink className="min-h-11 gap-3" />
+        </li>
         <li>
           <Button look="quiet" className="w-full justify-start" onClick={logOut}>
             Log out

@@ -5,6 +5,7 @@ import { Button } from "../parts/Button";
 import { Command } from "../parts/Command";
 import { Trouble } from "../parts/states";
 import { Mark } from "./Nav";
+import { DOCS } from "./places";
 
 export function SignIn({ ended, problem }: { ended: boolean; problem: Problem | null }) {
   const passkey = useMutation({ mutationFn: logIn });
@@ -34,8 +35,16 @@ export function SignIn({ ended, problem }: { ended: boolean; problem: Problem | 
       {trouble && <Trouble error={trouble} />}
       <p className="text-sm text-soft">
         A link lets you look, reject and stop. Approving takes your passkey, or your passphrase in
-        the terminal; it is never typed into a page.
+        the terminal; it is never typed into a page. <FirstSteps />
       </p>
     </main>
+  );
+}
+
+function FirstSteps() {
+  return (
+    <a className="underline" href={`${DOCS}tutorial/first-steps.html`}>
+      First steps
+    </a>
   );
 }

@@ -12,6 +12,7 @@ export const PLACES: Place[] = [
     key: "g c",
     about: "code the agent proposes",
   },
+  { to: "/goals", name: "Goals", icon: "goals", key: "g o", about: "what is to be achieved" },
   { to: "/plans", name: "Plans", icon: "plans", key: "g p", about: "work in several steps" },
   { to: "/releases", name: "Releases", icon: "releases", key: "g r", about: "what is live" },
   {
@@ -28,6 +29,20 @@ export const PLACES: Place[] = [
     key: "g d",
     about: "what the agent would like",
   },
+  {
+    to: "/research",
+    name: "Research",
+    icon: "research",
+    key: "g e",
+    about: "questions and the quotes that answer them",
+  },
+  {
+    to: "/beliefs",
+    name: "Beliefs",
+    icon: "beliefs",
+    key: "g b",
+    about: "what outcomes say",
+  },
   { to: "/chat", name: "Chat", icon: "chat", key: "g h", about: "talk with the agent" },
   { to: "/ledger", name: "Ledger", icon: "ledger", key: "g l", about: "everything that happened" },
   {
@@ -42,3 +57,4 @@ export const PLACES: Place[] = [
 ];
 
 export const ON_THE_PHONE = ["/", "/changes", "/plans", "/releases"];
+export const DOCS = "/docs/";

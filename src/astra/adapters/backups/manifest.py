@@ -2,6 +2,10 @@
 
 A backup has folders and plain files only. Links stand in the manifest and are made when it is put
 in place, last, so that nothing is written through one.
+
+Format 2, which is written, names for each file the pieces that its content is made of, in order.
+Format 1, which is still read, has each file under its own path. Names need not be UTF-8: whoever
+may name a file in the data root must not be able to prevent its backup.
 """
 
 import hashlib
@@ -10,12 +14,10 @@ import re
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
-from astra.trusted.kernel import canonical
 from astra.trusted.kernel.errors import BadInput
 
-FORMAT = 1
-NAME = "manifest.json"
-TREE = "data"
+FORMAT = 2
+FILES_BY_PATH = 1
 Kind = Literal["file", "folder", "link"]
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _ALL_MODES = 0o7777
@@ -29,6 +31,7 @@ class Entry:
     owner: tuple[int, int] = (0, 0)
     sha256: str = ""
     target: str = ""
+    pieces: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,35 +43,50 @@ class Manifest:
     hash: str
     entries: tuple[Entry, ...]
 
+    @property
+    def files(self) -> tuple[Entry, ...]:
+        return tuple(entry for entry in self.entries if entry.kind == "file")
+
     def encode(self) -> bytes:
         members = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        entries = [{**asdict(entry), "owner": list(entry.owner)} for entry in self.entries]
-        return canonical.encode({**members, "format": FORMAT, "entries": entries})
+        entries = [
+            {**asdict(entry), "owner": list(entry.owner), "pieces": list(entry.pieces)}
+            for entry in self.entries
+        ]
+        document = {**members, "format": FORMAT, "entries": entries}
+        return json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
 
     @property
     def digest(self) -> str:
         return hashlib.sha256(self.encode()).hexdigest()
 
 
-def read_manifest(raw: bytes) -> Manifest:
+def read_manifest(raw: bytes, *, expected_format: int = FORMAT) -> Manifest:
     try:
         members: dict[str, Any] = json.loads(raw)
-        if members.pop("format") != FORMAT:
-            raise BadInput(
-                "this backup is in a format that this version of Astra does not read",
-                code="backup_format",
-                next_step=f"use the version that made it: {members.get('version')!a}",
-            )
+        if members.pop("format") != expected_format:
+            raise unknown_format(members.get("version"))
         entries = tuple(_read_entry(entry) for entry in members.pop("entries"))
         manifest = Manifest(**members, entries=entries)
-    except (ValueError, TypeError, KeyError, RecursionError):
-        raise damaged("its manifest cannot be read") from None
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise damaged_backup("its manifest cannot be read") from None
+    texts = (manifest.version, manifest.root_id, manifest.made_at, manifest.hash)
+    if not all(type(text) is str for text in texts) or type(manifest.sequence) is not int:
+        raise damaged_backup("its manifest cannot be read")
     if len({entry.path for entry in entries}) != len(entries):
-        raise damaged("its manifest names something twice")
+        raise damaged_backup("its manifest names something twice")
     return manifest
 
 
-def damaged(why: str) -> BadInput:
+def unknown_format(version: object) -> BadInput:
+    return BadInput(
+        "this backup is in a format that this version of Astra does not read",
+        code="backup_format",
+        next_step=f"use the version that made it: {version!a}",
+    )
+
+
+def damaged_backup(why: str) -> BadInput:
     return BadInput(
         f"this backup is not as it was made: {why}",
         code="backup_damaged",
@@ -78,14 +96,23 @@ def damaged(why: str) -> BadInput:
 
 def _read_entry(members: dict[str, Any]) -> Entry:
     owner: Any = tuple(members.pop("owner"))
-    entry = Entry(**members, owner=owner)
+    pieces: Any = tuple(members.pop("pieces", ()))
+    entry = Entry(**members, owner=owner, pieces=pieces)
     kinds = {"path": str, "kind": str, "mode": int, "sha256": str, "target": str}
     typed = all(type(getattr(entry, name)) is kind for name, kind in kinds.items())
     if not typed or entry.kind not in get_args(Kind) or entry.mode & ~_ALL_MODES:
-        raise damaged("its manifest has an entry of no known kind")
+        raise damaged_backup("its manifest has an entry of no known kind")
     if not is_inside(entry.path) or (entry.kind == "file" and not _DIGEST.fullmatch(entry.sha256)):
-        raise damaged(f"its manifest names {entry.path[:100]!a}")
+        raise damaged_backup(f"its manifest names {entry.path[:100]!a}")
+    if not all(is_digest(piece) for piece in pieces):
+        raise damaged_backup(f"its manifest has {entry.path[:100]!a} in pieces of no known name")
+    if [type(number) for number in owner] != [int, int]:
+        raise damaged_backup("its manifest has an entry of no known owner")
     return entry
+
+
+def is_digest(name: object) -> bool:
+    return isinstance(name, str) and _DIGEST.fullmatch(name) is not None
 
 
 def is_inside(path: str) -> bool:

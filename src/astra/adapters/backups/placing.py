@@ -1,6 +1,7 @@
 """`astra restore BACKUP`: check every byte of a backup, and put it where nothing is yet.
 
-What is written is what was checked: each file is hashed while it is copied. The new data root gets
+What is written is what was checked: each file is compared with its digest while it is copied, then
+the chain is verified and the repository asked whether every object is there. The new data root gets
 its name when it is complete. It says in a file of its own (`restored.json`) that it came from a
 backup, so the daemon holds its ledger until the operator signs.
 """
@@ -10,32 +11,29 @@ import os
 import secrets
 import shutil
 import tarfile
-from collections.abc import Callable, Generator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Generator, Iterable
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from astra.adapters.backups.making import archive_mode, copy_bytes
-from astra.adapters.backups.manifest import NAME, TREE, Entry, Manifest, damaged, read_manifest
+from astra.adapters.backups.manifest import Entry, Manifest, damaged_backup
+from astra.adapters.backups.reading import FULL, Backup, open_backup
+from astra.adapters.backups.secrecy import NOT_ENCRYPTED, Unlock
+from astra.adapters.release_folders import DiskFull
 from astra.adapters.witnesses.checking import check_data_root
 from astra.trusted.approvals.restores import MARKER
+from astra.trusted.file_ledger import LedgerPlaces
+from astra.trusted.file_ledger.stored import ChainFiles
 from astra.trusted.files.data_root import DataRoot, write_private
+from astra.trusted.git.git_command import GitCommand, GitFailed, run_git
 from astra.trusted.kernel.errors import BadInput, LedgerDamaged
 from astra.trusted.ledger.verification import Problem
 
-_LARGEST_MANIFEST = 1 << 30
+_GIT_SECONDS = 3600.0
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 _FORGIVEN = frozenset({"behind_witness", "contradicts_witness", "witness"})
 """What going back looks like from outside: the operator is told, and signs."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Source:
-    """An opened backup, as a folder or an archive."""
-
-    names: frozenset[str]
-    """Every plain file in it."""
-    open: Callable[[str], IO[bytes]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,24 +43,43 @@ class Placed:
     """What the witness says about it."""
 
 
-def place_backup(backup: Path, root: DataRoot) -> Placed:
+def place_backup(
+    path: Path, root: DataRoot, *, unlock: Unlock = NOT_ENCRYPTED.unlock, backup_id: str = ""
+) -> Placed:
     _refuse_place(root.path)
-    with _opened(backup) as source:
-        with source.open(NAME) as file:
-            manifest = read_manifest(file.read(_LARGEST_MANIFEST))
-        _refuse_other_files(source, manifest)
+    with _explain_trouble(root.path), _open(path, root, unlock, backup_id) as backup:
         name = f".{root.path.name}.{secrets.token_hex(4)}.partial"
         partial = DataRoot(root.path.with_name(name))
         partial.path.mkdir(mode=0o700)
         try:
-            _copy(source, manifest, partial)
-            notes = _checked(partial)
+            _copy_entries(backup, partial)
+            notes = _check_chain(partial, backup.manifest)
+            _check_repository(partial.git)
             if root.path.exists():
                 root.path.rmdir()
             partial.path.rename(root.path)
         finally:
             shutil.rmtree(partial.path, ignore_errors=True)
-    return Placed(manifest=manifest, notes=notes)
+    return Placed(manifest=backup.manifest, notes=notes)
+
+
+@contextmanager
+def _explain_trouble(to: Path) -> Generator[None]:
+    try:
+        yield
+    except (OSError, tarfile.TarError, EOFError) as error:
+        if isinstance(error, OSError) and error.errno in FULL:
+            raise DiskFull(
+                f"the disk of {to} is full: nothing was restored, the backup is as it was",
+                next_step="free some space, or restore to another disk with --data-root",
+            ) from None
+        raise damaged_backup(f"it cannot be read: {error}") from None
+
+
+def _open(
+    path: Path, root: DataRoot, unlock: Unlock, backup_id: str
+) -> AbstractContextManager[Backup]:
+    return open_backup(path, unlock, backup_id, unpack_to=root.path.parent)
 
 
 def _refuse_place(path: Path) -> None:
@@ -76,71 +93,16 @@ def _refuse_place(path: Path) -> None:
         raise BadInput(f"there is no folder {path.parent}", next_step="make it first")
 
 
-@contextmanager
-def _opened(backup: Path) -> Generator[Source]:
-    with ExitStack() as stack:
-        try:
-            if archive_mode(backup):
-                source = _archive(stack.enter_context(tarfile.open(backup, "r:*")))
-            else:
-                source = _folder(backup)
-            if NAME not in source.names:
-                raise BadInput(f"{backup} is no backup", next_step="make one with `astra backup`")
-            yield source
-        except (OSError, tarfile.TarError, EOFError) as error:
-            raise damaged(f"it cannot be read: {error}") from None
-
-
-def _folder(backup: Path) -> Source:
-    if not backup.is_dir():
-        raise BadInput(f"there is no backup at {backup}", next_step="name the one to restore")
-    names = frozenset(
-        path.relative_to(backup).as_posix()
-        for path in backup.rglob("*")
-        if path.is_symlink() or not path.is_dir()
-    )
-
-    def read(name: str) -> IO[bytes]:
-        flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-        return os.fdopen(os.open(backup / name, flags), "rb")
-
-    return Source(names=names, open=read)
-
-
-def _archive(archive: tarfile.TarFile) -> Source:
-    members = {member.name: member for member in archive if not member.isdir()}
-    if not all(member.isreg() for member in members.values()):
-        raise damaged("it holds more than folders and plain files")
-
-    def read(name: str) -> IO[bytes]:
-        file = archive.extractfile(members[name])
-        if file is None:
-            raise damaged(f"{name[:100]!a} cannot be read")
-        return file
-
-    return Source(names=frozenset(members), open=read)
-
-
-def _refuse_other_files(source: Source, manifest: Manifest) -> None:
-    named = {f"{TREE}/{entry.path}" for entry in manifest.entries if entry.kind == "file"}
-    present = source.names - {NAME}
-    if missing := sorted(named - present):
-        raise damaged(f"{missing[0][:100]!a} is missing")
-    if added := sorted(present - named):
-        raise damaged(f"{added[0][:100]!a} is not in its manifest")
-
-
-def _copy(source: Source, manifest: Manifest, partial: DataRoot) -> None:
+def _copy_entries(backup: Backup, partial: DataRoot) -> None:
     """Write folders, then files, then links; modes and owners last, the innermost first."""
+    manifest = backup.manifest
     by_kind: dict[str, list[Entry]] = {"folder": [], "file": [], "link": []}
     for entry in sorted(manifest.entries, key=lambda entry: entry.path):
         by_kind[entry.kind].append(entry)
     for entry in by_kind["folder"]:
         (partial.path / entry.path).mkdir(mode=0o700)
     for entry in by_kind["file"]:
-        with source.open(f"{TREE}/{entry.path}") as file:
-            if copy_bytes(file, partial.path / entry.path) != entry.sha256:
-                raise damaged(f"{entry.path[:100]!a} has other content")
+        _write_file(partial.path / entry.path, backup.read(entry))
     partial.make_folders()
     came_from = {
         "sequence": manifest.sequence,
@@ -155,6 +117,11 @@ def _copy(source: Source, manifest: Manifest, partial: DataRoot) -> None:
         _give_facts(partial.path / entry.path, entry)
 
 
+def _write_file(path: Path, content: Iterable[bytes]) -> None:
+    with os.fdopen(os.open(path, _CREATE, 0o600), "wb") as file:
+        file.writelines(content)
+
+
 def _give_facts(path: Path, entry: Entry) -> None:
     if os.geteuid() == 0:
         os.chown(path, *entry.owner, follow_symlinks=False)
@@ -162,14 +129,29 @@ def _give_facts(path: Path, entry: Entry) -> None:
         path.chmod(entry.mode)
 
 
-def _checked(root: DataRoot) -> tuple[Problem, ...]:
+def _check_chain(root: DataRoot, manifest: Manifest) -> tuple[Problem, ...]:
     """Refuse a chain that is not as it was written; give what the witness says about it."""
-    public_key: Any = root.require().data.get("ledger_key") or root.ledger_key().public
-    report = check_data_root(root, public_key=public_key).report
+    public_key: Any = (
+        root.require_first_record().data.get("ledger_key") or root.read_ledger_key().public
+    )
+    stored_chain = ChainFiles(LedgerPlaces(root.var).chain)
+    report = check_data_root(root, stored_chain, public_key=public_key).report
     wrong = [problem for problem in report.problems if problem.kind not in _FORGIVEN]
     if wrong:
         raise LedgerDamaged(
             f"the chain in this backup is not as it was written: {wrong[0].detail}",
             next_step="use another backup",
         )
+    if (report.records, report.head) != (manifest.sequence, manifest.hash):
+        raise damaged_backup("its chain ends at another record than its manifest says")
     return tuple(report.problems)
+
+
+def _check_repository(repository: Path) -> None:
+    """Refuse a repository in which a commit that a ref names is not complete."""
+    arguments = ("fsck", "--connectivity-only", "--no-dangling", "--no-progress")
+    command = GitCommand(repository=repository, arguments=arguments, timeout=_GIT_SECONDS)
+    try:
+        run_git(command)
+    except GitFailed as error:
+        raise damaged_backup(f"its repository is not complete: {error.detail[:300]}") from None

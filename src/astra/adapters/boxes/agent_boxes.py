@@ -1,8 +1,9 @@
 """The box an agent gets when it calls a tool itself: its own folders, no network.
 
-It can write its sandbox folder, and its clone of the target while code writing is on; it can read
-that clone and its persona space, and start the target's own interpreters (`target_tools`). Fetching
-adds exactly one host, which somebody approved.
+It can write its sandbox folder, and its clone of the target while code writing is on, branches and
+commits included (`clone_git` says what of its git directory stays sealed); it can read that clone
+and its persona space, and start the target's own interpreters (`target_tools`). Fetching adds
+exactly one host, which somebody approved.
 """
 
 import json
@@ -12,10 +13,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from astra.adapters.boxes import target_tools
+from astra.adapters.boxes.clone_git import grant_git_folder
 from astra.adapters.boxes.sandbox import Sandbox
 from astra.trusted.kernel.errors import AstraError
-from astra.trusted.policy.manifest import Limits, Manifest, in_words, unconfined_in_words
+from astra.trusted.policy.manifest import Limits, Manifest, describe_manifest, describe_unconfined
 from astra.trusted.sandbox.ports import Boxes, BoxRequest, Fetched, Outcome
+from astra.trusted.sandbox.toolchain import Toolchain
 
 _FETCH_SECONDS = 60.0
 _MOST_FETCHED = 2_000_000
@@ -34,6 +37,19 @@ sys.stdout.buffer.write(answer.read(most))
 """
 
 
+REFUSALS = {
+    "not_granted": "this host was not granted",
+    "port_not_granted": "this port was not granted",
+    "cannot_resolve": "no such host, or it has no public address",
+    "internal_address": "the name leads into a private network",
+    "cannot_connect": "nobody answers there",
+    "timed_out": "it took too long",
+    "byte_limit": "it is too large",
+    "cannot_record": "the attempt could not be recorded",
+    "too_many": "too many connections",
+}
+
+
 class FetchFailed(AstraError):
     code = "fetch_failed"
     http_status = 502
@@ -47,26 +63,35 @@ class AgentBoxes:
     persona: Path
     may_write_code: Callable[[], bool]
     tools: Callable[[], tuple[Path, ...]] = tuple
+    environment: Callable[[], Toolchain] = Toolchain
 
     def run(self, request: BoxRequest) -> Outcome:
-        granted = self._manifest(request.seconds)
+        granted = self._add_git(self._make_manifest(request.seconds))
         return self.sandbox.run(
-            replace(request, manifest=granted, workdir=str(self.folder), programs=self.tools())
+            replace(
+                request,
+                manifest=granted,
+                workdir=str(self.folder),
+                programs=self.tools(),
+                environment=self.environment(),
+            )
         )
 
     def end(self, label: str, why: str) -> int:
         return self.sandbox.end(label, why)
 
-    def fetch(self, url: str, grant: str, *, actor: str, correlation: str) -> Fetched:
-        return fetch(self.sandbox, url, (grant,), actor=actor, correlation=correlation)
+    def fetch(
+        self, url: str, grant: str, *, actor: str, correlation: str, label: str = ""
+    ) -> Fetched:
+        return fetch(self.sandbox, url, (grant,), actor=actor, correlation=correlation, label=label)
 
-    def in_words(self) -> str:
-        manifest = self._manifest(60)
-        if self.sandbox.off:
-            return unconfined_in_words(manifest)
-        return target_tools.in_words(self.tools()) + in_words(manifest)
+    def describe_grants(self, seconds: float = 60) -> str:
+        manifest = self._make_manifest(seconds)
+        if self.sandbox.is_off:
+            return describe_unconfined(manifest)
+        return target_tools.describe_programs(self.tools()) + describe_manifest(manifest)
 
-    def _manifest(self, seconds: float) -> Manifest:
+    def _make_manifest(self, seconds: float) -> Manifest:
         """Write out what the agent's own box may touch right now."""
         writable = [self.folder]
         readable = [self.persona]
@@ -75,6 +100,17 @@ class AgentBoxes:
             read_paths=tuple(str(path) for path in readable),
             write_paths=tuple(str(path) for path in writable),
             limits=Limits(wall_seconds=seconds),
+        )
+
+    def _add_git(self, manifest: Manifest) -> Manifest:
+        """Let branch and commit work in the clone, where the box may write it."""
+        if str(self.code_repo) not in manifest.write_paths:
+            return manifest
+        grants = grant_git_folder(self.code_repo)
+        return replace(
+            manifest,
+            read_paths=(*manifest.read_paths, *grants.read_paths),
+            write_paths=(*manifest.write_paths, *grants.write_paths),
         )
 
 
@@ -100,14 +136,24 @@ def fetch(
     outcome = boxes.run(request)
     if not outcome.succeeded or not outcome.egress.allowed:
         raise FetchFailed(
-            f"{url[:200]} was not fetched: {_last_line(outcome)}",
+            f"{url[:200]} was not fetched: {_explain_failure(outcome)}",
             next_step="check the address; every attempt is in `astra ledger tail`",
+            cause=outcome.egress.refused,
         )
     head, _, body = outcome.stdout.partition(b"\n")
-    said = json.loads(head)
-    return Fetched(int(said["status"]), str(said["type"]), body)
+    response_head = json.loads(head)
+    return Fetched(int(response_head["status"]), str(response_head["type"]), body)
+
+
+def _explain_failure(outcome: Outcome) -> str:
+    """Name the cause as the ledger has it, where the proxy is what refused."""
+    if cause := outcome.egress.refused:
+        return f"the egress proxy refused it ({cause}: {REFUSALS.get(cause, 'see the ledger')})"
+    return _last_line(outcome)
 
 
 def _last_line(outcome: Outcome) -> str:
-    words = outcome.stderr.decode("utf-8", errors="replace").strip().splitlines()
-    return words[-1][:300] if words else outcome.reason
+    error_lines = outcome.stderr.decode("utf-8", errors="replace").strip().splitlines()
+    if error_lines:
+        return error_lines[-1][:300]
+    return "no connection left the box" if outcome.succeeded else outcome.reason

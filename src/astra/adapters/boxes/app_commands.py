@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from astra.adapters.boxes.sandbox import Sandbox
-from astra.adapters.git_push import Push
-from astra.adapters.supervisor.app_box import find_program
+from astra.adapters.environment_mark import read_mark
+from astra.adapters.supervisor.app_box import find_program, make_state_folder, read_secrets
+from astra.deployments.plan import Plan
 from astra.deployments.ports import Checked, Running
-from astra.deployments.watching import Plan
-from astra.trusted.files.data_root import DataRoot
+from astra.trusted.kernel.masking import mask
 from astra.trusted.policy.manifest import Limits, Manifest
-from astra.trusted.sandbox.ports import BoxRequest, Outcome
+from astra.trusted.sandbox.ports import BoxRequest, Outcome, Verdict
+from astra.trusted.sandbox.toolchain import Toolchain, find_named_programs
 from astra.trusted.settings.configuration import Configuration
 
 _BUILD = Limits(wall_seconds=900, cpu_seconds=1800)
@@ -19,23 +20,48 @@ _HEALTH = Limits(wall_seconds=10, cpu_seconds=10)
 
 
 @dataclass(frozen=True, kw_only=True)
+class CommandTools:
+    """What a command needs to start beside the files of a release: as the app has it."""
+
+    command: tuple[str, ...]
+    programs: tuple[Path, ...]
+    environment: Toolchain
+
+    @staticmethod
+    def find(
+        command: tuple[str, ...], folder: Path, toolchain_programs: tuple[str, ...] = ()
+    ) -> "CommandTools":
+        mark = read_mark(folder)
+        environment_program = mark.find_program(command[0])
+        program = environment_program or find_program(command[0])
+        named_programs = (
+            *find_named_programs(command),
+            *(Path(text) for text in toolchain_programs),
+        )
+        return CommandTools(
+            command=(str(program), *command[1:]),
+            programs=(*(() if environment_program else (program,)), *named_programs),
+            environment=mark.toolchain,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class AppCommand:
     """Runs the operator's health command beside the app, with what the app may touch."""
 
     sandbox: Sandbox
-    plan: Callable[[], Plan]
 
-    def run(self, release: str, folder: str, running: Running) -> Checked:
-        plan = self.plan()
-        program = find_program(plan.health_command[0])
-        environment = {"ASTRA_RELEASE": release, "ASTRA_STATE": plan.state}
+    def run(self, plan: Plan, folder: str, running: Running) -> Checked:
+        tools = CommandTools.find(plan.health_command, Path(folder), plan.programs)
+        environment = dict(plan.env)
+        environment |= {"ASTRA_RELEASE": running.release, "ASTRA_STATE": plan.state_folder}
         environment |= {"ASTRA_PROBE": running.probe, "PYTHONDONTWRITEBYTECODE": "1"}
         outcome = self.sandbox.run(
             BoxRequest(
-                command=(str(program), *plan.health_command[1:]),
+                command=tools.command,
                 manifest=Manifest(
                     read_paths=(folder,),
-                    write_paths=(plan.state,),
+                    write_paths=(plan.state_folder,),
                     network_domains=() if plan.network == "host" else tuple(plan.network),
                     limits=_HEALTH,
                     environment=environment,
@@ -43,7 +69,8 @@ class AppCommand:
                 workdir=folder,
                 correlation=running.instance,
                 actor="daemon",
-                programs=(program,),
+                programs=tools.programs,
+                environment=tools.environment,
                 host_network=plan.network == "host",
                 on_low_disk=True,
             )
@@ -53,39 +80,68 @@ class AppCommand:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OperatorsRemote:
-    """The remote that the signed configuration names, and the checks that it names."""
+class BeforeStartCommand:
+    """Runs `before_start` with what the app may touch, its secrets among it."""
 
     sandbox: Sandbox
-    plan: Callable[[], Plan]
-    root: DataRoot
-    branch: str
+    data_root: Path
 
-    def check(self, folder: str, *, correlation: str) -> Checked:
-        """Run the checks on the sealed files: no network, nothing to write but scratch space."""
-        checks = self.plan().commit_checks
-        program = find_program(checks[0])
+    def run(self, plan: Plan, folder: str, release: str, *, correlation: str) -> Checked:
+        make_state_folder(Path(plan.state_folder))
+        tools = CommandTools.find(plan.before_start, Path(folder), plan.programs)
+        environment = dict(plan.env) | read_secrets(self.data_root, plan.secrets)
+        environment |= {"ASTRA_RELEASE": release, "ASTRA_STATE": plan.state_folder}
+        environment |= {"PYTHONDONTWRITEBYTECODE": "1"}
+        seconds = plan.before_start_seconds
         outcome = self.sandbox.run(
             BoxRequest(
-                command=(str(program), *checks[1:]),
-                manifest=Manifest(read_paths=(folder,), limits=_BUILD),
+                command=tools.command,
+                manifest=Manifest(
+                    read_paths=(folder,),
+                    write_paths=(plan.state_folder,),
+                    network_domains=() if plan.network == "host" else tuple(plan.network),
+                    limits=Limits(wall_seconds=seconds, cpu_seconds=2 * seconds),
+                    environment=environment,
+                ),
                 workdir=folder,
                 correlation=correlation,
                 actor="daemon",
-                programs=(program,),
+                programs=tools.programs,
+                environment=tools.environment,
+                host_network=plan.network == "host",
+            )
+        )
+        output = mask((outcome.stderr or outcome.stdout)[-500:].decode("utf-8", "replace"))
+        return Checked(
+            ok=outcome.succeeded,
+            detail=f"{outcome.reason} {ascii(output)[1:-1]}",
+            foreign=outcome.verdict is Verdict.NEVER_RAN,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommitChecks:
+    """Runs the operator's checks on sealed files: no network, nothing to write but scratch."""
+
+    sandbox: Sandbox
+    plan: Callable[[], Plan]
+
+    def run(self, folder: str, *, correlation: str) -> Checked:
+        plan = self.plan()
+        tools = CommandTools.find(plan.commit_checks, Path(folder), plan.programs)
+        outcome = self.sandbox.run(
+            BoxRequest(
+                command=tools.command,
+                manifest=Manifest(read_paths=(folder,), limits=_BUILD, environment=dict(plan.env)),
+                workdir=folder,
+                correlation=correlation,
+                actor="daemon",
+                programs=tools.programs,
+                environment=tools.environment,
             )
         )
         output = ascii((outcome.stderr or outcome.stdout)[-500:].decode("utf-8", "replace"))[1:-1]
         return Checked(ok=outcome.succeeded, detail=f"commit checks: {outcome.reason} {output}")
-
-    def push(self, commit: str) -> Checked:
-        push = Push(
-            repository=self.root.git,
-            remote=self.plan().push_remote,
-            branch=self.branch,
-            key=self.root.ledger_key_file.with_name("push.key"),
-        )
-        return push.push(commit)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,20 +152,23 @@ class BuildSteps:
     configuration: Callable[[], Configuration]
 
     def run(self, step: tuple[str, ...], folder: Path, story: str) -> Outcome:
-        network = self.configuration().app.permissions.network
-        program = find_program(step[0])
+        configuration = self.configuration()
+        network, target = configuration.app.permissions.network, configuration.target
+        tools = CommandTools.find(step, folder, target.toolchain)
         return self.sandbox.run(
             BoxRequest(
-                command=(str(program), *step[1:]),
+                command=tools.command,
                 manifest=Manifest(
                     write_paths=(str(folder),),
                     network_domains=() if network == "host" else tuple(network),
                     limits=_BUILD,
+                    environment={**dict(target.env), **dict(configuration.app.env)},
                 ),
                 workdir=str(folder),
                 correlation=story,
                 actor="daemon",
-                programs=(program,),
+                programs=tools.programs,
+                environment=tools.environment,
                 host_network=network == "host",
             )
         )

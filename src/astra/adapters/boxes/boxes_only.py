@@ -17,7 +17,7 @@ class BoxesOnly:
     sandbox: Sandbox
 
     def run(self, request: BoxRequest) -> Outcome:
-        if self.sandbox.off:
+        if self.sandbox.is_off:
             raise SandboxUnavailable(
                 "nothing of a change runs outside a box, and the sandbox is switched off",
                 next_step="unset ASTRA_SANDBOX, then look at `astra doctor`",

@@ -67,21 +67,21 @@ class BoxedImports:
             )
         branch_ref = f"refs/heads/{branch}"
         command = ("/usr/bin/git", *_SAFE, "-C", str(self.clone), *_BUNDLE, branch_ref)
-        bundle = self._run((*command, *self._known()), actor, correlation)
-        return self._quarantined(bundle, most_files)
+        bundle = self._run_in_box((*command, *self._list_known_commits()), actor, correlation)
+        return self._import_bundle(bundle, most_files)
 
     def read_edits(self, *, most_files: int, actor: str, correlation: str) -> Imported | None:
         if not (self.clone / ".git").is_dir():
             return None
-        command = ("/bin/sh", "-euc", _EDITS, "edits", str(self.clone), *self._known())
-        bundle = self._run(command, actor, correlation)
-        return self._quarantined(bundle, most_files) if bundle else None
+        command = ("/bin/sh", "-euc", _EDITS, "edits", str(self.clone), *self._list_known_commits())
+        bundle = self._run_in_box(command, actor, correlation)
+        return self._import_bundle(bundle, most_files) if bundle else None
 
-    def _known(self) -> tuple[str, ...]:
+    def _list_known_commits(self) -> tuple[str, ...]:
         """Name what need not be bundled; what the clone does not have of it is ignored there."""
         return tuple(f"^{commit}" for commit in self.repo.history(_KNOWN))
 
-    def _run(self, command: tuple[str, ...], actor: str, correlation: str) -> bytes:
+    def _run_in_box(self, command: tuple[str, ...], actor: str, correlation: str) -> bytes:
         request = BoxRequest(
             command=command,
             manifest=Manifest(
@@ -94,14 +94,14 @@ class BoxedImports:
         )
         outcome = self.boxes.run(request)
         if not outcome.succeeded:
-            words = one_line(outcome.stderr.decode(errors="replace").strip()[-300:], 300)
+            error_text = one_line(outcome.stderr.decode(errors="replace").strip()[-300:], 300)
             raise ImportRefused(
-                f"git could not bundle your clone in the box: {words or outcome.reason}",
+                f"git could not bundle your clone in the box: {error_text or outcome.reason}",
                 next_step="check that the branch is in your clone and has commits of its own",
             )
         return outcome.stdout
 
-    def _quarantined(self, bundle: bytes, most_files: int) -> Imported:
+    def _import_bundle(self, bundle: bytes, most_files: int) -> Imported:
         return Quarantine(self.repo.repository).read(
             bundle, head=self.repo.head(), most_files=most_files, most_bytes=_MOST_BYTES
         )

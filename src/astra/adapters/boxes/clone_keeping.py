@@ -56,26 +56,26 @@ class CloneKeeper:
     marker: Path
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
-    def is_cleared(self, rules: SecretRules, run: RunBox) -> bool:
+    def ensure_cleared(self, rules: SecretRules, run: RunBox) -> bool:
         """Have the clone cleared under these rules, unless it is; False when that failed."""
         with self._lock:
-            if self._known() == rules.digest or not (self.clone / ".git").is_dir():
+            if self._read_marker() == rules.digest or not (self.clone / ".git").is_dir():
                 return True
             try:
-                cleared = self._clear(find_withheld(self.repository, rules), run)
+                cleared = self._clear_clone(find_withheld(self.repository, rules), run)
             except (AstraError, OSError):
                 return False
             if cleared:
                 write_private(self.marker, rules.digest.encode())
             return cleared
 
-    def _known(self) -> str:
+    def _read_marker(self) -> str:
         try:
             return self.marker.read_text()
         except OSError:
             return ""
 
-    def _clear(self, withheld: Withheld, run: RunBox) -> bool:
+    def _clear_clone(self, withheld: Withheld, run: RunBox) -> bool:
         if not withheld.paths:
             return True
         _remove_files(self.clone, withheld.paths)
@@ -99,6 +99,6 @@ def _remove_files(clone: Path, paths: tuple[bytes, ...]) -> None:
     top = os.open(clone, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         edits = tuple(workspace.Edit(path=path) for path in paths)
-        workspace.apply(top, edits, machine.look().identity)
+        workspace.apply(top, edits, machine.inspect_machine().identity)
     finally:
         os.close(top)

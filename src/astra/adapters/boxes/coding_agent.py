@@ -50,18 +50,21 @@ class SourceForCoder:
     source: Callable[[], Source]
     contracts: Contracts
 
-    def granted(self, permissions: Permissions) -> Mapping[str, str]:
+    def read_granted(self, permissions: Permissions) -> Mapping[str, str]:
         terms = self.contracts.terms_of(permissions)
-        found: dict[str, str] = {}
+        text_by_path: dict[str, str] = {}
         for item in self.source().list(limit=1_000).items:
-            if len(found) >= _MOST_FILES or sum(map(len, found.values())) > _MOST_CHARACTERS:
+            if (
+                len(text_by_path) >= _MOST_FILES
+                or sum(map(len, text_by_path.values())) > _MOST_CHARACTERS
+            ):
                 break
             if terms.reads(absolute(item.path, self.contracts.code_repo)):
-                text = self._text(item.path)
-                found |= {item.path: text} if text is not None else {}
-        return found
+                text = self._read_text(item.path)
+                text_by_path |= {item.path: text} if text is not None else {}
+        return text_by_path
 
-    def _text(self, path: str) -> str | None:
+    def _read_text(self, path: str) -> str | None:
         try:
             return self.source().read(path).text
         except AstraError:
@@ -80,30 +83,34 @@ class BoxedCodingAgent:
 
     @property
     def name(self) -> str:
-        words = self._words()
-        return words[0] if words else ""
+        command_parts = self._split_command()
+        return command_parts[0] if command_parts else ""
 
     def diff(self, plan: AgentPlan, instructions: str) -> tuple[str, tuple[str, ...]]:
-        manifest = self.plan_boxes(plan.id).manifest(AGENT_SECONDS)
+        manifest = self.plan_boxes(plan.id).make_manifest(AGENT_SECONDS)
         script = _WORK.format(place=PLACE)
         with self.workspaces.open(self.commit()) as workspace:
             request = BoxRequest(
-                command=("sh", "-c", script, "coder", instructions, *self._words()),
+                command=("sh", "-c", script, "coder", instructions, *self._split_command()),
                 manifest=manifest,
                 workdir=PLACE,
                 correlation=plan.correlation,
                 actor=f"agent:{plan.id}",
-                programs=(*toolchain.named(self._words()), *self.plan_boxes(plan.id).tools()),
+                programs=(
+                    *toolchain.find_named_programs(self._split_command()),
+                    *self.plan_boxes(plan.id).tools(),
+                ),
                 workspace=workspace,
                 label=plan.id,
+                environment=self.plan_boxes(plan.id).environment(),
             )
             outcome = self.boxes.run(request)
         diff = _diff_of(outcome)
         parts = patches.parse(diff.encode())
-        named = (path for part in parts for path in (part.old_path, part.new_path) if path)
-        return diff, tuple(dict.fromkeys(named))
+        changed_paths = (path for part in parts for path in (part.old_path, part.new_path) if path)
+        return diff, tuple(dict.fromkeys(changed_paths))
 
-    def _words(self) -> list[str]:
+    def _split_command(self) -> list[str]:
         try:
             return shlex.split(self.command())
         except ValueError as error:
@@ -121,15 +128,17 @@ class ProposedByTool:
     counter: Counter
 
     def propose(self, proposal: Proposal) -> str:
-        wanted: dict[str, Any] = {"reason": f"{proposal.reason} (by {proposal.coder})"}
+        arguments: dict[str, Any] = {"reason": f"{proposal.reason} (by {proposal.coder})"}
         if proposal.files is None:
-            wanted["patch"] = proposal.diff
+            arguments["patch"] = proposal.diff
         else:
-            wanted["edits"] = [_edit(path, text) for path, text in proposal.files.items()]
+            arguments["edits"] = [_make_edit(path, text) for path, text in proposal.files.items()]
+        if proposal.supersedes:
+            arguments["supersedes"] = proposal.supersedes
         answer = self.counter.call(
             Request(
                 name="schedule_code_modification",
-                arguments=wanted,
+                arguments=arguments,
                 actor=Actor(role=Role.AGENT, name=proposal.agent_id, door="plan"),
                 correlation=proposal.correlation,
                 plan_id=proposal.agent_id,
@@ -138,15 +147,15 @@ class ProposedByTool:
         return str(answer["id"])
 
 
-def _edit(path: str, text: str | None) -> dict[str, Any]:
+def _make_edit(path: str, text: str | None) -> dict[str, Any]:
     return {"path": path, "delete": True} if text is None else {"path": path, "content": text}
 
 
 def _diff_of(outcome: Outcome) -> str:
     if not outcome.succeeded:
-        words = outcome.stderr.decode("utf-8", errors="replace").strip().splitlines()
+        lines = outcome.stderr.decode("utf-8", errors="replace").strip().splitlines()
         raise CoderFailed(
-            f"the coding agent did not finish: {one_line(words[-1] if words else outcome.reason)}",
+            f"the coding agent did not finish: {one_line(lines[-1] if lines else outcome.reason)}",
             next_step="look at [coder] command, and at what the plan grants",
         )
     diff = outcome.stdout.decode("utf-8", errors="replace")

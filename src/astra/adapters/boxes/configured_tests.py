@@ -6,6 +6,7 @@ from typing import Any
 
 from astra.adapters.boxes import target_tools
 from astra.adapters.boxes.boxes_only import BoxesOnly
+from astra.adapters.environments import Environments, ProvideEnvironment, provide_nothing
 from astra.adapters.mutation_runs import BoxedMutation
 from astra.adapters.test_runs import BoxedTests
 from astra.adapters.workspaces import Workspaces
@@ -23,6 +24,7 @@ class ConfiguredTests:
     target: Callable[[], Target]
     seconds: int
     """How long one run may take."""
+    environments: Environments | None = None
 
     def run(self, **what: Any) -> TestReport:
         return self._boxed_tests().run(**what)
@@ -36,9 +38,11 @@ class ConfiguredTests:
             boxes=self.boxes,
             workspaces=self.workspaces,
             test_command=target.test_command,
-            test_paths=admission.tests_of(target),
+            test_paths=admission.list_test_places(target),
             limits=Limits(wall_seconds=seconds, cpu_seconds=4 * seconds, output_bytes=64 * MIB),
-            programs=lambda: target_tools.declared(target),
+            programs=lambda: target_tools.read_toolchain(target),
+            environment=_provider(self.environments, target),
+            variables=dict(target.env),
         )
 
 
@@ -47,6 +51,7 @@ class ConfiguredMutation:
     boxes: BoxesOnly
     workspaces: Workspaces
     target: Callable[[], Target]
+    environments: Environments | None = None
 
     def measure(self, **what: Any) -> MutationEvidence:
         target = self.target()
@@ -54,8 +59,16 @@ class ConfiguredMutation:
             boxes=self.boxes,
             workspaces=self.workspaces,
             test_command=target.test_command,
-            test_paths=admission.tests_of(target),
+            test_paths=admission.list_test_places(target),
             seconds=target.mutation_seconds,
             limits=Limits(cpu_seconds=4 * max(1, target.mutation_seconds), output_bytes=64 * MIB),
-            programs=lambda: target_tools.declared(target),
+            programs=lambda: target_tools.read_toolchain(target),
+            environment=_provider(self.environments, target),
+            variables=dict(target.env),
         ).measure(**what)
+
+
+def _provider(environments: Environments | None, target: Target) -> ProvideEnvironment:
+    if environments is None:
+        return provide_nothing
+    return lambda commit, purpose: environments.provide(commit, target, purpose)

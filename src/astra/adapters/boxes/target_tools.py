@@ -12,29 +12,29 @@ from astra.trusted.sandbox import toolchain
 from astra.trusted.settings.configuration import Target
 
 
-def programs(target: Target) -> tuple[Path, ...]:
-    return tuple(dict.fromkeys((*_of_tests(target.test_command), *declared(target))))
+def find_programs(target: Target) -> tuple[Path, ...]:
+    return tuple(dict.fromkeys((*_of_tests(target.test_command), *read_toolchain(target))))
 
 
-def declared(target: Target) -> tuple[Path, ...]:
+def read_toolchain(target: Target) -> tuple[Path, ...]:
     """Give the programs of `target.toolchain`; one that is not there is the operator's to mend."""
-    found = tuple(Path(text) for text in target.toolchain)
-    for path in found:
+    program_paths = tuple(Path(text) for text in target.toolchain)
+    for path in program_paths:
         if not path.is_absolute() or not path.is_file():
             raise BadSetting(
                 f"target.toolchain names {str(path)!r}, which is no program of this machine",
                 next_step="give the whole path of an interpreter, then `astra config sign`",
                 key="target.toolchain",
             )
-    return found
+    return program_paths
 
 
-def in_words(found: tuple[Path, ...]) -> str:
+def describe_programs(found: tuple[Path, ...]) -> str:
     return f"can start: {', '.join(map(str, found))}\n" if found else ""
 
 
 def _of_tests(command: str) -> tuple[Path, ...]:
     try:
-        return toolchain.named(commands.parse(command).parts)
+        return toolchain.find_named_programs(commands.parse(command).parts)
     except BadSetting:
         return ()  # the test run says what is wrong with it

@@ -54,16 +54,16 @@ def preflight() -> Preflight:
         table = run_attacks(attempts)
     except AstraError as error:
         return Preflight(problems=(Problem(what=error.detail, fix=error.next_step),))
-    return judge(table, read_settings())
+    return judge_results(table, read_settings())
 
 
-def judge(table: list[Result], settings: Mapping[str, str]) -> Preflight:
+def judge_results(table: list[Result], settings: Mapping[str, str]) -> Preflight:
     """Turn a table into problems; a box that cannot start is one problem, not twenty."""
-    failed = [result for result in table if not result.held]
+    failed = [result for result in table if not result.is_expected]
     unstarted = [result for result in failed if result.outcome.startswith("not tried:")]
     if unstarted:
-        words = unstarted[0].outcome.removeprefix("not tried:").strip()
-        return Preflight(problems=(Problem(what=words, fix=fix_for(words, settings)),))
+        message = unstarted[0].outcome.removeprefix("not tried:").strip()
+        return Preflight(problems=(Problem(what=message, fix=suggest_fix(message, settings)),))
     return Preflight(
         problems=tuple(
             Problem(
@@ -75,10 +75,10 @@ def judge(table: list[Result], settings: Mapping[str, str]) -> Preflight:
     )
 
 
-def fix_for(words: str, settings: Mapping[str, str]) -> str:
+def suggest_fix(words: str, settings: Mapping[str, str]) -> str:
     """Say what to set, from what bwrap said and how the kernel is set.
 
-    >>> fix_for("No permissions to create new namespace", {"kernel/unprivileged_userns_clone": "0"})
+    >>> suggest_fix("No permissions …", {"kernel/unprivileged_userns_clone": "0"})
     'sysctl -w kernel.unprivileged_userns_clone=1'
     """
     if settings.get("kernel/unprivileged_userns_clone") == "0":
@@ -101,10 +101,10 @@ def fix_for(words: str, settings: Mapping[str, str]) -> str:
 
 
 def read_settings() -> dict[str, str]:
-    found: dict[str, str] = {}
+    settings: dict[str, str] = {}
     for name in _SETTINGS:
         try:
-            found[name] = Path("/proc/sys", name).read_text(encoding="ascii").strip()
+            settings[name] = Path("/proc/sys", name).read_text(encoding="ascii").strip()
         except OSError:
             continue
-    return found
+    return settings

@@ -33,9 +33,9 @@ class Coverage:
         if self._monitoring is not None:
             monitoring = self._monitoring
             monitoring.use_tool_id(_TOOL, "mutation evidence")
-            monitoring.register_callback(_TOOL, monitoring.events.LINE, self._reach)
+            monitoring.register_callback(_TOOL, monitoring.events.LINE, self._record_line)
         else:
-            sys.settrace(self._trace)
+            sys.settrace(self._trace_lines)
 
     def watch(self, code: types.CodeType) -> None:
         """Have the lines of a code object, and of those inside it, reported."""
@@ -48,7 +48,7 @@ class Coverage:
         if self._monitoring is not None:
             self._monitoring.restart_events()
         else:
-            sys.settrace(self._trace)
+            sys.settrace(self._trace_lines)
 
     def end(self) -> None:
         if self._monitoring is not None:
@@ -56,16 +56,16 @@ class Coverage:
         else:
             sys.settrace(None)
 
-    def _reach(self, code: types.CodeType, line: int) -> Any:
+    def _record_line(self, code: types.CodeType, line: int) -> Any:
         self.lines.add((code.co_filename, line))
         return self._monitoring.DISABLE
 
-    def _trace(self, frame: types.FrameType, event: str, _argument: Any) -> Any:
+    def _trace_lines(self, frame: types.FrameType, event: str, _argument: Any) -> Any:
         if frame.f_code.co_filename not in self.files:
             return None
         if event == "line":
             self.lines.add((frame.f_code.co_filename, frame.f_lineno))
-        return self._trace
+        return self._trace_lines
 
 
 def compile_on_import(
@@ -110,9 +110,9 @@ def exchange_code(functions: list[types.FunctionType], code: types.CodeType) -> 
     """
     versions: dict[tuple[str, int], list[types.CodeType]] = {}
     for part in walk_code(code):
-        versions.setdefault(_name(part), []).append(part)
+        versions.setdefault(_identify_code(part), []).append(part)
     for function in functions:
-        candidates = versions.get(_name(function.__code__), [])
+        candidates = versions.get(_identify_code(function.__code__), [])
         if len(candidates) != 1:
             if function.__code__.co_name != "<lambda>" or not candidates:
                 return False
@@ -124,5 +124,5 @@ def exchange_code(functions: list[types.FunctionType], code: types.CodeType) -> 
     return True
 
 
-def _name(code: types.CodeType) -> tuple[str, int]:
+def _identify_code(code: types.CodeType) -> tuple[str, int]:
     return getattr(code, "co_qualname", code.co_name), code.co_firstlineno

@@ -95,20 +95,21 @@ def stratify(mutants: dict[str, list[Mutant]]) -> list[tuple[str, Mutant]]:
     from a digest of the place, which is the same on every machine and favours no part of a file.
     """
     turns: list[tuple[int, bytes, str, Mutant]] = []
-    for path, listed in sorted(mutants.items()):
+    for path, file_mutants in sorted(mutants.items()):
         by_line: dict[int, list[Mutant]] = {}
-        for mutant in listed:
+        for mutant in file_mutants:
             by_line.setdefault(mutant.line, []).append(mutant)
         for line, on_line in by_line.items():
-            spread = sorted(on_line, key=lambda m, p=path: _digest(p, line, m.kind, m.start))
+            spread = sorted(on_line, key=lambda m, p=path: _digest_place(p, line, m.kind, m.start))
             turns += [
-                (turn, _digest(path, line), path, mutant) for turn, mutant in enumerate(spread)
+                (turn, _digest_place(path, line), path, mutant)
+                for turn, mutant in enumerate(spread)
             ]
     turns.sort(key=lambda entry: entry[:3])
     return [(path, mutant) for _turn, _order, path, mutant in turns]
 
 
-def _digest(*parts: object) -> bytes:
+def _digest_place(*parts: object) -> bytes:
     return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).digest()
 
 
@@ -149,21 +150,23 @@ class _Finder:
 
     def _mutate_statement(self, node: ast.stmt) -> None:
         if isinstance(node, ast.Return) and node.value is not None and not _is_none(node.value):
-            start, end = self._span(node.value)
+            start, end = self._find_span(node.value)
             source = self.data[start:end].decode("utf-8", "surrogatepass")
-            self._replace(node.value, "return_none", "None")
-            self._replace(node.value, "return_empty", f"(lambda value: type(value)())({source})")
+            self._replace_node(node.value, "return_none", "None")
+            self._replace_node(
+                node.value, "return_empty", f"(lambda value: type(value)())({source})"
+            )
         if isinstance(node, ast.If) and not _is_guard(node.test):
-            self._replace(node.test, "condition_true", "True")
-            self._replace(node.test, "condition_false", "False")
+            self._replace_node(node.test, "condition_true", "True")
+            self._replace_node(node.test, "condition_false", "False")
         if isinstance(node, ast.While):
-            self._replace(node.test, "condition_false", "False")
+            self._replace_node(node.test, "condition_false", "False")
         if isinstance(node, _REMOVABLE) or _is_effect(node):
-            start, end = self._span(node)
+            start, end = self._find_span(node)
             text = "pass" + "\n" * self.data[start:end].count(b"\n")
-            self._add(node.lineno, "statement_removed", start, end, text)
+            self._add_mutant(node.lineno, "statement_removed", start, end, text)
         if isinstance(node, ast.AugAssign):
-            self._swap(node.target, node.value, "arithmetic")
+            self._swap_operator(node.target, node.value, "arithmetic")
 
     def _visit_expression(self, node: ast.AST) -> None:
         if isinstance(node, ast.JoinedStr | _TEMPLATE):
@@ -182,40 +185,40 @@ class _Finder:
 
     def compare(self, node: ast.Compare) -> None:
         sides = [node.left, *node.comparators]
-        for left, right in pairwise(sides):
-            self._swap(left, right, "comparison")
+        for left_operand, right_operand in pairwise(sides):
+            self._swap_operator(left_operand, right_operand, "comparison")
 
     def boolean(self, node: ast.BoolOp) -> None:
-        for left, right in pairwise(node.values):
-            self._swap(left, right, "boolean")
+        for left_operand, right_operand in pairwise(node.values):
+            self._swap_operator(left_operand, right_operand, "boolean")
 
     def arithmetic(self, node: ast.BinOp) -> None:
-        self._swap(node.left, node.right, "arithmetic")
+        self._swap_operator(node.left, node.right, "arithmetic")
 
     def negation(self, node: ast.UnaryOp) -> None:
         if isinstance(node.op, ast.Not):
-            start, end = self._span(node.operand)
+            start, end = self._find_span(node.operand)
             source = self.data[start:end].decode("utf-8", "surrogatepass")
-            self._replace(node, "negation_removed", f"bool({source})")
+            self._replace_node(node, "negation_removed", f"bool({source})")
 
     def choice(self, node: ast.IfExp) -> None:
-        self._replace(node.test, "condition_true", "True")
-        self._replace(node.test, "condition_false", "False")
+        self._replace_node(node.test, "condition_true", "True")
+        self._replace_node(node.test, "condition_false", "False")
 
     def constant(self, node: ast.Constant) -> None:
         value = node.value
         if isinstance(value, bool):
-            self._replace(node, "constant", str(not value))
+            self._replace_node(node, "constant", str(not value))
         elif isinstance(value, int | float):
             text = repr(value + 1)
             if text not in {"inf", "nan"} and value + 1 != value:
-                self._replace(node, "constant", text)
+                self._replace_node(node, "constant", text)
         elif isinstance(value, str):
-            self._replace(node, "constant", repr("mutant" if not value else ""))
+            self._replace_node(node, "constant", repr("mutant" if not value else ""))
 
-    def _swap(self, left: ast.AST, right: ast.AST, kind: str) -> None:
+    def _swap_operator(self, left: ast.AST, right: ast.AST, kind: str) -> None:
         """Change the operator between two operands, wherever brackets or lines stand around it."""
-        start, end = self._span(left)[1], self._span(right)[0]
+        start, end = self._find_span(left)[1], self._find_span(right)[0]
         between = self.data[start:end]
         match = None if b"#" in between else _OPERATOR.search(between)
         if match is None:
@@ -225,27 +228,31 @@ class _Finder:
         if swapped is not None:
             text = swapped + "\n" * match[0].count(b"\n")
             first, last = start + match.start(), start + match.end()
-            self._add(_line(left, right, self), kind, first, last, text)
+            self._add_mutant(_find_operator_line(left, right, self), kind, first, last, text)
 
-    def _replace(self, node: ast.AST, kind: str, text: str) -> None:
-        start, end = self._span(node)
-        missing = self.data[start:end].count(b"\n") - text.count("\n")
-        whole = f"({text}{chr(10) * missing})" if missing > 0 or text.startswith("-") else text
-        self._add(getattr(node, "lineno", 0), kind, start, end, whole)
+    def _replace_node(self, node: ast.AST, kind: str, text: str) -> None:
+        start, end = self._find_span(node)
+        missing_lines = self.data[start:end].count(b"\n") - text.count("\n")
+        padded_text = (
+            f"({text}{chr(10) * missing_lines})"
+            if missing_lines > 0 or text.startswith("-")
+            else text
+        )
+        self._add_mutant(getattr(node, "lineno", 0), kind, start, end, padded_text)
 
-    def _add(self, line: int, kind: str, start: int, end: int, text: str) -> None:
+    def _add_mutant(self, line: int, kind: str, start: int, end: int, text: str) -> None:
         if line in self.lines and self.data[start:end].decode("utf-8", "replace") != text:
             place = (self._first, self._last, self._in_function)
             self.mutants.append(Mutant(kind, line, start, end, text, *place))
 
-    def _span(self, node: Any) -> tuple[int, int]:
+    def _find_span(self, node: Any) -> tuple[int, int]:
         return (
             self._starts[int(node.lineno) - 1] + int(node.col_offset),
             self._starts[int(node.end_lineno) - 1] + int(node.end_col_offset),
         )
 
 
-def _line(left: Any, right: Any, finder: _Finder) -> int:
+def _find_operator_line(left: Any, right: Any, finder: _Finder) -> int:
     """Name the line of an operator: one of its operands', whichever was asked for."""
     return left.end_lineno if left.end_lineno in finder.lines else right.lineno
 

@@ -82,7 +82,7 @@ class _Cold:
             self._stream = ours.makefile("rw", encoding="utf-8")
         else:
             ours.close()
-            self.task = _serve(theirs.makefile("rw", encoding="utf-8"))
+            self.task = _serve_tasks(theirs.makefile("rw", encoding="utf-8"))
 
     def try_out(self, trial: Trial, names: list[str], seconds: float) -> str:
         task = {"path": trial.path, "text": trial.text, "names": names, "seconds": seconds}
@@ -94,13 +94,13 @@ class _Cold:
             return "unknown"
 
 
-def _serve(stream: Any) -> dict[str, Any]:
+def _serve_tasks(stream: Any) -> dict[str, Any]:
     """Answer one task after another; only a child returns, with the task that it is for."""
     for line in stream:
         task = json.loads(line)
         child = _fork()
         if not child:
-            _silence()
+            _detach_child()
             return task
         stream.write(_name_verdict(_await_child(child, task["seconds"])) + "\n")
         stream.flush()
@@ -108,7 +108,7 @@ def _serve(stream: Any) -> dict[str, Any]:
     return {}
 
 
-def _silence() -> None:
+def _detach_child() -> None:
     """Stand in a group of one's own, and say nothing: nobody reads what a child prints."""
     os.setpgid(0, 0)
     nowhere = os.open(os.devnull, os.O_RDWR)
@@ -165,7 +165,7 @@ class _InThisProcess:
         self.functions = loaded_functions(self.job.files)
         gc.freeze()  # children then share what is loaded instead of copying it when they collect
         finished = self._run_unchanged()
-        trials = self._choose()
+        trials = self._choose_trials()
         outcomes = [outcome for trial in trials if (outcome := self._try_out(trial))]
         return {
             "tests": len(self.items),
@@ -178,33 +178,33 @@ class _InThisProcess:
 
     def _run_unchanged(self) -> bool:
         """Run every test on the code as it is, in a child; tell whether there was time for all."""
-        read, write = os.pipe()
+        read_end, write_end = os.pipe()
         child = _fork()
         if not child:
-            os.close(read)
-            _silence()
-            self._report_unchanged(write)
-        os.close(write)
+            os.close(read_end)
+            _detach_child()
+            self._report_unchanged(write_end)
+        os.close(write_end)
         end = _STARTED + self.job.seconds * _SHARE_OF_FIRST_RUN
-        lines = _read_lines(read, end)
+        lines = _read_lines(read_end, end)
         _end_group(child)
         _waitpid(child, 0)
         for entry in lines:
-            self._take(entry)
+            self._record_test(entry)
         return len(self.usable) == len(self.items)
 
     def _report_unchanged(self, write: int) -> None:
-        for path, listed in self.functions.items():
+        for path, functions in self.functions.items():
             code = compile(Path(path).read_bytes(), path, "exec", dont_inherit=True)
             self.coverage.watch(code)
-            exchange_code(listed, code)
+            exchange_code(functions, code)
         with os.fdopen(write, "w", encoding="utf-8") as stream:
             for number, item in enumerate(self.items):
                 self.coverage.begin()
-                begun, self.failed_reports = monotonic(), 0
+                started_at, self.failed_reports = monotonic(), 0
                 _run_test(item, self.items[number + 1 : number + 2])
                 entry = {
-                    "seconds": monotonic() - begun,
+                    "seconds": monotonic() - started_at,
                     "passed": not self.failed_reports,
                     "lines": sorted(self.coverage.lines),
                 }
@@ -212,7 +212,7 @@ class _InThisProcess:
                 stream.flush()
         _exit(0)
 
-    def _take(self, entry: dict[str, Any]) -> None:
+    def _record_test(self, entry: dict[str, Any]) -> None:
         number = len(self.seconds)
         self.seconds.append(entry["seconds"])
         self.usable.append(entry["passed"])
@@ -220,17 +220,19 @@ class _InThisProcess:
             for path, line in entry["lines"]:
                 self.reached.setdefault((path, line), []).append(number)
 
-    def _choose(self) -> list[Trial]:
+    def _choose_trials(self) -> list[Trial]:
         if self.job.mutants is not None:
-            listed = [(entry.pop("path"), entry) for entry in self.job.mutants]
-            chosen = [(f"{self.job.root}/{path}", Mutant(**entry)) for path, entry in listed]
+            entries = [(entry.pop("path"), entry) for entry in self.job.mutants]
+            placed_mutants = [
+                (f"{self.job.root}/{path}", Mutant(**entry)) for path, entry in entries
+            ]
         else:
             lines = {path: set(numbers) for path, numbers in self.job.touched.items()}
             first = _mutants_on(lines)
-            others = _mutants_on(self._lines_of_changed_tests(lines))
-            chosen = [*stratify(first), *stratify(others)][: self.job.most]
-        sources = {path: _read_source(path) for path in {path for path, _mutant in chosen}}
-        return [Trial(path, mutant, sources[path]) for path, mutant in chosen]
+            other_mutants = _mutants_on(self._lines_of_changed_tests(lines))
+            placed_mutants = [*stratify(first), *stratify(other_mutants)][: self.job.most]
+        sources = {path: _read_source(path) for path in {path for path, _mutant in placed_mutants}}
+        return [Trial(path, mutant, sources[path]) for path, mutant in placed_mutants]
 
     def _lines_of_changed_tests(self, known: dict[str, set[int]]) -> dict[str, set[int]]:
         """Give the lines that changed tests reach, and those that load the files they are in."""
@@ -262,21 +264,21 @@ class _InThisProcess:
 
     def _try_out(self, trial: Trial) -> dict[str, Any] | None:
         """Give the verdict on one fault; nothing where it cannot be had."""
-        left = self.job.deadline - monotonic()
-        if left < _LEAST_SECONDS:
+        seconds_left = self.job.deadline - monotonic()
+        if seconds_left < _LEAST_SECONDS:
             return None
         tests, is_cold = self._tests_for(trial)
         verdict = "not_reached"
         if tests:
             took = sum(self.seconds[number] for number in tests)
-            limit = min(left, 5 * took + _PATIENCE)
-            verdict = self._verdict(trial, tests, limit, is_cold=is_cold)
+            limit = min(seconds_left, 5 * took + _PATIENCE)
+            verdict = self._judge_trial(trial, tests, limit, is_cold=is_cold)
         if verdict in {"unknown", "not_applied"}:
             return None
         relative = trial.path.removeprefix(self.job.root + "/")
         return {"path": relative, **asdict(trial.mutant), "verdict": verdict}
 
-    def _verdict(self, trial: Trial, tests: list[int], limit: float, *, is_cold: bool) -> str:
+    def _judge_trial(self, trial: Trial, tests: list[int], limit: float, *, is_cold: bool) -> str:
         verdict = "not_applied" if is_cold else self._exchange_and_run(trial, tests, limit)
         if verdict == "not_applied":
             names = [self.items[number].nodeid for number in tests]
@@ -290,7 +292,7 @@ class _InThisProcess:
         is_cold = not mutant.in_function or not self.at_import.isdisjoint(spots)
         if is_cold:
             in_file = {n for spot, tests in self.reached.items() if spot[0] == path for n in tests}
-            tests = in_file or {n for n, passed in enumerate(self.usable) if passed}
+            tests = in_file or {n for n, has_passed in enumerate(self.usable) if has_passed}
         else:
             tests = {number for spot in spots for number in self.reached.get(spot, ())}
         return sorted(tests, key=lambda number: (self.seconds[number], number)), is_cold
@@ -298,7 +300,7 @@ class _InThisProcess:
     def _exchange_and_run(self, trial: Trial, tests: list[int], limit: float) -> str:
         child = _fork()
         if not child:
-            _silence()
+            _detach_child()
             self._run_faulty(trial, tests)
         return _name_verdict(_await_child(child, limit))
 
@@ -327,13 +329,13 @@ def _run_test(item: pytest.Item, following: list[pytest.Item]) -> None:
 def _read_lines(read: int, end: float) -> list[dict[str, Any]]:
     """Read whole lines until the child ends or the time is up."""
     data = bytearray()
-    while (left := end - monotonic()) > 0 and select.select([read], [], [], left)[0]:
+    while (seconds := end - monotonic()) > 0 and select.select([read], [], [], seconds)[0]:
         if not (chunk := os.read(read, 1 << 20)):
             break
         data += chunk
     os.close(read)
-    whole, _newline, _rest = bytes(data).rpartition(b"\n")
-    return [json.loads(line) for line in whole.splitlines()]
+    complete_lines, _newline, _rest = bytes(data).rpartition(b"\n")
+    return [json.loads(line) for line in complete_lines.splitlines()]
 
 
 def _mutants_on(lines: dict[str, set[int]]) -> dict[str, list[Mutant]]:
@@ -429,7 +431,7 @@ def _run_alone(config: pytest.Config) -> None:
             setattr(config.option, name, value)
 
 
-def _begin(register: Callable[[object], object]) -> None:
+def _register_plugin(register: Callable[[object], object]) -> None:
     job = Job(json.loads((_HERE / "job.json").read_text(encoding="utf-8")))
     cold = _Cold()
     register(_Faulty(cold.task, job) if cold.task is not None else _Whole(job, cold))
@@ -437,4 +439,4 @@ def _begin(register: Callable[[object], object]) -> None:
 
 def pytest_addoption(pluginmanager: pytest.PytestPluginManager) -> None:
     """Begin as early as pytest lets a plugin: nothing of the target is loaded yet."""
-    _begin(lambda plugin: pluginmanager.register(plugin, "astra-mutation"))
+    _register_plugin(lambda plugin: pluginmanager.register(plugin, "astra-mutation"))

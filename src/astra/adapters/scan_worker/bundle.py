@@ -45,26 +45,26 @@ def bundle() -> bytes:
     main = "from astra.adapters.scan_worker.program import main\nmain()\n"
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("__main__.pyc", _compiled(main, "__main__"))
+        archive.writestr("__main__.pyc", _compile_module(main, "__main__"))
         for name in names:
-            path = Path(_origin(name))
+            path = Path(_find_origin(name))
             is_package = path.name == "__init__.py"
             place = name.replace(".", "/") + ("/__init__.pyc" if is_package else ".pyc")
-            archive.writestr(place, _compiled(path.read_text(encoding="utf-8"), name))
+            archive.writestr(place, _compile_module(path.read_text(encoding="utf-8"), name))
     return packed.getvalue()
 
 
-def _compiled(text: str, name: str) -> bytes:
+def _compile_module(text: str, name: str) -> bytes:
     code = compile(text, f"<{name}>", "exec", dont_inherit=True)
     return MAGIC_NUMBER + _NO_CODE + marshal.dumps(code)
 
 
 def _modules_of(package: str) -> tuple[str, ...]:
-    folder = Path(_origin(package)).parent
+    folder = Path(_find_origin(package)).parent
     return tuple(f"{package}.{path.stem}" for path in sorted(folder.glob("[a-z]*.py")))
 
 
-def _origin(name: str) -> str:
+def _find_origin(name: str) -> str:
     spec = importlib.util.find_spec(name)
     if spec is None or spec.origin is None:
         raise RuntimeError(f"{name} is part of Astra and is not installed")

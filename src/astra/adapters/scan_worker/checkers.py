@@ -52,7 +52,9 @@ class Ruff:
         answer = os.pread(self._output, _LONGEST_ANSWER, 0)
         if status:
             return [
-                _silent("ruff failed on this change, so its rules and Python's syntax are open")
+                _make_unscanned_finding(
+                    "ruff failed on this change, so its rules and Python's syntax are open"
+                )
             ]
         return list(ruff_findings(answer, sources))
 
@@ -60,27 +62,27 @@ class Ruff:
 def ruff_findings(answer: bytes, sources: Mapping[int, Source]) -> Iterator[Finding]:
     broken: dict[int, int] = {}
     for line in answer.splitlines():
-        said: dict[str, Any] = json.loads(line)
-        place = _PLACES.fullmatch(said["filename"])
+        diagnostic: dict[str, Any] = json.loads(line)
+        place = _PLACES.fullmatch(diagnostic["filename"])
         if place is None:
             continue
-        number, row = int(place[1]), int(said["location"]["row"])
+        number, row = int(place[1]), int(diagnostic["location"]["row"])
         source = sources[number]
-        if said["code"] in _SYNTAX:
+        if diagnostic["code"] in _SYNTAX:
             broken[number] = broken.get(number, 0) + 1
             if broken[number] <= _NO_PROBLEMS:
-                problem = Problem(line=row, message=str(said["message"]))
-                known = source.old is not None and source.old_tree is None
-                yield syntax_finding(source, problem, known=known)
-        elif row in source.added and said["code"] not in _UNSAID:
-            yield _safety(source, said, row)
+                problem = Problem(line=row, message=str(diagnostic["message"]))
+                was_broken = source.old is not None and source.old_tree is None
+                yield syntax_finding(source, problem, known=was_broken)
+        elif row in source.added_numbers and diagnostic["code"] not in _UNSAID:
+            yield _make_safety_finding(source, diagnostic, row)
 
 
-def script(language: str, text: str) -> Problem | None:
+def check_script(language: str, text: str) -> Problem | None:
     """Find the first place that the grammar cannot read."""
     from tree_sitter import Language, Parser
 
-    grammar = Language(_grammar(language)())  # pyright: ignore[reportDeprecated]
+    grammar = Language(_load_grammar(language)())  # pyright: ignore[reportDeprecated]
     tree = Parser(grammar).parse(text.encode())
     node = tree.root_node
     while node.has_error and not (node.is_error or node.is_missing):
@@ -89,11 +91,11 @@ def script(language: str, text: str) -> Problem | None:
             return Problem(line=0, message="something is missing")
     if not (node.is_error or node.is_missing):
         return None
-    what = f"{node.type} is missing" if node.is_missing else "unexpected text"
-    return Problem(line=node.start_point[0] + 1, message=what)
+    message = f"{node.type} is missing" if node.is_missing else "unexpected text"
+    return Problem(line=node.start_point[0] + 1, message=message)
 
 
-def shell(path: Path) -> Problem | None:
+def check_shell(path: Path) -> Problem | None:
     """Have bash read the script without running any of it."""
     program = next((p for p in ("/bin/bash", "/usr/bin/bash", "/bin/sh") if Path(p).exists()), None)
     if program is None:
@@ -101,14 +103,16 @@ def shell(path: Path) -> Problem | None:
     output = _open_scratch_file()
     options = ["-O", "extglob"] if program.endswith("bash") else []
     actions = [(os.POSIX_SPAWN_DUP2, output, 1), (os.POSIX_SPAWN_DUP2, output, 2)]
-    words = [program, *options, "-n", "--", str(path)]
-    _pid, status = os.waitpid(os.posix_spawn(program, words, {}, file_actions=actions), 0)
-    said = os.pread(output, 4096, 0).decode("utf-8", "replace")
+    command = [program, *options, "-n", "--", str(path)]
+    _pid, status = os.waitpid(os.posix_spawn(program, command, {}, file_actions=actions), 0)
+    printed_text = os.pread(output, 4096, 0).decode("utf-8", "replace")
     os.close(output)
-    found = _SHELL_LINE.search(said)
+    match = _SHELL_LINE.search(printed_text)
     if not status:
         return None
-    return Problem(line=int(found[1]) if found else 0, message=found[2] if found else said[:200])
+    return Problem(
+        line=int(match[1]) if match else 0, message=match[2] if match else printed_text[:200]
+    )
 
 
 def _open_scratch_file() -> int:
@@ -116,17 +120,17 @@ def _open_scratch_file() -> int:
     return os.open("/tmp", os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)  # noqa: S108 - the box's own
 
 
-def _silent(why: str) -> Finding:
+def _make_unscanned_finding(why: str) -> Finding:
     return Finding(rule="not-scanned", severity=Severity.DANGER, path="", message=why)
 
 
-def _safety(source: Source, said: dict[str, Any], row: int) -> Finding:
+def _make_safety_finding(source: Source, said: dict[str, Any], row: int) -> Finding:
     severity = Severity.DANGER if _GRAVE.fullmatch(said["code"]) else Severity.WARNING
     severity = Severity.INFO if source.is_test else severity
-    return source.finding(f"ruff-{said['code']}", severity, row, str(said["message"]))
+    return source.make_finding(f"ruff-{said['code']}", severity, row, str(said["message"]))
 
 
-def _grammar(language: str) -> Callable[[], Any]:
+def _load_grammar(language: str) -> Callable[[], Any]:
     if language == "javascript":
         from tree_sitter_javascript import language as javascript
 

@@ -27,23 +27,23 @@ def main() -> None:
     index: dict[str, Any] = json.loads((folder / "index.json").read_bytes())
     sys.path += index["libraries"]
     python = checkers.Ruff(index["ruff"], folder / "new", index["python"])
-    sources = {entry["number"]: _source(folder, entry, index) for entry in index["files"]}
-    found = [] if index["syntax_only"] else examination.examine(list(sources.values()))
+    sources = {entry["number"]: _read_source(folder, entry, index) for entry in index["files"]}
+    findings = [] if index["syntax_only"] else examination.examine(list(sources.values()))
     for number, source in sources.items():
-        found += _syntax(source, folder / "new" / _name(index, number))
-    found += python.findings(sources)
-    json.dump([finding.as_dict() for finding in examination.capped(found)], sys.stdout)
+        findings += _check_syntax(source, folder / "new" / _find_name(index, number))
+    findings += python.findings(sources)
+    json.dump([finding.as_dict() for finding in examination.cap_findings(findings)], sys.stdout)
 
 
-def _name(index: dict[str, Any], number: int) -> str:
+def _find_name(index: dict[str, Any], number: int) -> str:
     return str(index["files"][number]["name"])
 
 
-def _source(folder: Path, entry: dict[str, Any], index: dict[str, Any]) -> Source:
+def _read_source(folder: Path, entry: dict[str, Any], index: dict[str, Any]) -> Source:
     sides: dict[str, str | None] = {}
     problem = ""
     for side in ("old", "new"):
-        sides[side], why = _text(folder / side / entry["name"]) if entry[side] else (None, "")
+        sides[side], why = _read_text(folder / side / entry["name"]) if entry[side] else (None, "")
         problem = why or problem
     return Source(
         path=entry["path"],
@@ -56,7 +56,7 @@ def _source(folder: Path, entry: dict[str, Any], index: dict[str, Any]) -> Sourc
     )
 
 
-def _text(path: Path) -> tuple[str | None, str]:
+def _read_text(path: Path) -> tuple[str | None, str]:
     data = path.read_bytes()
     if len(data) > LARGEST_FILE:
         return None, f"larger than {LARGEST_FILE:,} bytes; not looked at"
@@ -66,22 +66,24 @@ def _text(path: Path) -> tuple[str | None, str]:
         return None, "is not UTF-8 text; not looked at"
 
 
-def _syntax(source: Source, path: Path) -> list[Finding]:
+def _check_syntax(source: Source, path: Path) -> list[Finding]:
     if source.new is None or source.language in {"", "python"}:
         return []
-    before = _problem(source.language, source.old, None, source.path) if source.old else None
-    problem = _problem(source.language, source.new, path, source.path)
+    before = _find_problem(source.language, source.old, None, source.path) if source.old else None
+    problem = _find_problem(source.language, source.new, path, source.path)
     return [syntax_finding(source, problem, known=before is not None)] if problem else []
 
 
-def _problem(language: str, text: str, path: Path | None, called: str) -> documents.Problem | None:
+def _find_problem(
+    language: str, text: str, path: Path | None, called: str
+) -> documents.Problem | None:
     if language in _DOCUMENTS:
         name = called.rpartition("/")[2].lower()
         commented = language == "json" and places.COMMENTED_JSON.fullmatch(name)
-        return None if commented else documents.problem(language, text)
+        return None if commented else documents.find_problem(language, text)
     if language == "shell":
-        return checkers.shell(path) if path else None
-    return checkers.script(language, text)
+        return checkers.check_shell(path) if path else None
+    return checkers.check_script(language, text)
 
 
 if __name__ == "__main__":

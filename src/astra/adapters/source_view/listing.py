@@ -88,16 +88,16 @@ def list_page(
     snapshot: Snapshot, *, folder: RelativePath, glob: str | None, after: str, count: int
 ) -> SourceListing:
     place = find_folder(snapshot, folder)
-    found = select(snapshot, place, glob)
-    first = bisect.bisect_right(found, after, key=lambda entry: entry.path) if after else 0
-    page = found[first : first + count]
-    more = first + count < len(found)
+    entries = select_entries(snapshot, place, glob)
+    first = bisect.bisect_right(entries, after, key=lambda entry: entry.path) if after else 0
+    page = entries[first : first + count]
+    more = first + count < len(entries)
     return SourceListing(
         commit=snapshot.commit,
         folder=place,
-        items=tuple(map(_item, page)),
+        items=tuple(map(_item_from_entry, page)),
         next=make_cursor(snapshot.commit, page[-1].path) if more else None,
-        total=len(found),
+        total=len(entries),
         unaddressable=snapshot.unaddressable,
     )
 
@@ -106,7 +106,7 @@ def find_folder(snapshot: Snapshot, asked: RelativePath) -> str:
     """Find a folder, with or without a leading `src/`; the empty path is the whole tree."""
     if not asked.text:
         return ""
-    for candidate in with_and_without_src(asked.text):
+    for candidate in path_candidates(asked.text):
         if candidate in snapshot.folders or not candidate:
             return candidate
     raise NotFound(
@@ -115,13 +115,13 @@ def find_folder(snapshot: Snapshot, asked: RelativePath) -> str:
     )
 
 
-def with_and_without_src(text: str) -> tuple[str, ...]:
+def path_candidates(text: str) -> tuple[str, ...]:
     if text == "src":
         return (text, "")
     return (text, text[4:] if text.startswith("src/") else f"src/{text}")
 
 
-def select(snapshot: Snapshot, folder: str, glob: str | None) -> list[Entry]:
+def select_entries(snapshot: Snapshot, folder: str, glob: str | None) -> list[Entry]:
     """Pick the entries below a folder; a glob without a slash speaks of names at any depth."""
     below = f"{folder}/" if folder else ""
     first = bisect.bisect_left(snapshot.paths, below)
@@ -152,12 +152,12 @@ def open_cursor(text: str) -> tuple[str, str]:
     return commit, path
 
 
-def language_of(path: str) -> str | None:
+def find_language(path: str) -> str | None:
     name = path.rpartition("/")[2].lower()
     return _LANGUAGE_BY_NAME.get(name) or _LANGUAGES.get(name.rpartition(".")[2])
 
 
-def _item(entry: Entry) -> SourceItem:
+def _item_from_entry(entry: Entry) -> SourceItem:
     return SourceItem(
-        path=entry.path, kind=entry.kind.value, size=entry.size, language=language_of(entry.path)
+        path=entry.path, kind=entry.kind.value, size=entry.size, language=find_language(entry.path)
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from astra.adapters.source_view import text_lines
-from astra.adapters.source_view.listing import language_of, with_and_without_src
+from astra.adapters.source_view.listing import find_language, path_candidates
 from astra.adapters.source_view.text_lines import LineRange
 from astra.trusted.git.snapshot import Entry, Snapshot
 from astra.trusted.kernel.errors import BadInput, NotFound
@@ -48,6 +48,7 @@ class SourceFile:
     more: bool
     cut: bool
     masked: bool
+    next: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +61,7 @@ class ShownText:
     masked: bool
 
 
-def show(raw: bytes) -> ShownText | None:
+def decode_and_mask(raw: bytes) -> ShownText | None:
     """Decode and mask; None for binary content."""
     decoded = text_lines.decode(raw)
     if decoded is None:
@@ -86,31 +87,34 @@ class ShownTexts:
     def get(self, oids: Sequence[str], load: Load) -> dict[str, ShownText | None]:
         """Return the text of every object, loading those that are not kept."""
         with self._lock:
-            known = {oid: self._kept[oid] for oid in oids if oid in self._kept}
-            for oid in known:
+            cached_texts = {oid: self._kept[oid] for oid in oids if oid in self._kept}
+            for oid in cached_texts:
                 self._kept.move_to_end(oid)
-        missing = [oid for oid in dict.fromkeys(oids) if oid not in known]
-        loaded = {oid: show(raw) for oid, raw in zip(missing, load(missing), strict=True)}
+        missing_oids = [oid for oid in dict.fromkeys(oids) if oid not in cached_texts]
+        loaded = {
+            oid: decode_and_mask(raw)
+            for oid, raw in zip(missing_oids, load(missing_oids), strict=True)
+        }
         with self._lock:
-            for oid, shown in loaded.items():
-                self._keep(oid, shown)
-        return {**known, **loaded}
+            for oid, shown_text in loaded.items():
+                self._cache_text(oid, shown_text)
+        return {**cached_texts, **loaded}
 
-    def _keep(self, oid: str, shown: ShownText | None) -> None:
+    def _cache_text(self, oid: str, shown: ShownText | None) -> None:
         if oid not in self._kept:
             self._kept[oid] = shown
-            self._characters += _weight(shown)
+            self._characters += _measure_weight(shown)
         while self._characters > self._most:
             _, dropped = self._kept.popitem(last=False)
-            self._characters -= _weight(dropped)
+            self._characters -= _measure_weight(dropped)
 
 
 def find_entry(snapshot: Snapshot, asked: RelativePath) -> Entry:
     """Find the entry, with or without a leading `src/`, or say which paths come closest."""
-    for candidate in with_and_without_src(asked.text):
+    for candidate in path_candidates(asked.text):
         if entry := snapshot.by_path.get(candidate):
             return entry
-    for candidate in with_and_without_src(asked.text):
+    for candidate in path_candidates(asked.text):
         if candidate in snapshot.folders:
             _refuse_folder(candidate)
     close = closest_paths(asked.text, snapshot.paths)
@@ -121,7 +125,7 @@ def find_entry(snapshot: Snapshot, asked: RelativePath) -> Entry:
     )
 
 
-def describe(
+def make_source_file(
     snapshot: Snapshot, asked: RelativePath, entry: Entry, shown: ShownText, lines: LineRange
 ) -> SourceFile:
     return SourceFile(
@@ -130,10 +134,10 @@ def describe(
         path=entry.path,
         kind=entry.kind.value,
         size=entry.size,
-        language=language_of(entry.path),
+        language=find_language(entry.path),
         encoding=shown.encoding,
         encoding_certain=shown.certain,
-        line_endings=text_lines.line_endings(shown.text),
+        line_endings=text_lines.detect_line_endings(shown.text),
         text=lines.text,
         start=lines.start,
         end=lines.end,
@@ -141,6 +145,7 @@ def describe(
         more=lines.cut or lines.end < lines.total,
         cut=lines.cut,
         masked=shown.masked,
+        next=lines.next,
     )
 
 
@@ -151,11 +156,15 @@ def closest_paths(asked: str, existing: list[str]) -> list[str]:
     for path in existing[:_MOST_COMPARED]:
         by_name.setdefault(fold(path).rpartition("/")[2], []).append(path)
     alike = [name, *difflib.get_close_matches(name, by_name, n=MOST_SUGGESTIONS, cutoff=0.6)]
-    found = [path for key in dict.fromkeys(alike) for path in _nearest(asked, by_name.get(key, []))]
-    return found[:MOST_SUGGESTIONS]
+    suggestions = [
+        path
+        for key in dict.fromkeys(alike)
+        for path in _sort_by_likeness(asked, by_name.get(key, []))
+    ]
+    return suggestions[:MOST_SUGGESTIONS]
 
 
-def _nearest(asked: str, same_name: list[str]) -> list[str]:
+def _sort_by_likeness(asked: str, same_name: list[str]) -> list[str]:
     matcher = difflib.SequenceMatcher(b=asked, autojunk=False)
 
     def likeness(path: str) -> float:
@@ -165,7 +174,7 @@ def _nearest(asked: str, same_name: list[str]) -> list[str]:
     return sorted(same_name[:100], key=likeness, reverse=True)
 
 
-def _weight(shown: ShownText | None) -> int:
+def _measure_weight(shown: ShownText | None) -> int:
     return 100 + (len(shown.text) if shown else 0)
 
 

@@ -16,30 +16,30 @@ from typing import Any
 def main() -> None:
     order = json.loads(sys.stdin.buffer.readline())
     _limit_resources(order["seconds"], order["megabytes"])
-    print(json.dumps(_answer(order)))  # noqa: T201 - standard output is the answer
+    print(json.dumps(_answer_order(order)))  # noqa: T201 - standard output is the answer
 
 
-def _answer(order: dict[str, Any]) -> dict[str, Any]:
+def _answer_order(order: dict[str, Any]) -> dict[str, Any]:
     try:
         pattern = re.compile(order["pattern"], re.IGNORECASE if order["ignore_case"] else 0)
-        return {"found": _search(pattern, order["lengths"], order["limit"])}
+        return {"found": _search_documents(pattern, order["lengths"], order["limit"])}
     except re.error as error:
         return {"error": str(error)}
     except (MemoryError, OverflowError, RecursionError) as error:
         return {"error": f"too large a pattern ({type(error).__name__})"}
 
 
-def _search(pattern: re.Pattern[str], lengths: list[int], limit: int) -> list[list[int]]:
-    found: list[list[int]] = []
+def _search_documents(pattern: re.Pattern[str], lengths: list[int], limit: int) -> list[list[int]]:
+    matches: list[list[int]] = []
     for document, length in enumerate(lengths):
         lines = sys.stdin.buffer.read(length).decode().split("\n")
         for number, line in enumerate(lines, start=1):
             match = pattern.search(line)
             if match is not None:
-                found.append([document, number, match.start()])
-                if len(found) >= limit:
-                    return found
-    return found
+                matches.append([document, number, match.start()])
+                if len(matches) >= limit:
+                    return matches
+    return matches
 
 
 def _limit_resources(seconds: int, megabytes: int) -> None:

@@ -9,7 +9,7 @@ is refused the same way whether or not it exists.
 import os
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from astra.adapters.persona_space import LARGEST_READ, MOST_ITEMS, PersonaFile, read_text
 from astra.trusted.files.guarded_files import (
@@ -29,13 +29,12 @@ class ScopedReads:
         self._boundary = boundary
         self._machine = machine or GuardedFolder(Path("/"))
 
-    def read(
-        self, path: str, *, start: int | None = None, end: int | None = None, numbered: bool = False
-    ) -> PersonaFile:
-        asked = parse_absolute(path)
-        real = self._resolve_and_check(asked)
+    def read(self, path: str, **part: Any) -> PersonaFile:
+        """Read a file, or the part of it that `read_text` takes."""
+        requested_path = parse_absolute(path)
+        real = self._resolve_and_check(requested_path)
         content = self._machine.read(real.below_root, most_bytes=LARGEST_READ)
-        return read_text(asked.text, content, start=start, end=end, numbered=numbered)
+        return read_text(requested_path.text, content, **part)
 
     def list(self, folder: str, *, cursor: str | None = None, limit: int = 200) -> FolderPage:
         """List a folder without the names that could not be read anyway."""

@@ -68,15 +68,15 @@ def search(
     pattern: Pattern, documents: Sequence[Document], *, context: int, limit: int, seconds: float
 ) -> list[Match]:
     """Return the first `limit` matching lines, in the order of the documents."""
-    _check(pattern)
+    _refuse_bad_pattern(pattern)
     if pattern.regex:
         places = _find_regex(pattern, documents, limit, seconds)
     else:
         places = _find_text(pattern, documents, limit)
-    return [_match(place, documents[place.document], context) for place in places]
+    return [_make_match(place, documents[place.document], context) for place in places]
 
 
-def _check(pattern: Pattern) -> None:
+def _refuse_bad_pattern(pattern: Pattern) -> None:
     if not pattern.text or len(pattern.text) > LONGEST_PATTERN or "\n" in pattern.text:
         raise BadPattern(
             f"the pattern {quote(pattern.text)} is empty, spans lines, "
@@ -99,11 +99,11 @@ def _find_text(pattern: Pattern, documents: Sequence[Document], limit: int) -> l
 def _places_in(text: str, needle: str, document: int, limit: int) -> list[_Place]:
     """Jump from match to match, so that a file without one costs a single scan."""
     places: list[_Place] = []
-    line, counted = 1, 0
+    line, counted_to = 1, 0
     position = text.find(needle)
     while position >= 0 and len(places) < limit:
-        line += text.count("\n", counted, position)
-        counted = position
+        line += text.count("\n", counted_to, position)
+        counted_to = position
         line_start = text.rfind("\n", 0, position) + 1
         places.append(_Place(document, line, position - line_start))
         line_end = text.find("\n", position)
@@ -119,7 +119,7 @@ def _find_regex(
         finished = run_bounded(command)
     except ProgramTimedOut:
         raise _timed_out(pattern, seconds) from None
-    return [_Place(*place) for place in _places(finished, pattern, seconds)]
+    return [_Place(*place) for place in _read_places(finished, pattern, seconds)]
 
 
 def worker_command(
@@ -143,7 +143,7 @@ def worker_command(
     )
 
 
-def _places(finished: Finished, pattern: Pattern, seconds: float) -> list[list[int]]:
+def _read_places(finished: Finished, pattern: Pattern, seconds: float) -> list[list[int]]:
     if finished.exit_code < 0:
         raise _timed_out(pattern, seconds)
     answer = json.loads(finished.output) if finished.exit_code == 0 else {"error": "no answer"}
@@ -162,20 +162,20 @@ def _timed_out(pattern: Pattern, seconds: float) -> SearchTimedOut:
     )
 
 
-def _match(place: _Place, document: Document, context: int) -> Match:
+def _make_match(place: _Place, document: Document, context: int) -> Match:
     lines = document.text.split("\n")
     index = place.line - 1
     return Match(
         path=document.path,
         line=place.line,
         column=place.column + 1,
-        text=_window(lines[index], place.column),
-        before=tuple(_window(line, 0) for line in lines[max(0, index - context) : index]),
-        after=tuple(_window(line, 0) for line in lines[index + 1 : index + 1 + context]),
+        text=_cut_line(lines[index], place.column),
+        before=tuple(_cut_line(line, 0) for line in lines[max(0, index - context) : index]),
+        after=tuple(_cut_line(line, 0) for line in lines[index + 1 : index + 1 + context]),
     )
 
 
-def _window(line: str, column: int) -> str:
+def _cut_line(line: str, column: int) -> str:
     """Show a long line around the match."""
     line = line.removesuffix("\r")
     if len(line) <= LONGEST_LINE:

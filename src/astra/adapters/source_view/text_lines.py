@@ -41,27 +41,35 @@ class Decoded:
 
 @dataclass(frozen=True, kw_only=True)
 class LineRange:
-    """Some lines of a text; `cut` says that the last one was too long to show whole."""
+    """Some lines of a text; `cut` says that the last one was too long to show whole.
+
+    `next` is where the text goes on, as `line` or `line:column`; none at its end.
+    """
 
     text: str
     start: int
     end: int
     total: int
     cut: bool
+    next: str | None = None
 
 
 def decode(raw: bytes) -> Decoded | None:
     """Return the text, or None for binary content."""
     for mark, encoding in _MARKS:
         if raw.startswith(mark):
-            return _strictly(raw, encoding) or _guess(raw)
+            return _decode_strictly(raw, encoding) or _decode_latin1(raw)
     if b"\0" in raw[:_LOOKED_AT]:
         return None
     declared = _declared_encoding(raw)
-    return _strictly(raw, "utf-8") or (declared and _strictly(raw, declared)) or _guess(raw)
+    return (
+        _decode_strictly(raw, "utf-8")
+        or (declared and _decode_strictly(raw, declared))
+        or _decode_latin1(raw)
+    )
 
 
-def line_endings(text: str) -> str:
+def detect_line_endings(text: str) -> str:
     windows = text.count("\r\n")
     plain = text.count("\n") - windows
     if windows and plain:
@@ -69,7 +77,7 @@ def line_endings(text: str) -> str:
     return "crlf" if windows else "lf"
 
 
-def lines_of(text: str) -> list[str]:
+def split_lines(text: str) -> list[str]:
     lines = text.split("\n")
     if not lines[-1]:
         lines.pop()
@@ -77,34 +85,65 @@ def lines_of(text: str) -> list[str]:
 
 
 def take_lines(
-    text: str, *, start: int, end: int | None, numbered: bool, most_characters: int
+    text: str,
+    *,
+    start: int,
+    end: int | None,
+    numbered: bool,
+    most_characters: int,
+    column: int = 0,
 ) -> LineRange:
-    """Take lines `start` to `end`, both included, as many as fit."""
-    lines = lines_of(text)
+    """Take lines `start` to `end`, both included, as many as fit; the first one from `column` on.
+
+    >>> take_lines("a long line", start=1, end=1, numbered=False, most_characters=6).next
+    '1:6'
+    """
+    lines = split_lines(text)
     _check_range(start, end, len(lines))
+    if column and lines:
+        lines[start - 1] = lines[start - 1][column:]
     last = len(lines) if end is None else min(end, len(lines))
-    shown: list[str] = []
-    left = most_characters
+    shown_lines: list[str] = []
+    remaining_characters = most_characters
     for number in range(start, last + 1):
-        line = _show(lines[number - 1], number, numbered=numbered)
-        if len(line) + 1 > left:
+        line = _format_line(lines[number - 1], number, numbered=numbered)
+        if len(line) + 1 > remaining_characters:
             break
-        shown.append(line)
-        left -= len(line) + 1
-    cut = not shown and start <= last
-    if cut:
-        shown = [_show(lines[start - 1], start, numbered=numbered)[:most_characters]]
-    ends_file = start + len(shown) > len(lines) and text.endswith("\n")
+        shown_lines.append(line)
+        remaining_characters -= len(line) + 1
+    is_cut = not shown_lines and start <= last
+    following = f"{start + len(shown_lines)}" if start + len(shown_lines) <= len(lines) else None
+    if is_cut:
+        part = lines[start - 1][:most_characters]
+        shown_lines = [_format_line(part, start, numbered=numbered)]
+        following = f"{start}:{column + len(part)}"
+    ends_file = start + len(shown_lines) > len(lines) and text.endswith("\n")
     return LineRange(
-        text="\n".join(shown) + ("\n" if shown and not cut and ends_file else ""),
+        text="\n".join(shown_lines) + ("\n" if shown_lines and not is_cut and ends_file else ""),
         start=start,
-        end=start + len(shown) - 1,
+        end=start + len(shown_lines) - 1,
         total=len(lines),
-        cut=cut,
+        cut=is_cut,
+        next=following,
     )
 
 
-def _show(line: str, number: int, *, numbered: bool) -> str:
+def parse_place(text: str) -> tuple[int, int]:
+    """Read where a text goes on.
+
+    >>> parse_place("12:400")
+    (12, 400)
+    """
+    line, _, column = text.partition(":")
+    if not (line.isascii() and line.isdigit() and (not column or column.isdigit())):
+        raise RangeOutsideFile(
+            f"{text[:40]!r} is not a place in a file",
+            next_step="give `next` of the answer before, as it is",
+        )
+    return int(line), int(column or 0)
+
+
+def _format_line(line: str, number: int, *, numbered: bool) -> str:
     return f"{number:>6}\t{line.removesuffix(chr(13))}" if numbered else line
 
 
@@ -122,21 +161,21 @@ def _check_range(start: int, end: int | None, total: int) -> None:
         )
 
 
-def _strictly(raw: bytes, encoding: str) -> Decoded | None:
+def _decode_strictly(raw: bytes, encoding: str) -> Decoded | None:
     try:
         return Decoded(raw.decode(encoding), encoding, certain=True)
     except (UnicodeDecodeError, LookupError):
         return None
 
 
-def _guess(raw: bytes) -> Decoded:
+def _decode_latin1(raw: bytes) -> Decoded:
     return Decoded(raw.decode("latin-1"), "latin-1", certain=False)
 
 
 def _declared_encoding(raw: bytes) -> str | None:
     """Find an encoding declared as PEP 263 and its cousins do, if it is a plain character set."""
     for line in raw[:_LOOKED_AT].split(b"\n")[:2]:
-        if found := _DECLARED.match(line):
-            name = found[1].decode("ascii", errors="ignore").lower().replace("_", "-")
+        if declaration := _DECLARED.match(line):
+            name = declaration[1].decode("ascii", errors="ignore").lower().replace("_", "-")
             return name if _PLAIN_ENCODINGS.fullmatch(name) else None
     return None

@@ -6,6 +6,7 @@ view, and secret values inside other files are masked before anything is cut out
 Everything answers with the commit it speaks of, and a page continues at the commit it began with.
 """
 
+import mimetypes
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
@@ -54,6 +55,7 @@ class SourceLimits:
     searched_file_bytes: int = 2 * 1024 * 1024
     searched_bytes: int = 64 * 1024 * 1024
     matches: int = 500
+    skipped_matches: int = 20_000
     context: int = 10
     regex_seconds: float = 5.0
     kept_snapshots: int = 8
@@ -62,7 +64,11 @@ class SourceLimits:
 
 @dataclass(frozen=True, kw_only=True)
 class SourceMatches:
-    """Matching lines; `complete` says that every file was searched and every match is here."""
+    """Matching lines; `complete` says that every match is here.
+
+    Text files too large to be searched are skipped and counted; what is no text (links, images,
+    archives) has nothing to find.
+    """
 
     commit: str
     items: tuple[Match, ...]
@@ -105,11 +111,11 @@ class SourceView:
         if cursor is not None:
             at, after = listing.open_cursor(cursor)
         return listing.list_page(
-            self._snapshot(at),
+            self._find_snapshot(at),
             folder=parse_folder(folder),
             glob=glob,
             after=after,
-            count=_within(limit, self._limits.page),
+            count=_cap_limit(limit, self._limits.page),
         )
 
     def read(
@@ -120,30 +126,41 @@ class SourceView:
         start: int | None = None,
         end: int | None = None,
         numbered: bool = False,
+        cursor: str | None = None,
+        characters: int | None = None,
     ) -> SourceFile:
-        """Read a file whole, or from line `start` to line `end`."""
-        asked = parse_relative(path)
-        if rule := self._secrets.rule_for(asked.text):
-            refuse_secret(asked.text, rule)
-        snapshot = self._snapshot(at)
-        entry = reading.find_entry(snapshot, asked)
-        shown = self._shown(entry)
-        if shown is None:
+        """Read a file whole, or from line `start` to line `end`.
+
+        With `characters`, or a `cursor` where the answer before ended, as much as fits.
+        """
+        requested_path = parse_relative(path)
+        if rule := self._secrets.rule_for(requested_path.text):
+            refuse_secret(requested_path.text, rule)
+        snapshot = self._find_snapshot(at)
+        entry = reading.find_entry(snapshot, requested_path)
+        shown_text = self._show_entry(entry)
+        if shown_text is None:
             raise NotText(
                 f"{quote(entry.path)} is binary ({entry.size} bytes) and is not shown",
                 next_step="read the code that makes or uses it",
                 size=entry.size,
             )
-        if start is None and end is None and len(shown.text) > self._limits.text_characters:
-            self._ask_for_range(entry, shown)
+        asks_for_all = start is None and end is None and cursor is None and characters is None
+        if asks_for_all and len(shown_text.text) > self._limits.text_characters:
+            self._ask_for_range(entry, shown_text)
+        first, column = (
+            text_lines.parse_place(cursor) if cursor else (1 if start is None else start, 0)
+        )
+        most = min(characters or self._limits.text_characters, self._limits.text_characters)
         lines = text_lines.take_lines(
-            shown.text,
-            start=1 if start is None else start,
+            shown_text.text,
+            start=first,
             end=end,
             numbered=numbered,
-            most_characters=self._limits.text_characters * (2 if numbered else 1),
+            most_characters=most * (2 if numbered else 1),
+            column=column,
         )
-        return reading.describe(snapshot, asked, entry, shown, lines)
+        return reading.make_source_file(snapshot, requested_path, entry, shown_text, lines)
 
     def search(
         self,
@@ -154,30 +171,62 @@ class SourceView:
         glob: str | None = None,
         context: int = 2,
         limit: int | None = None,
+        skip: int = 0,
     ) -> SourceMatches:
-        """Search the text that reading would show, line by line."""
-        snapshot = self._snapshot(at)
+        """Search the text that reading would show, line by line; leave the first `skip` out."""
+        snapshot = self._find_snapshot(at)
         place = listing.find_folder(snapshot, parse_folder(folder))
-        entries = listing.select(snapshot, place, glob)
-        documents = list(self._documents(entries))
-        most = _within(limit, self._limits.matches)
-        found = search.search(
+        entries = listing.select_entries(snapshot, place, glob)
+        searched = self._select_searched(entries)
+        skipped = _count_texts(entries) - _count_texts(searched)
+        documents = list(self._collect_documents(searched))
+        most = _cap_limit(limit, self._limits.matches)
+        skip = min(max(skip, 0), self._limits.skipped_matches)
+        matches = search.search(
             pattern,
             documents,
             context=max(0, min(context, self._limits.context)),
-            limit=most + 1,
+            limit=skip + most + 1,
             seconds=self._limits.regex_seconds,
         )
         return SourceMatches(
             commit=snapshot.commit,
-            items=tuple(found[:most]),
-            complete=len(found) <= most and len(documents) == len(entries),
+            items=tuple(matches[skip : skip + most]),
+            complete=len(matches) <= skip + most and not skipped,
             searched_files=len(documents),
-            skipped_files=len(entries) - len(documents),
+            skipped_files=skipped,
         )
 
-    def commit_of(self, at: str | None = None) -> str:
-        return self._snapshot(at).commit
+    def find_commit(self, at: str | None = None) -> str:
+        return self._find_snapshot(at).commit
+
+    def find_snapshot(self, at: str | None = None) -> Snapshot:
+        """Give the files of a commit that may be seen; the same commit gives the same object."""
+        return self._find_snapshot(at)
+
+    def read_texts(self, entries: Sequence[Entry]) -> Sequence[str | None]:
+        """Read what reading would show of files; None for links, binary and too large ones."""
+        oids = [entry.oid for entry in entries if self._is_searchable(entry)]
+        raw = dict(zip(oids, self._read_blobs(oids), strict=True))
+        texts = {oid: reading.decode_and_mask(data) for oid, data in raw.items()}
+        return [text.text if (text := texts.get(entry.oid)) else None for entry in entries]
+
+    def read_object(self, path: str, *, at: str | None = None) -> tuple[str, str]:
+        """Give the object id and the whole text of a file, as reading would show its lines."""
+        requested_path = parse_relative(path)
+        if rule := self._secrets.rule_for(requested_path.text):
+            refuse_secret(requested_path.text, rule)
+        entry = reading.find_entry(self._find_snapshot(at), requested_path)
+        shown_text = self._show_entry(entry)
+        if shown_text is None:
+            raise NotText(
+                f"{quote(entry.path)} is binary and has no text", next_step="cite a text file"
+            )
+        return entry.oid, shown_text.text
+
+    def _is_searchable(self, entry: Entry) -> bool:
+        size = entry.size if entry.kind is EntryKind.FILE else None
+        return size is not None and size <= self._limits.searched_file_bytes
 
     def close(self) -> None:
         self._objects.close()
@@ -193,15 +242,15 @@ class SourceView:
     ) -> None:
         self.close()
 
-    def _snapshot(self, at: str | None) -> Snapshot:
+    def _find_snapshot(self, at: str | None) -> Snapshot:
         commit = self._objects.read(revision_name(at, branch=self._branch))
         if commit is None or (at is not None and _is_other_commit(at, commit.oid)):
             raise _no_such_revision(at, self._branch)
         with self._lock:
-            kept = self._snapshots.get(commit.oid)
-        return kept or self._load(commit.oid, commit.data)
+            cached_snapshot = self._snapshots.get(commit.oid)
+        return cached_snapshot or self._load_snapshot(commit.oid, commit.data)
 
-    def _load(self, commit: str, data: bytes) -> Snapshot:
+    def _load_snapshot(self, commit: str, data: bytes) -> Snapshot:
         refuse_borrowed_objects(self._repository)
         tree = data.split(b"\n", 1)[0].removeprefix(b"tree ").decode("ascii")
         files = TreeReader(repository=self._repository).list_files(tree, sizes=True)
@@ -212,37 +261,41 @@ class SourceView:
                 self._snapshots.popitem(last=False)
         return snapshot
 
-    def _shown(self, entry: Entry) -> ShownText | None:
+    def _show_entry(self, entry: Entry) -> ShownText | None:
         if entry.kind is EntryKind.SUBMODULE:
-            return reading.show(f"submodule at commit {entry.oid}\n".encode())
+            return reading.decode_and_mask(f"submodule at commit {entry.oid}\n".encode())
         if entry.size is not None and entry.size > self._limits.file_bytes:
             raise FileTooLarge(
                 f"{quote(entry.path)} has {entry.size} bytes, too many for the source view",
                 next_step="search for the part you need in smaller files",
                 size=entry.size,
             )
-        return self._texts.get([entry.oid], self._blobs)[entry.oid]
+        return self._texts.get([entry.oid], self._read_blobs)[entry.oid]
 
-    def _blobs(self, oids: Sequence[str]) -> Sequence[bytes]:
-        found = self._objects.read_many(oids)
-        return [_data(oid, blob) for oid, blob in zip(oids, found, strict=True)]
+    def _read_blobs(self, oids: Sequence[str]) -> Sequence[bytes]:
+        git_objects = self._objects.read_many(oids)
+        return [_require_data(oid, blob) for oid, blob in zip(oids, git_objects, strict=True)]
 
-    def _documents(self, entries: Sequence[Entry]) -> Iterator[Document]:
-        """Yield what can be searched; links, submodules, binary and huge files are skipped."""
-        left = self._limits.searched_bytes
+    def _select_searched(self, entries: Sequence[Entry]) -> Sequence[Entry]:
+        """Pick the files to search; links, submodules and huge files are not among them."""
+        remaining_bytes = self._limits.searched_bytes
         searched: list[Entry] = []
         for entry in entries:
             size = entry.size if entry.kind is EntryKind.FILE else None
-            if size is not None and size <= min(left, self._limits.searched_file_bytes):
-                left -= size
+            if size is not None and size <= min(remaining_bytes, self._limits.searched_file_bytes):
+                remaining_bytes -= size
                 searched.append(entry)
-        texts = self._texts.get([entry.oid for entry in searched], self._blobs)
+        return searched
+
+    def _collect_documents(self, searched: Sequence[Entry]) -> Iterator[Document]:
+        """Yield the files that are text."""
+        texts = self._texts.get([entry.oid for entry in searched], self._read_blobs)
         for entry in searched:
-            if shown := texts[entry.oid]:
-                yield Document(path=entry.path, text=shown.text)
+            if shown_text := texts[entry.oid]:
+                yield Document(path=entry.path, text=shown_text.text)
 
     def _ask_for_range(self, entry: Entry, shown: ShownText) -> NoReturn:
-        total = len(text_lines.lines_of(shown.text))
+        total = len(text_lines.split_lines(shown.text))
         raise FileTooLarge(
             f"{quote(entry.path)} has {total} lines ({entry.size} bytes), "
             "too many to show at once: ask for a range",
@@ -252,7 +305,7 @@ class SourceView:
         )
 
 
-def _data(oid: str, found: GitObject | None) -> bytes:
+def _require_data(oid: str, found: GitObject | None) -> bytes:
     if found is None:
         raise NotFound(
             f"the object {oid} is missing from the trusted repository",
@@ -261,7 +314,18 @@ def _data(oid: str, found: GitObject | None) -> bytes:
     return found.data
 
 
-def _within(asked: int | None, most: int) -> int:
+def _count_texts(entries: Sequence[Entry]) -> int:
+    """Count the files that are text, or may be, by their names."""
+    return sum(entry.kind is EntryKind.FILE and _may_be_text(entry.path) for entry in entries)
+
+
+def _may_be_text(path: str) -> bool:
+    kind, packed = mimetypes.guess_type(path)
+    family = (kind or "text").partition("/")[0]
+    return not packed and family not in {"image", "audio", "video", "font"}
+
+
+def _cap_limit(asked: int | None, most: int) -> int:
     if asked is not None and asked < 1:
         raise BadLimit("limit must be at least 1", next_step=f"ask for 1 to {most}")
     return min(asked or most, most)

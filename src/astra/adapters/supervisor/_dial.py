@@ -23,20 +23,20 @@ def main(words: list[str]) -> int:
         return 1
     with socket.socket(fileno=parent) as channel:
         while channel.recv(1):
-            answer(channel, port)
+            pass_connection(channel, port)
     return 0
 
 
-def answer(channel: socket.socket, port: int) -> None:
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as made:
-        made.settimeout(2)
+def pass_connection(channel: socket.socket, port: int) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as connection:
+        connection.settimeout(2)
         try:
-            made.connect(("127.0.0.1", port))
+            connection.connect(("127.0.0.1", port))
         except OSError:
             channel.sendall(b"-")
             return
-        made.settimeout(None)
-        handle = array.array("i", [made.fileno()])
+        connection.settimeout(None)
+        handle = array.array("i", [connection.fileno()])
         channel.sendmsg([b"+"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, handle)])
 
 

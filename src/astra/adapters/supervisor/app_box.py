@@ -12,11 +12,12 @@ import selectors
 import signal
 import socket
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import astra
+from astra.adapters.environment_mark import Mark, read_mark
 from astra.adapters.supervisor.app_egress import AppEgress
 from astra.adapters.supervisor.dialling import Dialler
 from astra.deployments.ports import AppSpec
@@ -32,6 +33,7 @@ from astra.trusted.sandbox import (
     launch,
     listening,
     machine,
+    outcome,
     staging,
     threshold,
     toolchain,
@@ -40,13 +42,15 @@ from astra.trusted.sandbox.grants import Withholding
 from astra.trusted.sandbox.preparation import Box, Prepared, prepare
 from astra.trusted.sandbox.profile import PROXY_PORT, Profile
 from astra.trusted.sandbox.supervision import Started
-from astra.trusted.sandbox.watch import Watch, family
+from astra.trusted.sandbox.toolchain import Toolchain, find_named_programs
+from astra.trusted.sandbox.watch import Watch, list_process_tree
 
 INHERITED = 3
 INSIDE_PORT = 8080
 _COMMAND_PID = "2"  # the first process in a box: bwrap itself is its init
 _CHUNK = 65536
 _DEATH_SECONDS = 10.0
+_FIRST_OUTPUT = 1000
 _LIMITS = Limits(
     cpu_seconds=864_000,
     processes=512,
@@ -64,6 +68,8 @@ _one_at_a_time = threading.Lock()
 class Ended:
     code: int | None
     reason: str
+    never_ran: str = ""
+    """Why the command could not be executed, as the shell before it said."""
 
 
 @dataclass(kw_only=True)
@@ -78,10 +84,11 @@ class AppBox:
     dialler: Dialler | None = None
     _started: Started | None = field(default=None, init=False)
     _told_to_end: bool = field(default=False, init=False)
+    _first_output: bytearray = field(default_factory=bytearray, init=False)
 
     def run(self, running: Callable[[], None]) -> Ended:
         """Run to the end; `running` is called once the command was let go."""
-        return threshold.in_thread_of_its_own(lambda: self._run(running))
+        return threshold.run_in_own_thread(lambda: self._run_in_box(running))
 
     def terminate(self) -> None:
         """Ask the app's first process to finish."""
@@ -90,13 +97,13 @@ class AppBox:
 
     def signal(self, number: int) -> None:
         """Send the app's first process a signal."""
-        for pid in family(self._started.init)[1:2] if self._started else ():
+        for pid in list_process_tree(self._started.init)[1:2] if self._started else ():
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, number)
 
     def pids(self) -> list[int]:
         """List its processes, if it runs."""
-        return family(self._started.init) if self._started else []
+        return list_process_tree(self._started.init) if self._started else []
 
     def kill(self) -> None:
         self._told_to_end = True
@@ -104,49 +111,50 @@ class AppBox:
             with contextlib.suppress(OSError):
                 self._started.kill()
 
-    def _run(self, running: Callable[[], None]) -> Ended:
+    def _run_in_box(self, running: Callable[[], None]) -> Ended:
         launch.refuse_when_stopped(self.data_root)
         with contextlib.ExitStack() as stack:
-            box = self.described()
+            box = self.describe_box()
             try:
                 prepared = prepare(box, stack)
                 self._refuse_full_state(prepared.found.size)
-                with _lent(self.listener):
+                with _lend_listener(self.listener):
                     mark = boxes.mark(self.data_root, box.kind)
-                    started = threshold.start(prepared, stack, mark=mark)
+                    box_process = threshold.start(prepared, stack, mark=mark)
             except OSError as error:
-                raise launch.unavailable(error) from error
-            stack.enter_context(launch.registered(self.data_root, box, started, None))
-            self._connect(prepared.profile, started, stack)
+                raise launch.unavailable_error(error) from error
+            stack.enter_context(launch.keep_registered(self.data_root, box, box_process, None))
+            self._connect_network(prepared.profile, box_process, stack)
             launch.refuse_when_stopped(self.data_root)
-            self._started = started
+            self._started = box_process
             if self._told_to_end:
                 return Ended(code=None, reason="ended before it began")
-            started.open_gate()
+            box_process.open_gate()
             running()
-            return self._follow(started, prepared)
+            return self._follow_to_end(box_process, prepared)
 
     def _refuse_full_state(self, size: int) -> None:
         if size > self.spec.state_bytes:
             raise _state_full(f"holds {size >> 20:,} MiB", self.spec)
 
-    def described(self) -> Box:
+    def describe_box(self) -> Box:
         """Describe the app's box as data."""
         spec = self.spec
-        program = find_program(spec.command[0])
-        words = [_filled(word, self.port) for word in spec.command[1:]]
+        mark = read_mark(Path(spec.folder))
+        program, tools = find_tools(spec.command, mark, programs=spec.programs)
+        arguments = [_fill_placeholders(word, self.port) for word in spec.command[1:]]
         return Box(
-            command=(str(program), *words),
+            command=(str(program), *arguments),
             manifest=Manifest(
                 # One that reloads has to see the releases that come after it.
                 read_paths=(str(Path(spec.folder).parent) if spec.reload else spec.folder,),
                 write_paths=(spec.state,),
                 network_domains=() if spec.network == "host" else tuple(spec.network),
                 limits=_LIMITS,
-                environment=self._environment(),
+                environment=self._make_environment(),
             ),
             workdir=spec.folder,
-            toolchain=toolchain.find(program, homes=machine.own_homes()),
+            toolchain=tools,
             protected=protected_places(self.data_root),
             homes=machine.own_homes(),
             kind=boxes.APP,
@@ -154,15 +162,15 @@ class AppBox:
             host_network=spec.network == "host",
             inherited=() if self.listener is None else (INHERITED,),
             bind_ports=self._bind_ports(),
-            withholding=self._withholding(),
+            withholding=self._make_withholding(),
         )
 
     def _bind_ports(self) -> tuple[int, ...]:
         """Name the ports it may bind; any free one is among them: `listen` alone gives one too."""
-        own = (self.port,) if self.listener is None else ()
-        return (*own, *self.spec.listen_ports, landlock.ANY_FREE_PORT)
+        app_ports = (self.port,) if self.listener is None else ()
+        return (*app_ports, *self.spec.listen_ports, landlock.ANY_FREE_PORT)
 
-    def _withholding(self) -> Withholding:
+    def _make_withholding(self) -> Withholding:
         """Hide secrets of a release but those signed for the app; its state is its own."""
         spec = self.spec
         return Withholding(
@@ -171,38 +179,44 @@ class AppBox:
             shown=(spec.state, *(f"{spec.folder}/{name}" for name in spec.secret_files)),
         )
 
-    def _environment(self) -> dict[str, str]:
+    def _make_environment(self) -> dict[str, str]:
         spec = self.spec
-        own = {"ASTRA_RELEASE": spec.release, "ASTRA_STATE": spec.state}
-        own |= {"PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+        variables = {"ASTRA_RELEASE": spec.release, "ASTRA_STATE": spec.state}
+        variables |= {"PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1"}
         if self.listener is not None:
-            own |= {"LISTEN_FDS": "1", "LISTEN_PID": _COMMAND_PID}
+            variables |= {"LISTEN_FDS": "1", "LISTEN_PID": _COMMAND_PID}
         else:
-            own |= {"PORT": str(self.port)}
-        return {**read_secrets(self.data_root, spec.secrets), **own}
+            variables |= {"PORT": str(self.port)}
+        return {**dict(spec.env), **read_secrets(self.data_root, spec.secrets), **variables}
 
-    def _connect(self, profile: Profile, started: Started, stack: contextlib.ExitStack) -> None:
+    def _connect_network(
+        self, profile: Profile, started: Started, stack: contextlib.ExitStack
+    ) -> None:
         """Give a confined app its proxy outwards and its dialler inwards, before it starts."""
         if profile.host_network:
             return
         if profile.domains:
             as_root = profile.machine.identity.dropped
             (listener,) = listening.listen_inside(started.init, (PROXY_PORT,), as_root=as_root)
-            proxy = EgressProxy(grants=profile.domains, record=self._note, announce=self._announce)
+            proxy = EgressProxy(
+                grants=profile.domains,
+                record=self._note_attempt,
+                announce=self._announce_connection,
+            )
             proxy.serve(listener)
             stack.callback(proxy.close)
-        self.dialler = stack.enter_context(Dialler.into(started.init, self.port))
+        self.dialler = stack.enter_context(Dialler.start_inside(started.init, self.port))
 
-    def _announce(self, host: str, port: int) -> None:
-        AppEgress(self.data_root).open(self.spec.release, host, port)
+    def _announce_connection(self, host: str, port: int) -> None:
+        AppEgress(self.data_root).note_opening(self.spec.release, host, port)
 
-    def _note(self, attempt: Attempt) -> None:
-        AppEgress(self.data_root).note(self.spec.release, attempt)
+    def _note_attempt(self, attempt: Attempt) -> None:
+        AppEgress(self.data_root).note_ending(self.spec.release, attempt)
         if not attempt.allowed:
-            words = f"astra: refused {attempt.host[:200]!a}:{attempt.port} ({attempt.reason})\n"
-            self.log(words.encode())
+            line = f"astra: refused {attempt.host[:200]!a}:{attempt.port} ({attempt.reason})\n"
+            self.log(line.encode())
 
-    def _follow(self, started: Started, prepared: Prepared) -> Ended:
+    def _follow_to_end(self, started: Started, prepared: Prepared) -> Ended:
         """Copy what it says to the log until its init is gone, ending it when it takes too much."""
         watch = Watch(
             limits=replace(_LIMITS, disk_bytes=self.spec.state_bytes),
@@ -219,8 +233,10 @@ class AppBox:
                 for pipe in (started.process.stdout, started.process.stderr):
                     ready.register(pipe, selectors.EVENT_READ)  # pyright: ignore[reportArgumentType]
                 ready.register(started.init_handle, selectors.EVENT_READ)
-                while limit is None and self._copy(ready, started, watch.due_in()):
-                    limit = watch.look()
+                while limit is None and self._copy_output(
+                    ready, started, watch.seconds_until_due()
+                ):
+                    limit = watch.check_limits()
         finally:
             if limit is not None:
                 started.kill()
@@ -229,9 +245,10 @@ class AppBox:
             raise _state_full(f"passed the limit on {limit}", self.spec)
         if limit:
             return Ended(code=None, reason=f"passed the limit on {limit}")
-        return Ended(code=code, reason=f"exit code {code}")
+        never_ran = outcome.find_start_failure(code, bytes(self._first_output))
+        return Ended(code=code, reason=f"exit code {code}", never_ran=never_ran)
 
-    def _copy(self, ready: selectors.BaseSelector, started: Started, seconds: float) -> bool:
+    def _copy_output(self, ready: selectors.BaseSelector, started: Started, seconds: float) -> bool:
         """Copy what is there to read; False when the box is gone and has said everything."""
         events = ready.select(seconds)
         for key, _events in events:
@@ -239,6 +256,7 @@ class AppBox:
                 continue
             data = os.read(key.fd, _CHUNK)
             self.log(data)
+            self._first_output += data[: _FIRST_OUTPUT - len(self._first_output)]
             if not data:
                 ready.unregister(key.fileobj)
         return not (_is_dead(started) and len(events) <= 1)
@@ -253,7 +271,7 @@ def reserve_descriptor() -> None:
 
 
 @contextlib.contextmanager
-def _lent(listener: socket.socket | None) -> Generator[None, None, None]:
+def _lend_listener(listener: socket.socket | None) -> Generator[None, None, None]:
     """Have the socket at the reserved number while one child is started."""
     if listener is None:
         yield
@@ -266,11 +284,28 @@ def _lent(listener: socket.socket | None) -> Generator[None, None, None]:
             reserve_descriptor()
 
 
+def find_tools(
+    command: Sequence[str], mark: Mark, *, programs: Sequence[str] = ()
+) -> tuple[Path, Toolchain]:
+    """Find what a command starts, and everything it needs to: as its tests had it.
+
+    A program of the environment is taken as it lies there; packages wrote it, so no link of it is
+    followed on the host.
+    """
+    environment_program = mark.find_program(command[0])
+    program = environment_program or find_program(command[0])
+    tools, homes = mark.toolchain, machine.own_homes()
+    named_programs = (*find_named_programs(command), *(Path(text) for text in programs))
+    for path in (*(() if environment_program else (program,)), *named_programs):
+        tools |= toolchain.find(path, homes=homes)
+    return program, tools
+
+
 def find_program(name: str) -> Path:
     """Find what a command starts: an absolute path, or a program of the system."""
     for folder in ("",) if name.startswith("/") else machine.SYSTEM_PATH.split(":"):
-        if (found := Path(folder) / name).is_file():
-            return found
+        if (program := Path(folder) / name).is_file():
+            return program
     raise NotFound(
         f"there is no program {name!r} on this machine",
         code="no_app_program",
@@ -280,10 +315,10 @@ def find_program(name: str) -> Path:
 
 def read_secrets(data_root: Path, names: tuple[str, ...]) -> dict[str, str]:
     """Read the named secrets from `var/secrets`, where only the operator's user looks."""
-    found: dict[str, str] = {}
+    secret_values: dict[str, str] = {}
     for name in names:
         try:
-            found[name] = (data_root / "var" / "secrets" / name).read_text().rstrip("\n")
+            secret_values[name] = (data_root / "var" / "secrets" / name).read_text().rstrip("\n")
         except OSError:
             raise Refused(
                 f"the app is to get the secret {name}, which is not there",
@@ -291,14 +326,14 @@ def read_secrets(data_root: Path, names: tuple[str, ...]) -> dict[str, str]:
                 next_step=f"write it to {data_root}/var/secrets/{name}, or take it out of"
                 " [app.permissions] secrets",
             ) from None
-    return found
+    return secret_values
 
 
 def make_state_folder(path: Path) -> None:
     """Make the app's state folder; as root it belongs to the boxes' user."""
     if not os.path.lexists(path):
         path.mkdir(mode=0o700)
-        staging.hand_over(path, machine.look().identity)
+        staging.hand_over(path, machine.inspect_machine().identity)
 
 
 def _state_full(what: str, spec: AppSpec) -> Refused:
@@ -311,15 +346,15 @@ def _state_full(what: str, spec: AppSpec) -> Refused:
 
 
 def protected_places(data_root: Path) -> tuple[str, ...]:
-    own = ("var", "astra.toml", ".env")
+    private_names = ("var", "astra.toml", ".env")
     return (
-        *(str(data_root / name) for name in own),
+        *(str(data_root / name) for name in private_names),
         *operator_key.key_folders(DataRoot(data_root)),
         str(Path(astra.__file__).parent),
     )
 
 
-def _filled(word: str, port: int) -> str:
+def _fill_placeholders(word: str, port: int) -> str:
     return word.replace("{fd}", str(INHERITED)).replace("{port}", str(port))
 
 

@@ -34,23 +34,25 @@ class AppEgress:
 
     data_root: Path
 
-    def open(self, release: str, host: str, port: int) -> None:
+    def note_opening(self, release: str, host: str, port: int) -> None:
         """Put down that a connection is about to be dialled."""
-        self._write(_entry(release, Attempt(host=host, port=port, allowed=True, reason=OPENED)))
+        self._append_entry(
+            _make_entry(release, Attempt(host=host, port=port, allowed=True, reason=OPENED))
+        )
 
-    def note(self, release: str, attempt: Attempt) -> None:
+    def note_ending(self, release: str, attempt: Attempt) -> None:
         """Put down how a connection ended."""
-        self._write(_entry(release, attempt))
+        self._append_entry(_make_entry(release, attempt))
 
-    def record(self, ledger: Ledger) -> int:
+    def record_batches(self, ledger: Ledger) -> int:
         """Record whatever waits; gives how many batches there were."""
-        with self._locked() as folder:
+        with self._lock_folder() as folder:
             if (spool := folder / "spool.ndjson").exists():
                 spool.rename(folder / f"{random_id('egr')}.batch")
         batches = sorted(self._folder.glob("*.batch"))
         for batch in batches:
             with contextlib.suppress(DuplicateKey):
-                ledger.append([_event(batch)])
+                ledger.append([_event_from_batch(batch)])
             batch.unlink()
         return len(batches)
 
@@ -58,23 +60,23 @@ class AppEgress:
     def _folder(self) -> Path:
         return self.data_root / "var" / "app-egress"
 
-    def _write(self, entry: dict[str, Any]) -> None:
-        with self._locked() as folder:
+    def _append_entry(self, entry: dict[str, Any]) -> None:
+        with self._lock_folder() as folder:
             spool = folder / "spool.ndjson"
             if spool.exists() and spool.stat().st_size > LARGEST:
-                _replace(spool, _summed(_read(spool)))
+                _replace_entries(spool, _sum_entries(_read_entries(spool)))
             with spool.open("a") as file:
                 file.write(json.dumps(entry) + "\n")
 
     @contextlib.contextmanager
-    def _locked(self) -> Generator[Path]:
+    def _lock_folder(self) -> Generator[Path]:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with (self._folder / "lock").open("a") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield self._folder
 
 
-def _entry(release: str, attempt: Attempt) -> dict[str, Any]:
+def _make_entry(release: str, attempt: Attempt) -> dict[str, Any]:
     return {
         "release": release,
         "host": attempt.host[:_LONGEST_HOST],
@@ -87,8 +89,8 @@ def _entry(release: str, attempt: Attempt) -> dict[str, Any]:
     }
 
 
-def _event(batch: Path) -> Event:
-    places = _summed(_read(batch))
+def _event_from_batch(batch: Path) -> Event:
+    places = _sum_entries(_read_entries(batch))
     data = {
         "places": places,
         "sent": sum(place["sent"] for place in places),
@@ -97,7 +99,7 @@ def _event(batch: Path) -> Event:
     return Event(type=RECORDED, actor="app", data=data, key=f"app-egress:{batch.stem}")
 
 
-def _summed(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def _sum_entries(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Add up what went to the same place with the same outcome; beyond a bound, as others."""
     sums: dict[tuple[Any, ...], dict[str, Any]] = {}
     for entry in entries:
@@ -111,14 +113,14 @@ def _summed(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return list(sums.values())
 
 
-def _read(path: Path) -> Generator[dict[str, Any]]:
+def _read_entries(path: Path) -> Generator[dict[str, Any]]:
     """Read whole lines; one that a crash cut off is left out."""
     for line in path.read_text(errors="replace").splitlines():
         with contextlib.suppress(ValueError):
             yield json.loads(line)
 
 
-def _replace(path: Path, entries: list[dict[str, Any]]) -> None:
+def _replace_entries(path: Path, entries: list[dict[str, Any]]) -> None:
     draft = path.with_suffix(".draft")
     draft.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
     draft.rename(path)

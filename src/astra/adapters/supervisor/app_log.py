@@ -5,14 +5,15 @@ import threading
 from pathlib import Path
 
 LARGEST = 8 * 1024 * 1024
+STARTING = "astra: starting "
 
 
-def holder_log(data_root: Path) -> Path:
+def holder_log_path(data_root: Path) -> Path:
     """Name the log of the holders themselves, which is turned over like the daemon's."""
     return data_root / "logs" / "holder.log"
 
 
-def log_of(data_root: Path, holder: str) -> Path:
+def app_log_path(data_root: Path, holder: str) -> Path:
     """Name the log of a holder's app: the one that serves, or the one that rehearses."""
     return data_root / "logs" / ("app.log" if holder == "holder" else f"{holder}.log")
 

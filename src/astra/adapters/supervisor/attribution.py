@@ -20,9 +20,9 @@ _TABLES = (("/proc/self/net/tcp", ""), ("/proc/self/net/tcp6", _MAPPED))
 
 def await_inode(connection: socket.socket, seconds: float) -> str | None:
     """Wait until somebody took the connection up; gives the inode of the accepted socket."""
-    names = _spelled(connection.getpeername()), _spelled(connection.getsockname())
+    names = _format_address(connection.getpeername()), _format_address(connection.getsockname())
     deadline, pause = time.monotonic() + seconds, _FIRST_PAUSE
-    while (inode := _accepted(*names)) is None and time.monotonic() < deadline:
+    while (inode := _find_inode(*names)) is None and time.monotonic() < deadline:
         time.sleep(pause)
         pause = min(2 * pause, _LONGEST_PAUSE)
     return inode
@@ -33,27 +33,27 @@ def is_held(inode: str, pids: Iterable[int]) -> bool:
     return any(f"socket:[{inode}]" in _open_files(pid) for pid in pids)
 
 
-def _accepted(local: str, remote: str) -> str | None:
+def _find_inode(local: str, remote: str) -> str | None:
     """Look the connection up from the side that accepts; it has no inode before it is accepted."""
     for path, prefix in _TABLES:
-        for line in _lines(path):
+        for line in _read_table(path):
             fields = line.split()
             if fields[_LOCAL : _REMOTE + 1] == [prefix + local, prefix + remote]:
                 return fields[_INODE] if fields[_INODE] != "0" else None
     return None
 
 
-def _lines(path: str) -> Sequence[str]:
+def _read_table(path: str) -> Sequence[str]:
     try:
         return Path(path).read_text(encoding="ascii").splitlines()[1:]
     except OSError:  # a kernel without IPv6 has no table of it
         return ()
 
 
-def _spelled(address: tuple[str, int]) -> str:
+def _format_address(address: tuple[str, int]) -> str:
     """Spell an IPv4 address as the kernel's tables do.
 
-    >>> _spelled(("127.0.0.1", 8700))
+    >>> _format_address(("127.0.0.1", 8700))
     '0100007F:21FC'
     """
     number = int.from_bytes(socket.inet_aton(address[0]), "little")

@@ -46,27 +46,27 @@ def listen(folder: Path, name: str) -> socket.socket:
 
 def ask(folder: Path, name: str, question: dict[str, Any], *, seconds: float) -> dict[str, Any]:
     """Ask the holder; raises OSError when there is none."""
-    with _connected(folder, name, seconds) as connection:
-        return _exchange(connection, question)
+    with _connect_holder(folder, name, seconds) as connection:
+        return _exchange_lines(connection, question)
 
 
-def lend(
+def lend_sockets(
     folder: Path, name: str, listeners: Sequence[socket.socket], *, seconds: float
 ) -> socket.socket:
     """Have the holder keep copies of sockets for as long as the connection that this gives."""
-    connection = _connected(folder, name, seconds)
+    connection = _connect_holder(folder, name, seconds)
     try:
-        _exchange(connection, {"do": "keep"}, listeners)
+        _exchange_lines(connection, {"do": "keep"}, listeners)
     except BaseException:  # whatever it was, the caller hears it; only the socket is closed
         connection.close()
         raise
     return connection
 
 
-def take(folder: Path, name: str, *, seconds: float) -> list[socket.socket]:
+def take_sockets(folder: Path, name: str, *, seconds: float) -> list[socket.socket]:
     """Get the sockets that the holder keeps for a daemon that is gone."""
-    with _connected(folder, name, seconds) as connection:
-        return _exchange(connection, {"do": "give"})[SOCKETS]
+    with _connect_holder(folder, name, seconds) as connection:
+        return _exchange_lines(connection, {"do": "give"})[SOCKETS]
 
 
 def send(
@@ -89,10 +89,10 @@ def read_line(connection: socket.socket) -> dict[str, Any]:
         if not more or len(data) > LARGEST_LINE:
             raise ConnectionError("the other side left")
         data += more
-    return {**json.loads(data), SOCKETS: [_received(handle) for handle in handles]}
+    return {**json.loads(data), SOCKETS: [_socket_from_handle(handle) for handle in handles]}
 
 
-def _connected(folder: Path, name: str, seconds: float) -> socket.socket:
+def _connect_holder(folder: Path, name: str, seconds: float) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         connection.settimeout(seconds)
@@ -104,7 +104,7 @@ def _connected(folder: Path, name: str, seconds: float) -> socket.socket:
     return connection
 
 
-def _exchange(
+def _exchange_lines(
     connection: socket.socket, question: dict[str, Any], handed: Sequence[socket.socket] = ()
 ) -> dict[str, Any]:
     send(connection, question, handed)
@@ -117,12 +117,12 @@ def _exchange(
     return answer
 
 
-def _received(handle: int) -> socket.socket:
+def _socket_from_handle(handle: int) -> socket.socket:
     os.set_inheritable(handle, False)  # noqa: FBT003 - the call has no name for it
     return socket.socket(fileno=handle)
 
 
-def caller(connection: socket.socket) -> int | None:
+def read_caller_pid(connection: socket.socket) -> int | None:
     """Name the process that asks, if it is of the holder's own user."""
     facts = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
     pid, uid, _gid = struct.unpack("3i", facts)

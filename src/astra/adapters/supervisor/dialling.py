@@ -23,7 +23,7 @@ class Dialler:
 
     @staticmethod
     @contextlib.contextmanager
-    def into(pid: int, port: int) -> Generator["Dialler", None, None]:
+    def start_inside(pid: int, port: int) -> Generator["Dialler", None, None]:
         """Bring a dialler up in the network of a process, for as long as the context lasts."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         namespace = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
@@ -52,8 +52,8 @@ class Dialler:
         """Connect to the app; raises OSError when it does not listen, or is gone."""
         with self._turn:
             self._channel.send(b".")
-            said, handles, _flags, _address = socket.recv_fds(self._channel, 1, 1)
-        if said != b"+" or not handles:
+            answer, handles, _flags, _address = socket.recv_fds(self._channel, 1, 1)
+        if answer != b"+" or not handles:
             raise ConnectionRefusedError("the app does not listen yet")
         os.set_inheritable(handles[0], False)  # noqa: FBT003 - the call has no name for it
         return socket.socket(fileno=handles[0])

@@ -31,9 +31,14 @@ class Place(Protocol):
     listener: socket.socket | None
     port: int
 
+    @property
+    def served_port(self) -> int:
+        """Name the port on which the release itself accepts connections."""
+        ...
+
     def connect(self, *, seconds: float) -> socket.socket: ...
 
-    def waiting(self) -> int:
+    def count_waiting(self) -> int:
         """Count the connections that were given to this release and not yet taken up."""
         ...
 
@@ -41,6 +46,10 @@ class Place(Protocol):
 class Front(Protocol):
     @property
     def port(self) -> int: ...
+
+    def fits(self, spec: AppSpec) -> bool:
+        """Tell whether a release can have its place here; another port or kind needs another."""
+        ...
 
     def place(self, spec: AppSpec) -> Place: ...
 
@@ -53,10 +62,16 @@ class Front(Protocol):
 
 def open_front(spec: AppSpec, adopted: socket.socket | None = None) -> Front:
     """Open the port in the way that fits the app and the machine; or go on with a socket of it."""
-    if spec.network == "host" and not binds_itself(spec):
+    if not spec.listens:
+        return NoFront()
+    if is_steerable(spec):
         with contextlib.suppress(OSError):
             return SteeredFront(spec.port, adopted)
     return RelayedFront(spec.port, adopted)
+
+
+def is_steerable(spec: AppSpec) -> bool:
+    return spec.network == "host" and not binds_itself(spec)
 
 
 def binds_itself(spec: AppSpec) -> bool:
@@ -72,23 +87,30 @@ class SteeredPlace:
     def __post_init__(self) -> None:
         self.listener: socket.socket | None = self.slot.listener
 
+    @property
+    def served_port(self) -> int:
+        return self.front.port
+
     def connect(self, *, seconds: float) -> socket.socket:
         return self.front.connect(self.slot, seconds=seconds)
 
-    def waiting(self) -> int:
-        return self.slot.waiting()
+    def count_waiting(self) -> int:
+        return self.slot.count_waiting()
 
 
 class SteeredFront:
     def __init__(self, port: int, adopted: socket.socket | None = None) -> None:
         self._steered = SteeredPort(port)
         # Opened at once, so that a kernel that cannot steer, or a port in use, is noticed now.
-        opened = self._steered.adopt(adopted) if adopted else self._steered.add()
-        self._first: Slot | None = opened
+        first_slot = self._steered.adopt(adopted) if adopted else self._steered.add()
+        self._first: Slot | None = first_slot
 
     @property
     def port(self) -> int:
         return self._steered.port
+
+    def fits(self, spec: AppSpec) -> bool:
+        return spec.listens and is_steerable(spec) and spec.port in {0, self.port}
 
     def place(self, spec: AppSpec) -> Place:
         del spec
@@ -117,13 +139,54 @@ class RelayedPlace:
     open: int = 0
     starting: int = 0
 
+    @property
+    def served_port(self) -> int:
+        return self.port
+
     def connect(self, *, seconds: float) -> socket.socket:
         if self.dial is not None:
             return self.dial()
         return socket.create_connection(("127.0.0.1", self.port), timeout=seconds)
 
-    def waiting(self) -> int:
+    def count_waiting(self) -> int:
         return self.starting
+
+
+@dataclass(eq=False)
+class NoPlace:
+    """The place of a program that has no port."""
+
+    listener: socket.socket | None = None
+    port: int = 0
+    served_port: int = 0
+
+    def connect(self, *, seconds: float) -> socket.socket:
+        raise ConnectionRefusedError(f"it has no port (asked for {seconds:g} s)")
+
+    def count_waiting(self) -> int:
+        return 0
+
+
+class NoFront:
+    """Stands where a port would be, for an app without one."""
+
+    port = 0
+
+    def fits(self, spec: AppSpec) -> bool:
+        return not spec.listens
+
+    def place(self, spec: AppSpec) -> Place:
+        del spec
+        return NoPlace()
+
+    def prefer(self, place: Place) -> None:
+        del place
+
+    def remove(self, place: Place) -> None:
+        del place
+
+    def close(self) -> None:
+        pass
 
 
 @dataclass(eq=False)
@@ -140,11 +203,14 @@ class RelayedFront:
             ("127.0.0.1", self.wanted), backlog=_BACKLOG
         )
         self._closed = threading.Event()
-        threading.Thread(target=self._accept, name="front", daemon=True).start()
+        threading.Thread(target=self._accept_clients, name="front", daemon=True).start()
 
     @property
     def port(self) -> int:
         return int(self._listener.getsockname()[1])
+
+    def fits(self, spec: AppSpec) -> bool:
+        return spec.listens and spec.port in {0, self.port}
 
     def place(self, spec: AppSpec) -> Place:
         if spec.network != "host":
@@ -172,21 +238,21 @@ class RelayedFront:
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
 
-    def _accept(self) -> None:
+    def _accept_clients(self) -> None:
         while not self._closed.is_set():
             self._room.acquire()
             try:
                 client, _address = self._listener.accept()
-                threading.Thread(target=self._carry, args=(client,), daemon=True).start()
+                threading.Thread(target=self._relay_client, args=(client,), daemon=True).start()
             except (OSError, MemoryError, RuntimeError):  # no descriptor, no memory, no thread left
                 self._room.release()
                 if self._closed.wait(0.05):
                     return
 
-    def _carry(self, client: socket.socket) -> None:
+    def _relay_client(self, client: socket.socket) -> None:
         try:
             with client, contextlib.suppress(OSError, TimeoutError, OverBudget):
-                if (server := self._dial()) is None:
+                if (server := self._dial_serving()) is None:
                     return
                 with server:
                     meter = Meter(budget=ByteBudget(2**62), counts=_Counts())
@@ -194,7 +260,7 @@ class RelayedFront:
         finally:
             self._room.release()
 
-    def _dial(self) -> socket.socket | None:
+    def _dial_serving(self) -> socket.socket | None:
         """Reach the release that serves; one that is just being restarted is waited for."""
         deadline = time.monotonic() + _DIAL_SECONDS
         while time.monotonic() < deadline and not self._closed.is_set():

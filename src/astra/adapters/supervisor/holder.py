@@ -30,7 +30,7 @@ from typing import Any
 
 from astra.adapters import bounded_log
 from astra.adapters.supervisor import app_box, channel, takeover
-from astra.adapters.supervisor.app_log import AppLog, holder_log, log_of
+from astra.adapters.supervisor.app_log import AppLog, app_log_path, holder_log_path
 from astra.adapters.supervisor.fronts import Front, SteeredPlace, open_front
 from astra.adapters.supervisor.instances import Instance
 from astra.adapters.supervisor.keeping import OwnListeners
@@ -67,13 +67,14 @@ class Holder:
             "state": lambda _question: self.state(),
             "launch": lambda q: self.launch(AppSpec.read(q["spec"])),
             "check": self.check,
-            "switch": lambda q: self.switch(self._named(q)),
+            "switch": lambda q: self.switch(self._find_instance(q)),
             "reload": self.reload,
-            "retire": lambda q: self.retire(self._named(q)),
-            "end": lambda q: self.end(self._named(q)),
+            "retire": lambda q: self.retire(self._find_instance(q)),
+            "stop": lambda q: self.stop(self._find_instance(q)),
+            "end": lambda q: self.end(self._find_instance(q)),
             "close": lambda _question: self.close(),
             "keep": lambda q: self._own.keep(q[channel.SOCKETS], q["connection"]),
-            "give": lambda _question: {channel.SOCKETS: self._own.give()},
+            "give": lambda _question: {channel.SOCKETS: self._own.give_listeners()},
         }
         if question.get("do") not in doing:
             raise BadInput("unknown holder command", next_step="restart the daemon")
@@ -83,9 +84,9 @@ class Holder:
         with self._lock:
             return {
                 "pid": os.getpid(),
-                "port": self._front.port if self._front else None,
+                "port": (self._front.port or None) if self._front else None,
                 "live": self._live.name if self._live else None,
-                "instances": [found.as_dict() for found in self._instances.values()],
+                "instances": [instance.as_dict() for instance in self._instances.values()],
                 "descriptors": _open_descriptors(),
                 "most_descriptors": resource.getrlimit(resource.RLIMIT_NOFILE)[0],
                 "rules_ports": landlock.has_port_rules(),
@@ -94,33 +95,44 @@ class Holder:
     def launch(self, spec: AppSpec) -> dict[str, Any]:
         """Start a release beside the one that serves; at most one at a time."""
         with self._lock:
-            if any(found is not self._live for found in self._instances.values()):
+            if any(instance is not self._live for instance in self._instances.values()):
                 raise Conflict(
                     "another release is being started or ended right now",
                     code="deploying",
                     next_step="wait for it, then deploy again",
                 )
+            self._refuse_other_front(spec)
             app_box.make_state_folder(Path(spec.state))
             front = self._front or open_front(spec, self.adopted)
             self._front, self.adopted = front, None
-            takeover.note(self.data_root / "var" / "run" / f"{self.name}.lock", front.port)
-            made = Instance(
+            takeover.write_note(self.data_root / "var" / "run" / f"{self.name}.lock", front.port)
+            new_instance = Instance(
                 name=random_id("inst"),
                 spec=spec,
                 place=front.place(spec),
                 data_root=self.data_root,
-                log=AppLog(log_of(self.data_root, self.name)),
+                log=AppLog(app_log_path(self.data_root, self.name)),
             )
-            self._instances[made.name] = made
-            made.start()
-            return {"instance": made.name}
+            self._instances[new_instance.name] = new_instance
+            new_instance.start()
+            return {"instance": new_instance.name}
+
+    def _refuse_other_front(self, spec: AppSpec) -> None:
+        """No socket of the host may enter a confined box, so the kind of port is decided once."""
+        if self._front and not self._front.fits(spec):
+            raise Conflict(
+                "this release needs another port or another kind of network than the one that"
+                " serves",
+                code="other_front",
+                next_step="end the release that serves first: astra down, then astra up",
+            )
 
     def check(self, question: dict[str, Any]) -> dict[str, Any]:
-        found = self._named(question)
-        checked = found.check(str(question["path"]), seconds=float(question["seconds"]))
-        if checked.foreign and isinstance(found.place, SteeredPlace):
+        instance = self._find_instance(question)
+        checked = instance.check(str(question["path"]), seconds=float(question["seconds"]))
+        if checked.foreign and isinstance(instance.place, SteeredPlace):
             with self._lock:
-                found.place.front.reorder()
+                instance.place.front.reorder()
         return {"ok": checked.ok, "detail": checked.detail, "foreign": checked.foreign}
 
     def switch(self, instance: Instance) -> dict[str, Any]:
@@ -128,26 +140,32 @@ class Holder:
             before = self._live
             if before is not instance and self._front:
                 self._front.prefer(instance.place)
-                instance.serves = True
+                instance.begin_serving()
                 self._live = instance
             return {"previous": before.name if before and before is not instance else None}
 
     def reload(self, question: Question) -> dict[str, Any]:
         spec, changed = AppSpec.read(question["spec"]), list(map(str, question["changed"]))
-        checked = self._named(question).reload(spec, changed)
+        checked = self._find_instance(question).reload(spec, changed)
         return {"ok": checked.ok, "detail": checked.detail}
 
     def retire(self, instance: Instance) -> dict[str, Any]:
         if instance is self._live:
             raise Conflict("this release is live", next_step="switch to another release first")
         report = instance.retire()
-        self._forget(instance)
+        self._forget_instance(instance)
+        return report
+
+    def stop(self, instance: Instance) -> dict[str, Any]:
+        """Drain and end an instance, also the one that serves."""
+        report = instance.retire()
+        self._forget_instance(instance)
         return report
 
     def end(self, instance: Instance) -> dict[str, Any]:
-        gone = instance.end()
-        self._forget(instance)
-        return {"gone": gone}
+        has_ended = instance.end()
+        self._forget_instance(instance)
+        return {"gone": has_ended}
 
     def close(self) -> dict[str, Any]:
         for instance in list(self._instances.values()):
@@ -155,21 +173,25 @@ class Holder:
         self.is_closed = True
         return {"gone": True}
 
-    def look(self) -> None:
+    def forget_stopped(self) -> None:
         """Notice a stop: an app that an operator ended leaves no port that hangs."""
         if boxes.is_stopped(self.data_root):
             with self._lock:
-                over = [found for found in self._instances.values() if found.state == "refused"]
+                over = [
+                    candidate
+                    for candidate in self._instances.values()
+                    if candidate.state == "refused"
+                ]
                 for instance in over:
-                    self._forget(instance)
+                    self._forget_instance(instance)
 
-    def _named(self, question: dict[str, Any]) -> Instance:
-        found = self._instances.get(str(question.get("instance")))
-        if found is None:
+    def _find_instance(self, question: dict[str, Any]) -> Instance:
+        instance = self._instances.get(str(question.get("instance")))
+        if instance is None:
             raise NotFound("there is no such instance", next_step="ask for the state")
-        return found
+        return instance
 
-    def _forget(self, instance: Instance) -> None:
+    def _forget_instance(self, instance: Instance) -> None:
         with self._lock:
             self._instances.pop(instance.name, None)
             if self._front:
@@ -188,29 +210,29 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--ready", type=int, help="descriptor to tell when ready")
     parser.add_argument("--listener", type=int, help="a socket of the app's port to go on with")
     options = parser.parse_args(arguments)
-    ready, listener = _moved(options.ready), _moved(options.listener)
+    ready, listener = _move_descriptor(options.ready), _move_descriptor(options.listener)
     app_box.reserve_descriptor()
     raise_descriptor_limit()
-    run = options.data_root / "var" / "run"
-    with (run / f"{options.name}.lock").open("ab") as lock:
+    run_folder = options.data_root / "var" / "run"
+    with (run_folder / f"{options.name}.lock").open("ab") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            _tell(ready, "another holder is there")
+            _report_ready(ready, "another holder is there")
             return 1
         adopted = None if listener is None else socket.socket(fileno=listener)
         holder = Holder(options.data_root, options.name, adopted)
-        takeover.note(run / f"{options.name}.lock", 0)
+        takeover.write_note(run_folder / f"{options.name}.lock", 0)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda _number, _frame: holder.leaving.set())
-        control = channel.listen(run, options.name)
-        threading.Thread(target=_serve, args=(holder, control), daemon=True).start()
-        _tell(ready, "")
+        control = channel.listen(run_folder, options.name)
+        threading.Thread(target=_serve_control, args=(holder, control), daemon=True).start()
+        _report_ready(ready, "")
         while not holder.leaving.wait(_LOOK_SECONDS):
             with contextlib.suppress(OSError, MemoryError, RuntimeError):
-                holder.look()
-                bounded_log.turn_over(holder_log(options.data_root), sys.stderr.fileno())
-        (run / channel.socket_name(options.name)).unlink(missing_ok=True)
+                holder.forget_stopped()
+                bounded_log.turn_over(holder_log_path(options.data_root), sys.stderr.fileno())
+        (run_folder / channel.socket_name(options.name)).unlink(missing_ok=True)
         holder.close()
     return 0
 
@@ -229,7 +251,7 @@ def _open_descriptors() -> int:
         return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 
 
-def _serve(holder: Holder, control: socket.socket) -> None:
+def _serve_control(holder: Holder, control: socket.socket) -> None:
     """Answer for ever. A descriptor is kept in hand, to hear one question at a time without any."""
     spare: int | None = None
     while True:
@@ -256,9 +278,9 @@ def _open_spare() -> int | None:
 
 def _answer_apart(holder: Holder, connection: socket.socket) -> None:
     try:
-        threading.Thread(target=_converse, args=(holder, connection), daemon=True).start()
+        threading.Thread(target=_answer_connection, args=(holder, connection), daemon=True).start()
     except RuntimeError:  # no thread left: then this one answers
-        _converse(holder, connection)
+        _answer_connection(holder, connection)
 
 
 def _answer_here(holder: Holder, control: socket.socket) -> None:
@@ -266,17 +288,17 @@ def _answer_here(holder: Holder, control: socket.socket) -> None:
     control.settimeout(0)
     try:
         with contextlib.suppress(OSError):
-            _converse(holder, control.accept()[0])
+            _answer_connection(holder, control.accept()[0])
     finally:
         control.settimeout(None)
 
 
-def _converse(holder: Holder, connection: socket.socket) -> None:
+def _answer_connection(holder: Holder, connection: socket.socket) -> None:
     with connection:
         connection.settimeout(_QUESTION_SECONDS)
-        if (pid := channel.caller(connection)) is None:
+        if (pid := channel.read_caller_pid(connection)) is None:
             return
-        takeover.let_in(pid)
+        takeover.allow_copying(pid)
         answer: dict[str, Any]
         try:
             question = channel.read_line(connection)
@@ -295,12 +317,12 @@ def _converse(holder: Holder, connection: socket.socket) -> None:
         holder.leaving.set()
 
 
-def _moved(descriptor: int | None) -> int | None:
+def _move_descriptor(descriptor: int | None) -> int | None:
     """Take the descriptor out of the way of the reserved number."""
     return None if descriptor is None else fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 10)
 
 
-def _tell(ready: int | None, problem: str) -> None:
+def _report_ready(ready: int | None, problem: str) -> None:
     if ready is not None:
         os.write(ready, json.dumps({"problem": problem}).encode() + b"\n")
         os.close(ready)

@@ -37,13 +37,13 @@ class OwnListeners:
             self._listeners, self._loan = listeners, loan
             self._turn += 1
             threading.Thread(
-                target=self._follow, args=(loan.dup(), self._turn), daemon=True
+                target=self._follow_loan, args=(loan.dup(), self._turn), daemon=True
             ).start()
         for old in before:
             old.close()
         return {"kept": len(listeners)}
 
-    def give(self) -> list[socket.socket]:
+    def give_listeners(self) -> list[socket.socket]:
         """Give copies to the next daemon; none while the one before is still there."""
         with self._lock:
             if self._loan is None or not _is_over(self._loan):
@@ -51,24 +51,24 @@ class OwnListeners:
             self._turn += 1
             return list(self._listeners)
 
-    def _follow(self, loan: socket.socket, turn: int) -> None:
+    def _follow_loan(self, loan: socket.socket, turn: int) -> None:
         """Wait for the end of the daemon, then answer in its place."""
         with loan, contextlib.suppress(OSError):
             while loan.recv(1):
                 pass
         with self._lock:
-            copies = [] if turn != self._turn else [kept.dup() for kept in self._listeners]
+            copies = [] if turn != self._turn else [listener.dup() for listener in self._listeners]
         with contextlib.ExitStack() as stack:
             for copied in copies:
                 stack.enter_context(copied)
             while copies and turn == self._turn:
-                self._answer(_wait_for_clients(copies), turn)
+                self._answer_clients(_wait_for_clients(copies), turn)
 
-    def _answer(self, ready: list[socket.socket], turn: int) -> None:
+    def _answer_clients(self, ready: list[socket.socket], turn: int) -> None:
         for listener in ready:
             with contextlib.suppress(OSError):
                 if turn == self._turn:
-                    _refuse(listener.accept()[0])
+                    _refuse_client(listener.accept()[0])
 
 
 def _wait_for_clients(listeners: list[socket.socket]) -> list[socket.socket]:
@@ -88,7 +88,7 @@ def _is_over(loan: socket.socket) -> bool:
         return True
 
 
-def _refuse(client: socket.socket) -> None:
+def _refuse_client(client: socket.socket) -> None:
     with client:
         client.settimeout(_PATIENCE)
         client.recv(_LARGEST_HEAD)

@@ -40,7 +40,7 @@ class LentListeners:
             if not self._listeners:
                 return False
             try:
-                loan = channel.lend(self._run, name, self._listeners, seconds=_SECONDS)
+                loan = channel.lend_sockets(self._run, name, self._listeners, seconds=_SECONDS)
             except (OSError, ValueError, AstraError):
                 return False
             before, self._loans[name] = self._loans.get(name), loan
@@ -51,38 +51,40 @@ class LentListeners:
     def close(self) -> None:
         """Let go of them; from now on the holders answer."""
         with self._lock:
-            for kept in (*self._listeners, *self._loans.values()):
-                kept.close()
+            for open_socket in (*self._listeners, *self._loans.values()):
+                open_socket.close()
             self._listeners = ()
             self._loans.clear()
 
 
-def take_back(run: Path, port: int) -> tuple[socket.socket, socket.socket] | None:
+def take_back_listeners(run: Path, port: int) -> tuple[socket.socket, socket.socket] | None:
     """Get the sockets of both loopback addresses from a holder; port 0 takes whichever it has."""
     for name in _HOLDERS:
-        held = _held(run, name, port)
-        chosen = [_matching(held, family, address, port) for family, address in _LOOPBACK]
-        first, second = chosen
+        listeners = _take_from_holder(run, name, port)
+        loopback_pair = [
+            _find_listener(listeners, family, address, port) for family, address in _LOOPBACK
+        ]
+        first, second = loopback_pair
         fits = first and second and first.getsockname()[1] == second.getsockname()[1]
-        for listener in held:
-            if not fits or listener not in chosen:
+        for listener in listeners:
+            if not fits or listener not in loopback_pair:
                 listener.close()
         if first and second and fits:
             return first, second
     return None
 
 
-def _held(run: Path, name: str, port: int) -> list[socket.socket]:
+def _take_from_holder(run: Path, name: str, port: int) -> list[socket.socket]:
     """Ask the holder; out of one that hangs they are copied without its help."""
     try:
-        return channel.take(run, name, seconds=_SECONDS)
+        return channel.take_sockets(run, name, seconds=_SECONDS)
     except (OSError, ValueError, AstraError):
-        with takeover.lock_holder(run / f"{name}.lock") as mute:
+        with takeover.open_lock_holder(run / f"{name}.lock") as mute:
             families = tuple(family for family, _address in _LOOPBACK)
             return takeover.copy_listeners(mute, port, families) if mute and port else []
 
 
-def _matching(
+def _find_listener(
     held: Sequence[socket.socket], family: int, address: str, port: int
 ) -> socket.socket | None:
     for listener in held:

@@ -34,6 +34,7 @@ class Probe:
 
     connect: Callable[[float], socket.socket]
     release: str
+    host: str = "localhost"
     pids: Callable[[], list[int]] | None = None
     has_to_say_so: bool = False
 
@@ -44,10 +45,10 @@ class Probe:
             return Checked(ok=False, detail=f"nobody answers: {error}")
         # A socket's timeout counts from the last byte; this one counts for all of it.
         late = threading.Event()
-        limit = threading.Timer(seconds, _cut, [connection, late])
+        limit = threading.Timer(seconds, _shut_connection, [connection, late])
         limit.start()
         try:
-            checked = self._ask(connection, path, seconds)
+            checked = self._ask_instance(connection, path, seconds)
         except (OSError, http.client.HTTPException, ValueError) as error:
             checked = Checked(
                 ok=False, detail=f"no answer: {type(error).__name__} {str(error)[:200]}"
@@ -59,17 +60,17 @@ class Probe:
             return Checked(ok=False, detail=f"no whole answer within {seconds:g} s")
         return checked
 
-    def _ask(self, connection: socket.socket, path: str, seconds: float) -> Checked:
+    def _ask_instance(self, connection: socket.socket, path: str, seconds: float) -> Checked:
         nonce = secrets.token_hex(16)
-        begun, finished = _question(path, nonce)
-        connection.sendall(begun)
+        question_start, question_end = _write_question(path, nonce, self.host)
+        connection.sendall(question_start)
         if not self._is_own(connection, seconds):
             return Checked(ok=False, detail=_FOREIGN, foreign=True)
-        connection.sendall(finished)
+        connection.sendall(question_end)
         answer = http.client.HTTPResponse(connection, method="GET")
         with answer:
             answer.begin()
-            return self._judge(answer, nonce)
+            return self._judge_answer(answer, nonce)
 
     def _is_own(self, connection: socket.socket, seconds: float) -> bool:
         if self.pids is None:
@@ -79,11 +80,11 @@ class Probe:
             raise TimeoutError("nobody took the connection up")
         return attribution.is_held(inode, self.pids())
 
-    def _judge(self, answer: http.client.HTTPResponse, nonce: str) -> Checked:
+    def _judge_answer(self, answer: http.client.HTTPResponse, nonce: str) -> Checked:
         body = answer.read(_LARGEST_BODY)
         if not http.client.OK <= answer.status < http.client.MULTIPLE_CHOICES:
-            return Checked(ok=False, detail=f"status {answer.status}: {_shown(body)}")
-        name = answer.headers.get("Astra-Release") or _named(body)
+            return Checked(ok=False, detail=f"status {answer.status}: {_quote_body(body)}")
+        name = answer.headers.get("Astra-Release") or _release_from_body(body)
         if name not in ({self.release} if self.has_to_say_so else {self.release, None}):
             return Checked(ok=False, detail=f"it says that it is release {str(name)[:100]!a}")
         if answer.headers.get(NONCE, nonce) != nonce:
@@ -91,18 +92,18 @@ class Probe:
         return Checked(ok=True, detail=f"status {answer.status}")
 
 
-def _question(path: str, nonce: str) -> tuple[bytes, bytes]:
+def _write_question(path: str, nonce: str, host: str) -> tuple[bytes, bytes]:
     """Give the question in two pieces; a server answers nothing before the second."""
     if not path.isascii() or not path.isprintable() or " " in path:
         raise ValueError(f"{path!a} is no path of a URL")
     lines = (
-        *(f"GET {path} HTTP/1.1", "Host: localhost", "Accept-Encoding: identity"),
+        *(f"GET {path} HTTP/1.1", f"Host: {host}", "Accept-Encoding: identity"),
         *("Connection: close", "User-Agent: astra-health", f"{NONCE}: {nonce}"),
     )
     return "".join(f"{line}\r\n" for line in lines).encode(), b"\r\n"
 
 
-def _named(body: bytes) -> str | None:
+def _release_from_body(body: bytes) -> str | None:
     try:
         document: Any = json.loads(body)
     except (ValueError, RecursionError):
@@ -112,11 +113,11 @@ def _named(body: bytes) -> str | None:
     return None
 
 
-def _shown(body: bytes) -> str:
+def _quote_body(body: bytes) -> str:
     return ascii(body[:200].decode("utf-8", "replace"))[1:-1]
 
 
-def _cut(connection: socket.socket, late: threading.Event) -> None:
+def _shut_connection(connection: socket.socket, late: threading.Event) -> None:
     late.set()
     with contextlib.suppress(OSError):
         connection.shutdown(socket.SHUT_RDWR)

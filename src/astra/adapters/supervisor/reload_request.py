@@ -15,7 +15,7 @@ from astra.trusted.sandbox import syscalls
 NAME = ".astra-reload"
 
 
-def leave(state: Path, spec: AppSpec, changed: list[str]) -> None:
+def write_request(state: Path, spec: AppSpec, changed: list[str]) -> None:
     text = json.dumps({"release": spec.release, "folder": spec.folder, "changed": changed})
     strict = syscalls.NO_SYMLINKS | syscalls.NO_MAGIC_LINKS
     folder = syscalls.openat2(str(state), os.O_RDONLY | os.O_DIRECTORY, resolve=strict)

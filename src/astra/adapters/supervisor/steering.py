@@ -38,7 +38,7 @@ class Slot:
     listener: socket.socket
     probe: str = field(default_factory=_loopback_address)
 
-    def waiting(self) -> int:
+    def count_waiting(self) -> int:
         facts = self.listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO_SIZE)
         return int(struct.unpack_from("I", facts, _UNACKED)[0])
 
@@ -53,32 +53,32 @@ class SteeredPort:
     def adopt(self, listener: socket.socket) -> Slot:
         """Take over a socket that listens on the port already, with whoever waits in its queue."""
         slot = Slot(listener=listener)
-        self._attach([*self._slots, slot])
+        self._attach_program([*self._slots, slot])
         self.port = int(listener.getsockname()[1])
         self._slots.append(slot)
         return slot
 
     def add(self) -> Slot:
         """Open a place for another release; it gets no connection but probes."""
-        made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         try:
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-            made.bind((self._host, self.port))
-            slot = Slot(listener=made)
-            self._attach([*self._slots, slot])
-            made.listen(_BACKLOG)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            listener.bind((self._host, self.port))
+            slot = Slot(listener=listener)
+            self._attach_program([*self._slots, slot])
+            listener.listen(_BACKLOG)
         except OSError:
-            made.close()
+            listener.close()
             raise
-        self.port = int(made.getsockname()[1])
+        self.port = int(listener.getsockname()[1])
         self._slots.append(slot)
         return slot
 
     def prefer(self, slot: Slot) -> None:
         """Send every new connection there, from this call on."""
         self._serving = slot
-        self._attach(self._slots)
+        self._attach_program(self._slots)
 
     def remove(self, slot: Slot) -> None:
         """Close a place; whoever inherited its socket has to be gone already."""
@@ -90,7 +90,7 @@ class SteeredPort:
         if self._serving is slot:
             self._serving = None
         if self._slots:
-            self._attach(self._slots)
+            self._attach_program(self._slots)
 
     def reorder(self) -> None:
         """Count the sockets in another order, after somebody else answered a probe.
@@ -98,36 +98,36 @@ class SteeredPort:
         A release can shut its listening socket and listen again: then the kernel numbers it last.
         """
         self._slots.append(self._slots.pop(0))
-        self._attach(self._slots)
+        self._attach_program(self._slots)
 
     def connect(self, slot: Slot, *, seconds: float) -> socket.socket:
         """Connect to exactly this release."""
-        made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        connection = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         try:
-            made.settimeout(seconds)
-            made.bind((slot.probe, 0))
-            made.connect((self._host, self.port))
+            connection.settimeout(seconds)
+            connection.bind((slot.probe, 0))
+            connection.connect((self._host, self.port))
         except OSError:
-            made.close()
+            connection.close()
             raise
-        return made
+        return connection
 
     def close(self) -> None:
         for slot in list(self._slots):
             self.remove(slot)
 
-    def _attach(self, slots: list[Slot]) -> None:
+    def _attach_program(self, slots: list[Slot]) -> None:
         serving = slots.index(self._serving) if self._serving in slots else 0
-        code = program({slot.probe: place for place, slot in enumerate(slots)}, serving)
-        kept = ctypes.create_string_buffer(code)
-        described = struct.pack("HL", len(code) // 8, ctypes.addressof(kept))
+        code = build_program({slot.probe: place for place, slot in enumerate(slots)}, serving)
+        code_buffer = ctypes.create_string_buffer(code)
+        described = struct.pack("HL", len(code) // 8, ctypes.addressof(code_buffer))
         slots[0].listener.setsockopt(socket.SOL_SOCKET, _ATTACH_PROGRAM, described)
 
 
-def program(probes: dict[str, int], serving: int) -> bytes:
+def build_program(probes: dict[str, int], serving: int) -> bytes:
     """Write the program: probe addresses to their own sockets, everybody else to the serving one.
 
-    >>> len(program({"127.1.2.3": 1}, 0)) // 8
+    >>> len(build_program({"127.1.2.3": 1}, 0)) // 8
     4
     """
     steps = [(_LOAD, 0, 0, _SOURCE_ADDRESS)]

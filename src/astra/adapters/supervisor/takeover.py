@@ -35,28 +35,28 @@ class LockHolder:
     handle: int
 
 
-def note(lock: Path, port: int) -> None:
+def write_note(lock: Path, port: int) -> None:
     """Say in the lock's file who holds it and which port it serves; only the lock itself counts."""
     lock.write_text(f"{os.getpid()} {port}\n", encoding="ascii")
 
 
-def let_in(pid: int) -> None:
+def allow_copying(pid: int) -> None:
     """Allow a process to copy descriptors out of this one; needless where there is no such rule."""
     ctypes.CDLL(None).prctl(_SET_PTRACER, ctypes.c_ulong(pid), 0, 0, 0)
 
 
 @contextlib.contextmanager
-def lock_holder(lock: Path) -> Generator[LockHolder | None, None, None]:
+def open_lock_holder(lock: Path) -> Generator[LockHolder | None, None, None]:
     """Hold the process that has the lock; None where nobody has it, or nobody knows who."""
     with contextlib.ExitStack() as stack:
-        pid, port = _noted(lock)
+        pid, port = _read_note(lock)
         handle = -1
         if pid:
             with contextlib.suppress(OSError):
                 handle = os.pidfd_open(pid)
                 stack.callback(os.close, handle)
         # Read again after it is held: the lock is taken and the note still names it.
-        same = handle >= 0 and _noted(lock) == (pid, port)
+        same = handle >= 0 and _read_note(lock) == (pid, port)
         yield LockHolder(pid=pid, port=port, handle=handle) if same else None
 
 
@@ -64,16 +64,16 @@ def copy_listeners(
     holder: LockHolder, port: int | None = None, families: tuple[int, ...] = (socket.AF_INET,)
 ) -> list[socket.socket]:
     """Copy the sockets that listen on a port, the public one; none where the kernel refuses."""
-    wanted = {(family, port or holder.port) for family in families}
+    family_ports = {(family, port or holder.port) for family in families}
     copies: list[socket.socket] = []
     with contextlib.suppress(OSError):
         for name in os.listdir(f"/proc/{holder.pid}/fd"):  # noqa: PTH208 - names are enough
             with contextlib.suppress(OSError):
-                copies += _copy_listener(holder, int(name), wanted)
+                copies += _copy_listener(holder, int(name), family_ports)
     return copies
 
 
-def end(holder: LockHolder) -> bool:
+def kill_holder(holder: LockHolder) -> bool:
     """Kill it; its boxes die with it."""
     return boxes.kill(holder.handle) and boxes.wait_dead(holder.handle, _DEATH_SECONDS)
 
@@ -95,7 +95,7 @@ def _copy_listener(
     return []
 
 
-def _noted(lock: Path) -> tuple[int, int]:
+def _read_note(lock: Path) -> tuple[int, int]:
     """Read who holds the lock, and its port; zeros where the lock is free."""
     try:
         descriptor = os.open(lock, os.O_RDONLY | os.O_CLOEXEC)
@@ -104,9 +104,9 @@ def _noted(lock: Path) -> tuple[int, int]:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError:
-        words = os.pread(descriptor, _LONGEST_NOTE, 0).split()
-        known = [int(word) for word in words if word.isdigit()][:2]
-        return (known[0], known[1]) if len(known) == len(("pid", "port")) else (0, 0)
+        fields = os.pread(descriptor, _LONGEST_NOTE, 0).split()
+        numbers = [int(word) for word in fields if word.isdigit()][:2]
+        return (numbers[0], numbers[1]) if len(numbers) == len(("pid", "port")) else (0, 0)
     else:
         return 0, 0
     finally:

@@ -31,21 +31,21 @@ def main(words: list[str]) -> int:
     status, gate = map(int, words)
     for descriptor in (status, gate):
         os.set_inheritable(descriptor, False)  # noqa: FBT003 - no keyword there
-    _control(_SUBREAPER)
+    _enable_prctl(_SUBREAPER)
     os.write(status, json.dumps({"child-pid": os.getpid(), "pid-namespace": 0}).encode() + b"\n")
-    described = _receive(gate)
+    described = _receive_description(gate)
     if described is None:
         return 1
     command = os.fork()
     if command == 0:
-        _become(described)
-    code = _mind(command, gate)
+        _exec_command(described)
+    code = _watch_command(command, gate)
     _end_the_rest(described["box"])
     os.write(status, json.dumps({"exit-code": code}).encode() + b"\n")
     return 0
 
 
-def _receive(gate: int) -> dict[str, Any] | None:
+def _receive_description(gate: int) -> dict[str, Any] | None:
     data = b""
     while not data.endswith(b"\n") and len(data) < _LARGEST_DESCRIPTION:
         more = os.read(gate, 65536)
@@ -55,7 +55,7 @@ def _receive(gate: int) -> dict[str, Any] | None:
     return json.loads(data)
 
 
-def _become(described: dict[str, Any]) -> NoReturn:
+def _exec_command(described: dict[str, Any]) -> NoReturn:
     """Turn this child into the command, with its limits and, as root, as another user."""
     program = described["command"][0]
     try:
@@ -67,30 +67,30 @@ def _become(described: dict[str, Any]) -> NoReturn:
             os.setresgid(*[described["gid"]] * 3)
             os.setresuid(*[described["uid"]] * 3)
         # Set-uid programs stay what they are: then every process here can be killed.
-        _control(_NO_NEW_PRIVILEGES)
+        _enable_prctl(_NO_NEW_PRIVILEGES)
         for name, (soft, hard) in described["limits"].items():
-            _limit(getattr(resource, f"RLIMIT_{name}"), soft, hard)
+            _set_limit(getattr(resource, f"RLIMIT_{name}"), soft, hard)
         os.execvpe(program, described["command"], described["environment"])  # noqa: S606 - its job
     except OSError as error:
-        _complain(program, error.strerror or str(error))
+        _print_failure(program, error.strerror or str(error))
     except AstraError as error:
-        _complain(program, error.detail)
+        _print_failure(program, error.detail)
     finally:
         os._exit(_NO_SUCH_PROGRAM)
 
 
-def _complain(program: str, why: str) -> None:
+def _print_failure(program: str, why: str) -> None:
     os.write(2, f"astra: execvp {program}: {why}\n".encode("utf-8", "replace"))
 
 
-def _limit(kind: int, soft: int, hard: int) -> None:
+def _set_limit(kind: int, soft: int, hard: int) -> None:
     ceiling = resource.getrlimit(kind)[1]
     if ceiling != resource.RLIM_INFINITY:
         soft, hard = min(soft, ceiling), min(hard, ceiling)
     resource.setrlimit(kind, (soft, hard))
 
 
-def _mind(command: int, gate: int) -> int:
+def _watch_command(command: int, gate: int) -> int:
     """Reap until the command ends or the gate closes; give the exit code as a shell would."""
     waking, woken = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
@@ -98,14 +98,14 @@ def _mind(command: int, gate: int) -> int:
     with selectors.DefaultSelector() as ready:
         ready.register(waking, selectors.EVENT_READ)
         ready.register(gate, selectors.EVENT_READ)
-        while (code := _reaped(command)) is None:
+        while (code := _reap_children(command)) is None:
             for key, _events in ready.select(1.0):
                 if not os.read(key.fd, 4096) and key.fd == gate:
                     return _SIGNALLED + signal.SIGKILL
     return code
 
 
-def _reaped(command: int) -> int | None:
+def _reap_children(command: int) -> int | None:
     with contextlib.suppress(ChildProcessError):
         while True:
             pid, status = os.waitpid(-1, os.WNOHANG)
@@ -118,12 +118,12 @@ def _reaped(command: int) -> int | None:
 
 
 def _end_the_rest(box_id: str) -> None:
-    own = boxes.describe(os.getpid(), pid_namespace=0, kind=boxes.RUN, label="")
-    if own is not None:
-        tree.end_below(replace(own, id=box_id), patience=_PATIENCE)
+    own_box = boxes.describe(os.getpid(), pid_namespace=0, kind=boxes.RUN, label="")
+    if own_box is not None:
+        tree.end_descendants(replace(own_box, id=box_id), patience=_PATIENCE)
 
 
-def _control(option: int) -> None:
+def _enable_prctl(option: int) -> None:
     ctypes.CDLL(None).prctl(option, 1, 0, 0, 0)
 
 

@@ -22,7 +22,7 @@ from astra.trusted.egress.egress_proxy import (
     EgressProxy,
     Internet,
     Record,
-    unannounced,
+    ignore_announcement,
 )
 from astra.trusted.egress.summary import NO_EGRESS
 from astra.trusted.kernel.errors import AstraError, BadInput
@@ -33,14 +33,14 @@ from astra.trusted.sandbox.boxes import RunningBox
 from astra.trusted.sandbox.cgroups import NOT_DELEGATED, Delegation, Group
 from astra.trusted.sandbox.launch import (
     Box,
+    keep_registered,
     note_limit,
     refuse_when_stopped,
-    registered,
-    unavailable,
+    unavailable_error,
 )
-from astra.trusted.sandbox.outcome import judge, never_ran
+from astra.trusted.sandbox.outcome import judge_ending, outcome_from_error
 from astra.trusted.sandbox.ports import OnOutput, Outcome
-from astra.trusted.sandbox.profile import kernel_limits, through_proxy
+from astra.trusted.sandbox.profile import build_proxy_environment, kernel_limits
 from astra.trusted.sandbox.supervision import Started
 from astra.trusted.sandbox.watch import Watch
 from astra.trusted.stop import process_tree as tree
@@ -56,28 +56,28 @@ def run(
     data_root: Path,
     on_output: OnOutput = lambda _stream, _data: None,
     record: Record = lambda _attempt: None,
-    announce: Announce = unannounced,
+    announce: Announce = ignore_announcement,
     internet: Internet = PUBLIC_INTERNET,
     groups: Delegation = NOT_DELEGATED,
 ) -> Outcome:
     began = time.monotonic()
     try:
         refuse_when_stopped(data_root)
-        manifest = _checked(box)
+        manifest = _check_manifest(box)
         with contextlib.ExitStack() as stack:
-            kept = _start_keeper(stack)
-            group = stack.enter_context(groups.group(kept.init, manifest.limits))
-            entry = stack.enter_context(registered(data_root, box, kept, group))
-            kept.entries.append(entry)
-            proxy = _serve(manifest, record, announce, internet, stack)
-            watch = _watch(manifest, kept, group, stack)
+            keeper = _start_keeper(stack)
+            group = stack.enter_context(groups.enter_group(keeper.init, manifest.limits))
+            entry = stack.enter_context(keep_registered(data_root, box, keeper, group))
+            keeper.entries.append(entry)
+            proxy = _start_proxy(manifest, record, announce, internet, stack)
+            watch = _make_watch(manifest, keeper, group, stack)
             refuse_when_stopped(data_root)
-            kept.describe(_description(box, manifest, entry, proxy))
+            keeper.send_description(_describe_command(box, manifest, entry, proxy))
             ending = supervision.follow(
-                kept, limits=manifest.limits, watch=watch, on_output=on_output
+                keeper, limits=manifest.limits, watch=watch, on_output=on_output
             )
             note_limit(ending, group)
-            outcome = judge(
+            outcome = judge_ending(
                 ending,
                 stopped=boxes.why_ended(data_root, entry),
                 limits=manifest.limits.wall_seconds,
@@ -86,9 +86,9 @@ def run(
             )
         return replace(outcome, confined=False)
     except AstraError as error:
-        return replace(never_ran(error), confined=False)
+        return replace(outcome_from_error(error), confined=False)
     except OSError as error:
-        return replace(never_ran(unavailable(error)), confined=False)
+        return replace(outcome_from_error(unavailable_error(error)), confined=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +100,7 @@ class _Kept(Started):
 
     entries: list[RunningBox] = field(default_factory=list[RunningBox])
 
-    def describe(self, description: dict[str, object]) -> None:
+    def send_description(self, description: dict[str, object]) -> None:
         data = json.dumps(description).encode() + b"\n"
         with socket.socket(fileno=os.dup(self.gate)) as gate:
             gate.sendall(data)
@@ -111,10 +111,10 @@ class _Kept(Started):
         boxes.kill(self.init_handle)
 
     def is_dead(self, patience: float) -> bool:
-        return super().is_dead(patience) and not any(map(tree.left, self.entries))
+        return super().is_dead(patience) and not any(map(tree.list_survivors, self.entries))
 
 
-def _checked(box: Box) -> Manifest:
+def _check_manifest(box: Box) -> Manifest:
     if not box.command or any("\0" in word for word in box.command):
         raise BadInput("a run needs a command without NUL", next_step="name a program")
     homes = machine.home_folders() if box.homes is None else box.homes
@@ -143,12 +143,12 @@ def _start_keeper(stack: contextlib.ExitStack) -> _Kept:
     )
     os.close(writing)
     theirs.close()
-    started = supervision.await_init(process, status=status.fileno(), gate=ours.fileno())
-    stack.callback(os.close, started.init_handle)
-    return _Kept(**vars(started))
+    keeper = supervision.await_init(process, status=status.fileno(), gate=ours.fileno())
+    stack.callback(os.close, keeper.init_handle)
+    return _Kept(**vars(keeper))
 
 
-def _serve(
+def _start_proxy(
     manifest: Manifest,
     record: Record,
     announce: Announce,
@@ -171,10 +171,10 @@ def _serve(
     return proxy, listener.getsockname()[1]
 
 
-def _description(
+def _describe_command(
     box: Box, manifest: Manifest, entry: RunningBox, proxy: tuple[EgressProxy, int] | None
 ) -> dict[str, object]:
-    identity = machine.identity()
+    identity = machine.choose_identity()
     workdir = box.workdir or (manifest.write_paths or ("/tmp",))[0]  # noqa: S108 - no files of ours
     path = ":".join([*box.toolchain.search, "/usr/local/bin", "/usr/bin", "/bin"])
     return {
@@ -187,7 +187,7 @@ def _description(
             "LANG": "C.UTF-8",
             "TERM": "dumb",
             **dict(box.toolchain.environment),
-            **(through_proxy(proxy[1]) if proxy else {}),
+            **(build_proxy_environment(proxy[1]) if proxy else {}),
             **manifest.environment,
             tree.MARK: entry.id,
         },
@@ -197,7 +197,7 @@ def _description(
     }
 
 
-def _watch(
+def _make_watch(
     manifest: Manifest, kept: Started, group: Group | None, stack: contextlib.ExitStack
 ) -> Watch:
     writable = tuple(grants.open_grant(path) for path in manifest.write_paths)

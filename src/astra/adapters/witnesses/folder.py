@@ -27,7 +27,7 @@ class FolderWitness:
         return Path(self.address) / f"{self.root_id}.ndjson"
 
     def read(self) -> Sequence[Checkpoint | None]:
-        with self._reached():
+        with self._translate_errors():
             self._require_folder()
             try:
                 descriptor = os.open(self.path, os.O_RDONLY | _FLAGS)
@@ -38,7 +38,7 @@ class FolderWitness:
                 return read_lines(file.read(MOST_BYTES))
 
     def publish(self, points: Sequence[Checkpoint]) -> None:
-        with self._reached():
+        with self._translate_errors():
             self._require_folder()
             mode = os.O_RDWR | os.O_CREAT | os.O_APPEND
             descriptor = os.open(self.path, mode | _FLAGS, 0o644)
@@ -54,7 +54,7 @@ class FolderWitness:
             raise NotADirectoryError(20, "there is no such folder", self.address)
 
     @contextmanager
-    def _reached(self) -> Generator[None]:
+    def _translate_errors(self) -> Generator[None]:
         try:
             yield
         except OSError as error:

@@ -43,44 +43,44 @@ class GitWitness:
         return f"refs/heads/astra-witness/{self.root_id}"
 
     def read(self) -> Sequence[Checkpoint | None]:
-        return read_lines(self._content(self._fetch()))
+        return read_lines(self._read_checkpoint_file(self._fetch_branch()))
 
     def publish(self, points: Sequence[Checkpoint]) -> None:
-        parent = self._fetch()
-        lines = [*self._content(parent).splitlines(keepends=True), write_lines(points)]
-        blob = self._git("hash-object", "-w", "--stdin", given=b"".join(lines[-_MOST_LINES:]))
-        tree = self._git("mktree", given=f"100644 blob {blob}\t{_FILE}\n".encode())
+        parent = self._fetch_branch()
+        lines = [*self._read_checkpoint_file(parent).splitlines(keepends=True), write_lines(points)]
+        blob = self._run_git("hash-object", "-w", "--stdin", given=b"".join(lines[-_MOST_LINES:]))
+        tree = self._run_git("mktree", given=f"100644 blob {blob}\t{_FILE}\n".encode())
         message = f"record {points[-1].sequence}\n".encode()
         behind = ("-p", parent) if parent else ()
-        commit = self._git("commit-tree", *behind, tree, given=message)
+        commit = self._run_git("commit-tree", *behind, tree, given=message)
         options = ("--porcelain", "--no-verify", "--no-signed", "--no-follow-tags")
-        self._git("push", *options, "--", self.location, f"{commit}:{self.branch}", remote=True)
+        self._run_git("push", *options, "--", self.location, f"{commit}:{self.branch}", remote=True)
 
-    def _fetch(self) -> str:
+    def _fetch_branch(self) -> str:
         """Give the commit that the remote's branch is at, with its content here, or nothing."""
         if not (self.cache / "HEAD").exists() or _is_full(self.cache):
             shutil.rmtree(self.cache, ignore_errors=True)
             self.cache.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._git("init", "--bare", "--quiet", "--", str(self.cache), inside=False)
-        answer = self._git("ls-remote", "--", self.location, self.branch, remote=True)
+            self._run_git("init", "--bare", "--quiet", "--", str(self.cache), inside=False)
+        answer = self._run_git("ls-remote", "--", self.location, self.branch, remote=True)
         if not answer:
             return ""
         options = ("--depth=1", "--no-tags", "--no-write-fetch-head", "--quiet", "--force")
-        self._git("fetch", *options, "--", self.location, f"{self.branch}:{_KEPT}", remote=True)
-        return self._git("rev-parse", "--verify", "--quiet", f"{_KEPT}^{{commit}}")
+        self._run_git("fetch", *options, "--", self.location, f"{self.branch}:{_KEPT}", remote=True)
+        return self._run_git("rev-parse", "--verify", "--quiet", f"{_KEPT}^{{commit}}")
 
-    def _content(self, commit: str) -> bytes:
+    def _read_checkpoint_file(self, commit: str) -> bytes:
         if not commit:
             return b""
         try:
-            size = int(self._git("cat-file", "-s", f"{commit}:{_FILE}"))
+            size = int(self._run_git("cat-file", "-s", f"{commit}:{_FILE}"))
         except WitnessUnreachable:
             return b"this commit holds no checkpoints\n"
         if size > MOST_BYTES:
             return b"this is no list of checkpoints\n"
-        return self._git("cat-file", "blob", f"{commit}:{_FILE}").encode() + b"\n"
+        return self._run_git("cat-file", "blob", f"{commit}:{_FILE}").encode() + b"\n"
 
-    def _git(
+    def _run_git(
         self, *arguments: str, given: bytes = b"", remote: bool = False, inside: bool = True
     ) -> str:
         command = GitCommand(
@@ -96,15 +96,15 @@ class GitWitness:
         try:
             return run_git(command).output.decode(errors="replace").strip()
         except GitFailed as error:
-            raise self._unreachable(error) from None
+            raise self._unreachable_error(error) from None
         except AstraError as error:
             shutil.rmtree(self.cache, ignore_errors=True)
-            raise self._unreachable(error) from None
+            raise self._unreachable_error(error) from None
 
-    def _unreachable(self, error: AstraError) -> WitnessUnreachable:
-        words = ascii(re.sub(r"//[^/@\s]+@", "//", error.detail)[:300])[1:-1]
+    def _unreachable_error(self, error: AstraError) -> WitnessUnreachable:
+        git_message = ascii(re.sub(r"//[^/@\s]+@", "//", error.detail)[:300])[1:-1]
         return WitnessUnreachable(
-            f"the witness {self.address} cannot be used: {words}",
+            f"the witness {self.address} cannot be used: {git_message}",
             next_step="look whether the daemon's user reaches that remote and may push there",
         )
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from astra.adapters.witnesses.configured import make_witness
-from astra.trusted.file_ledger import FileLedger, checkpoints
+from astra.trusted.file_ledger import checkpoints
+from astra.trusted.file_ledger.indexed import IndexedLedger
 from astra.trusted.files.data_root import DataRoot
 from astra.trusted.kernel.errors import AstraError
 from astra.trusted.ledger import witnessing
@@ -40,7 +41,7 @@ class _Known:
 
 @dataclass(kw_only=True)
 class WitnessKeeping:
-    ledger: FileLedger
+    ledger: IndexedLedger
     root: DataRoot
     address: Callable[[], str]
     """Gives the address that the operator signed, or nothing."""
@@ -56,7 +57,7 @@ class WitnessKeeping:
     def advance(self) -> None:
         self._take_turn(IN_BACKGROUND, publishes=True)
 
-    def leave(self) -> None:
+    def hand_over_head(self) -> None:
         """Hand over where the chain ends now: nobody watches it while no daemon runs."""
         with contextlib.suppress(AstraError, OSError):
             if self.address():
@@ -67,22 +68,22 @@ class WitnessKeeping:
     def is_due(self) -> bool:
         if not self.address():
             return False
-        known = self._current()
+        status = self._current_status()
         newest = self.ledger.last_checkpoint
-        return not known.compared or (not self.ledger.holds and newest != known.published)
+        return not status.compared or (not self.ledger.holds and newest != status.published)
 
     def state(self) -> dict[str, Any]:
         """Describe the witness for whoever looks at the status."""
-        known = self._current()
-        point = known.judgement.newest if known.judgement else known.published
+        status = self._current_status()
+        point = status.judgement.newest if status.judgement else status.published
         return {
-            "address": known.address,
-            "state": self._word(known),
+            "address": status.address,
+            "state": self._name_state(status),
             "sequence": point.sequence if point else 0,
-            "trouble": known.trouble,
+            "trouble": status.trouble,
         }
 
-    def _word(self, known: _Known) -> str:
+    def _name_state(self, known: _Known) -> str:
         if not known.address:
             return "none"
         if known.trouble and not known.judgement:
@@ -91,7 +92,7 @@ class WitnessKeeping:
             return str(known.judgement.state)
         return "gives nothing back" if known.compared else "not asked yet"
 
-    def _current(self) -> _Known:
+    def _current_status(self) -> _Known:
         address = self.address()
         if address != self._known.address:
             self._known = _Known(address=address)
@@ -99,41 +100,41 @@ class WitnessKeeping:
 
     def _take_turn(self, seconds: float, *, publishes: bool) -> None:
         with self._turn:
-            known = self._current()
-            if not known.address:
+            status = self._current_status()
+            if not status.address:
                 return
             try:
-                self._compare_and_publish(known, seconds, publishes=publishes)
+                self._compare_and_publish(status, seconds, publishes=publishes)
             except AstraError as error:
-                known.trouble = error.detail
+                status.trouble = error.detail
                 raise
 
     def _compare_and_publish(self, known: _Known, seconds: float, *, publishes: bool) -> None:
-        root_id = authority.keys(self.ledger).root_id
+        root_id = authority.find_keys(self.ledger).root_id
         witness = make_witness(known.address, root=self.root, root_id=root_id, seconds=seconds)
         points = witness.read()
-        known.judgement = None if points is None else self._judge(points)
+        known.judgement = None if points is None else self._judge_points(points)
         known.compared = True
-        known.trouble = _forgery(known.judgement)
+        known.trouble = _describe_forgery(known.judgement)
         if publishes and not self.ledger.holds:
-            self._publish(witness, known, known.judgement)
+            self._publish_missing(witness, known, known.judgement)
 
-    def _judge(self, points: Sequence[Checkpoint | None]) -> Judgement:
+    def _judge_points(self, points: Sequence[Checkpoint | None]) -> Judgement:
         """Compare, and hold the ledger where the witness knows what the chain does not."""
         created = self.ledger.record(1)
         key = str(created.data.get("ledger_key", "")) if created else ""
         head = self.ledger.head().sequence
         judgement = witnessing.judge(
             points,
-            public_key=key or self.root.ledger_key().public,
+            public_key=key or self.root.read_ledger_key().public,
             head=head,
             hash_at=self._hash_at,
             left_behind=restoring.left_behind(self.ledger),
         )
-        if judgement.alarming:
+        if judgement.is_alarming:
             hold = Hold(
                 reason=_REASONS[judgement.state],
-                detail=judgement.in_words(head),
+                detail=judgement.describe_problem(head),
                 left_behind=judgement.newest,
                 until=judgement.until,
             )
@@ -144,23 +145,29 @@ class WitnessKeeping:
         record = self.ledger.record(sequence)
         return record.hash if record else None
 
-    def _publish(self, witness: Witness, known: _Known, judgement: Judgement | None) -> None:
-        own = checkpoints.recent(self.ledger.places.checkpoints)
+    def _publish_missing(
+        self, witness: Witness, known: _Known, judgement: Judgement | None
+    ) -> None:
+        own_points = checkpoints.recent(self.ledger.places.checkpoints)
         if judgement is None:  # it gives nothing back: what was sent is all there is to go by
-            missing = witnessing.unpublished(own, known.published) if known.published else own[-1:]
+            missing_points = (
+                witnessing.list_unpublished(own_points, known.published)
+                if known.published
+                else own_points[-1:]
+            )
         else:
-            missing = witnessing.unpublished(own, judgement.newest)
-        if missing:
-            witness.publish(missing)
-        if own:
-            known.published = own[-1]
-            if judgement is not None and not judgement.alarming:
+            missing_points = witnessing.list_unpublished(own_points, judgement.newest)
+        if missing_points:
+            witness.publish(missing_points)
+        if own_points:
+            known.published = own_points[-1]
+            if judgement is not None and not judgement.is_alarming:
                 known.judgement = Judgement(
-                    state=State.AGREES, newest=own[-1], forged=judgement.forged
+                    state=State.AGREES, newest=own_points[-1], forged=judgement.forged
                 )
 
 
-def _forgery(judgement: Judgement | None) -> str:
+def _describe_forgery(judgement: Judgement | None) -> str:
     if judgement is None or not judgement.forged:
         return ""
     return f"the witness holds {judgement.forged} lines that this ledger's key did not sign"

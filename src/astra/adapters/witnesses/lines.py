@@ -17,5 +17,7 @@ def read_lines(raw: bytes) -> Sequence[Checkpoint | None]:
     """Read whole lines; one that was torn at either end of what was read is left out."""
     if len(raw) >= MOST_BYTES:
         raw = raw[raw.find(b"\n") + 1 :]
-    whole = raw[: raw.rfind(b"\n") + 1]
-    return [checkpoint.parse(line.decode(errors="replace")) for line in whole.splitlines() if line]
+    whole_lines = raw[: raw.rfind(b"\n") + 1]
+    return [
+        checkpoint.parse(line.decode(errors="replace")) for line in whole_lines.splitlines() if line
+    ]

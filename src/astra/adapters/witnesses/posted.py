@@ -6,14 +6,12 @@ loopback; no redirect is followed, no proxy of the environment used, what comes 
 so is the time it takes.
 """
 
-import http.client
 import ssl
-import threading
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from astra.adapters.bounded_http import CONVERSATION_ERRORS, open_connection
 from astra.adapters.witnesses.lines import MOST_BYTES, read_lines, write_lines
 from astra.trusted.ledger.checkpoint import Checkpoint
 from astra.trusted.ledger.witnessing import WitnessUnreachable
@@ -32,60 +30,38 @@ class PostedWitness:
     trust: Callable[[], ssl.SSLContext] = ssl.create_default_context
 
     def read(self) -> Sequence[Checkpoint | None] | None:
-        status, body = self._ask("GET", None)
+        status, body = self._send_request("GET", None)
         if status in _GIVES_NOTHING:
             return None
         if status == _NOTHING_YET:
             return []
         if status != _OK:
-            raise self._unreachable(f"it answered with status {status}")
+            raise self._unreachable_error(f"it answered with status {status}")
         return read_lines(body)
 
     def publish(self, points: Sequence[Checkpoint]) -> None:
-        status, _ = self._ask("POST", write_lines(points))
+        status, _ = self._send_request("POST", write_lines(points))
         if status not in _TAKEN:
-            raise self._unreachable(f"it answered with status {status}")
+            raise self._unreachable_error(f"it answered with status {status}")
 
-    def _ask(self, method: str, body: bytes | None) -> tuple[int, bytes]:
+    def _send_request(self, method: str, body: bytes | None) -> tuple[int, bytes]:
         parts = urlsplit(self.address)
         target = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
         headers = {"Astra-Root": self.root_id, "Accept-Encoding": "identity"}
         if body is not None:
             headers["Content-Type"] = MEDIA_TYPE
-        with self._connection(parts.scheme, parts.hostname or "", parts.port) as connection:
-            connection.request(method, target, body, headers)
-            answer = connection.getresponse()
-            return answer.status, answer.read(MOST_BYTES)
-
-    @contextmanager
-    def _connection(
-        self, scheme: str, host: str, port: int | None
-    ) -> Generator[http.client.HTTPConnection]:
-        connection = (
-            http.client.HTTPSConnection(host, port, timeout=self.seconds, context=self.trust())
-            if scheme == "https"
-            else http.client.HTTPConnection(host, port, timeout=self.seconds)
-        )
-        limit = threading.Timer(self.seconds, _cut, [connection])
-        limit.daemon = True
-        limit.start()
         try:
-            yield connection
-        except (OSError, ValueError, http.client.HTTPException) as error:
-            raise self._unreachable(str(error) or type(error).__name__) from None
-        finally:
-            limit.cancel()
-            connection.close()
+            with open_connection(
+                self.address, seconds=self.seconds, trust=self.trust
+            ) as connection:
+                connection.request(method, target, body, headers)
+                answer = connection.getresponse()
+                return answer.status, answer.read(MOST_BYTES)
+        except CONVERSATION_ERRORS as error:
+            raise self._unreachable_error(str(error) or type(error).__name__) from None
 
-    def _unreachable(self, why: str) -> WitnessUnreachable:
+    def _unreachable_error(self, why: str) -> WitnessUnreachable:
         return WitnessUnreachable(
             f"the witness {self.address} cannot be used: {ascii(why)[1:-1][:300]}",
             next_step="look whether this machine reaches that address, and what it says",
         )
-
-
-def _cut(connection: http.client.HTTPConnection) -> None:
-    """End a conversation whose other end takes its time, byte by byte."""
-    if connection.sock is not None:
-        with suppress(OSError):
-            connection.sock.shutdown(2)

@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from astra.changes.findings.python_names import dotted, imported, last_name
+from astra.changes.findings.python_names import last_name, map_imported_names, spell_dotted_name
 from astra.changes.findings.source import Source
 from astra.trusted.changes import places
 from astra.trusted.changes.evidence import Finding, Severity
@@ -34,47 +34,51 @@ def examine(source: Source) -> Iterator[Finding]:
     if source.new is None:
         return
     name = source.path.rpartition("/")[2]
-    if _EVERYWHERE.fullmatch(name) and source.added:
+    if _EVERYWHERE.fullmatch(name) and source.added_numbers:
         message = f"{name} runs in every Python program that finds it, the test runner among them"
-        yield source.about("runs-around-tests", Severity.DANGER, min(source.added), message)
+        yield source.make_file_finding(
+            "runs-around-tests", Severity.DANGER, min(source.added_numbers), message
+        )
     is_of_tests = source.is_test or places.belongs_to_tests(source.path, ())
     if source.language != "python" or not is_of_tests:
         return
     yield from _rewritten_names(source)
     yield from _new_statements(source, is_support=_SUPPORT.fullmatch(name) is not None)
-    yield from _answers(source)
+    yield from _find_comparison_methods(source)
 
 
 def _new_statements(source: Source, *, is_support: bool) -> Iterator[Finding]:
     """Name what runs when the file is loaded; in files around tests, also what runs in them."""
     nodes = source.new_nodes if is_support else _top_level(source.new_tree)
     before = source.old_nodes if is_support else _top_level(source.old_tree)
-    known = Counter(ast.dump(node) for node in before if _runs(node, is_support=is_support))
+    old_counts = Counter(
+        ast.dump(node) for node in before if _has_effect(node, is_support=is_support)
+    )
     lines: set[int] = set()
     for node in nodes:
-        if not isinstance(node, ast.stmt) or not _runs(node, is_support=is_support):
+        if not isinstance(node, ast.stmt) or not _has_effect(node, is_support=is_support):
             continue
-        if known[key := ast.dump(node)] > 0:
-            known[key] -= 1
+        if old_counts[key := ast.dump(node)] > 0:
+            old_counts[key] -= 1
         elif node.lineno not in lines:
             lines.add(node.lineno)
             message = "runs around the tests, where no test shows what it does"
-            yield source.finding("runs-around-tests", Severity.WARNING, node.lineno, message)
+            yield source.make_finding("runs-around-tests", Severity.WARNING, node.lineno, message)
 
 
 def _top_level(tree: ast.Module | None) -> list[ast.AST]:
     """Give the statements that run when a module is loaded, also those inside conditions."""
-    waiting: list[ast.AST] = list(tree.body) if tree else []
+    pending_nodes: list[ast.AST] = list(tree.body) if tree else []
     nodes: list[ast.AST] = []
-    while waiting:
-        node = waiting.pop(0)
+    while pending_nodes:
+        node = pending_nodes.pop(0)
         nodes.append(node)
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            waiting += [n for n in ast.iter_child_nodes(node) if isinstance(n, ast.stmt)]
+            pending_nodes += [n for n in ast.iter_child_nodes(node) if isinstance(n, ast.stmt)]
     return nodes
 
 
-def _runs(node: ast.AST, *, is_support: bool) -> bool:
+def _has_effect(node: ast.AST, *, is_support: bool) -> bool:
     """Tell whether a statement does something when it is reached, besides naming a thing."""
     if not isinstance(node, ast.stmt) or (isinstance(node, _PLAIN) and not is_support):
         return False
@@ -89,30 +93,30 @@ def _runs(node: ast.AST, *, is_support: bool) -> bool:
 
 
 def _rewritten_names(source: Source) -> Iterator[Finding]:
-    names = imported(source.new_nodes)
-    known = Counter(ast.dump(n) for n in source.old_nodes if _rewriting(n, names))
+    names = map_imported_names(source.new_nodes)
+    old_counts = Counter(ast.dump(n) for n in source.old_nodes if _find_rewriter(n, names))
     for node in source.new_nodes:
-        if not (what := _rewriting(node, names)):
+        if not (rewriter := _find_rewriter(node, names)):
             continue
-        if known[key := ast.dump(node)] > 0:
-            known[key] -= 1
+        if old_counts[key := ast.dump(node)] > 0:
+            old_counts[key] -= 1
             continue
         line = getattr(node, "lineno", 0)
-        message = f"{what} can take tests away, or change what they run, without naming them"
-        yield source.finding("names-rewritten", Severity.DANGER, line, message)
+        message = f"{rewriter} can take tests away, or change what they run, without naming them"
+        yield source.make_finding("names-rewritten", Severity.DANGER, line, message)
 
 
-def _rewriting(node: ast.AST, names: dict[str, str]) -> str:
+def _find_rewriter(node: ast.AST, names: dict[str, str]) -> str:
     """Find a hand in the tables behind names: of a module, of a class, or of a test."""
     if isinstance(node, ast.Attribute) and node.attr in {*_SETTERS, "__dict__", "__test__"}:
         return node.attr
     if not isinstance(node, ast.Call):
         return ""
-    called = dotted(node.func, names) or last_name(node)
-    if called in _TABLES:
-        return f"{called}()"
-    if called in {"setattr", "delattr"} and node.args and _is_test_or_dunder(node):
-        return called
+    function_name = spell_dotted_name(node.func, names) or last_name(node)
+    if function_name in _TABLES:
+        return f"{function_name}()"
+    if function_name in {"setattr", "delattr"} and node.args and _is_test_or_dunder(node):
+        return function_name
     return ""
 
 
@@ -124,16 +128,16 @@ def _is_test_or_dunder(node: ast.Call) -> bool:
     return subject.startswith("test") or not is_plain
 
 
-def _answers(source: Source) -> Iterator[Finding]:
+def _find_comparison_methods(source: Source) -> Iterator[Finding]:
     """Name new comparisons of objects that belong to the tests: a check may ask them."""
-    known = {node.name for node in source.old_nodes if isinstance(node, ast.FunctionDef)}
+    old_names = {node.name for node in source.old_nodes if isinstance(node, ast.FunctionDef)}
     for node in source.new_nodes:
         is_answer = isinstance(node, ast.FunctionDef) and node.name in _ANSWERS
-        if is_answer and isinstance(node, ast.FunctionDef) and node.name not in known:
+        if is_answer and isinstance(node, ast.FunctionDef) and node.name not in old_names:
             if node.name in {"__eq__", "__bool__"} and _is_constant(node.body[-1]):
                 continue  # `python_test_setup` names it as what it is
             message = f"{node.name} of the tests decides what compares as equal or true"
-            yield source.finding("equal-to-everything", Severity.WARNING, node.lineno, message)
+            yield source.make_finding("equal-to-everything", Severity.WARNING, node.lineno, message)
 
 
 def _is_constant(node: ast.stmt) -> bool:

@@ -18,50 +18,52 @@ _MOST_PAIRED = 40
 _HARMLESS_GUARDS = frozenset({"loop"})
 
 
-def certain(
+def find_certain_checks(
     source: Source, name: str, before: list[Check], after: list[Check]
 ) -> Iterator[Finding]:
-    known = {check.shape for check in before}
+    old_shapes = {check.shape for check in before}
     for check in after:
-        if check.is_certain and check.shape not in known:
+        if check.is_certain and check.shape not in old_shapes:
             message = f"a check of {name} holds whatever the code does"
-            yield source.finding("check-always-true", _DANGER, check.line, message)
+            yield source.make_finding("check-always-true", _DANGER, check.line, message)
 
 
-def weaker(source: Source, name: str, before: list[Check], after: list[Check]) -> Iterator[Finding]:
-    same, removed, fresh = _matched(before, after)
+def find_weaker_checks(
+    source: Source, name: str, before: list[Check], after: list[Check]
+) -> Iterator[Finding]:
+    same, removed, fresh = _match_same_checks(before, after)
     for old, new in same:
-        yield from _guarded(source, name, old, new)
-    for old, new in _paired(removed, fresh):
+        yield from _find_new_guards(source, name, old, new)
+    for old, new in _pair_removed_checks(removed, fresh):
         if new is None:
             message = f"a check of {name} was removed"
-            yield source.lost("check-removed", _DANGER, old.line, message)
+            yield source.make_lost_finding("check-removed", _DANGER, old.line, message)
         elif not new.is_certain:
-            yield from _changed(source, name, old, new)
-            yield from _guarded(source, name, old, new)
+            yield from _find_changed_demand(source, name, old, new)
+            yield from _find_new_guards(source, name, old, new)
 
 
-def _guarded(source: Source, name: str, old: Check, new: Check) -> Iterator[Finding]:
+def _find_new_guards(source: Source, name: str, old: Check, new: Check) -> Iterator[Finding]:
     added = Counter(new.guards) - Counter(old.guards)
     if not added:
         return
     mild = all(name in _HARMLESS_GUARDS or name.startswith("with ") for name in added)
     severity = _WARNING if mild else _DANGER
     message = f"a check of {name} may not count now ({', '.join(sorted(added))})"
-    yield source.finding("check-guarded", severity, new.line, message)
+    yield source.make_finding("check-guarded", severity, new.line, message)
 
 
-def _changed(source: Source, name: str, old: Check, new: Check) -> Iterator[Finding]:
+def _find_changed_demand(source: Source, name: str, old: Check, new: Check) -> Iterator[Finding]:
     fewer = new.parts < old.parts and new.strength <= old.strength
     if new.strength < old.strength or fewer or new.tolerance > old.tolerance:
         message = f"a check of {name} demands less than before"
-        yield source.finding("check-loosened", _DANGER, new.line, message)
+        yield source.make_finding("check-loosened", _DANGER, new.line, message)
     else:
         message = f"a check of {name} expects something else than before"
-        yield source.finding("check-changed", _WARNING, new.line, message)
+        yield source.make_finding("check-changed", _WARNING, new.line, message)
 
 
-def _matched(
+def _match_same_checks(
     before: list[Check], after: list[Check]
 ) -> tuple[list[tuple[Check, Check]], list[Check], list[Check]]:
     """Pair checks that say the same, by their words first and then by their shape."""
@@ -80,17 +82,19 @@ def _matched(
     return same, before, after
 
 
-def _paired(gone: list[Check], fresh: list[Check]) -> Iterator[tuple[Check, Check | None]]:
+def _pair_removed_checks(
+    gone: list[Check], fresh: list[Check]
+) -> Iterator[tuple[Check, Check | None]]:
     """Find for each lost check the new one that most likely replaces it."""
     fresh = fresh[:_MOST_PAIRED]
     for old in gone:
-        best = max(fresh, key=lambda new: _likeness(old.shape, new.shape), default=None)
+        best = max(fresh, key=lambda new: _measure_likeness(old.shape, new.shape), default=None)
         if best is not None:
             fresh.remove(best)
         yield old, best
 
 
-def _likeness(one: str, other: str) -> float:
+def _measure_likeness(one: str, other: str) -> float:
     return difflib.SequenceMatcher(None, one[:400], other[:400], autojunk=False).quick_ratio()
 
 

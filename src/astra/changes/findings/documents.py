@@ -3,7 +3,7 @@ r"""Whether JSON, TOML and YAML text can be read at all, with a bound on depth a
 YAML is only scanned: its events are counted and nothing is built, so that aliases of aliases stay
 what they are. Duplicate keys are errors, since readers disagree on which one counts.
 
->>> problem("json", '{"a": 1, "a": 2}').message
+>>> find_problem("json", '{"a": 1, "a": 2}').message
 "the key 'a' stands twice"
 """
 
@@ -30,18 +30,18 @@ class _TwiceError(ValueError):
     pass
 
 
-def problem(language: str, text: str) -> Problem | None:
+def find_problem(language: str, text: str) -> Problem | None:
     """Say what keeps the text from being read, or None."""
     if len(text) > LARGEST:
         return Problem(line=0, message=f"larger than {LARGEST:,} characters; not read")
     return _READERS[language](text.removeprefix("\ufeff")) if language in _READERS else None
 
 
-def _json(text: str) -> Problem | None:
-    if _depth(text, "[{", "]}") > DEEPEST:
+def _check_json(text: str) -> Problem | None:
+    if _measure_depth(text, "[{", "]}") > DEEPEST:
         return Problem(line=0, message=f"nested deeper than {DEEPEST}")
     try:
-        json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+        json.loads(text, object_pairs_hook=_refuse_duplicate_keys, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         return Problem(line=error.lineno, message=error.msg)
     except (ValueError, RecursionError) as error:
@@ -49,8 +49,8 @@ def _json(text: str) -> Problem | None:
     return None
 
 
-def _toml(text: str) -> Problem | None:
-    if _depth(text, "[{", "]}") > DEEPEST:
+def _check_toml(text: str) -> Problem | None:
+    if _measure_depth(text, "[{", "]}") > DEEPEST:
         return Problem(line=0, message=f"nested deeper than {DEEPEST}")
     try:
         tomllib.loads(text)
@@ -60,7 +60,7 @@ def _toml(text: str) -> Problem | None:
     return None
 
 
-def _yaml(text: str) -> Problem | None:
+def _check_yaml(text: str) -> Problem | None:
     import yaml  # only where a change has YAML
 
     depth = count = 0
@@ -86,7 +86,7 @@ def _builds_objects(event: Any) -> bool:
     return str(getattr(event, "tag", "") or "").startswith("tag:yaml.org,2002:python/")
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     table = dict(pairs)
     if len(table) < len(pairs):
         keys: set[str] = set()
@@ -99,7 +99,7 @@ def _no_constant(name: str) -> Any:
     raise _TwiceError(f"{name} is no JSON")
 
 
-def _depth(text: str, opening: str, closing: str) -> int:
+def _measure_depth(text: str, opening: str, closing: str) -> int:
     """Bound the nesting without reading the text: brackets in strings count too, which is fine."""
     depth = deepest = 0
     for char in text:
@@ -111,4 +111,8 @@ def _depth(text: str, opening: str, closing: str) -> int:
     return deepest
 
 
-_READERS: dict[str, Callable[[str], Problem | None]] = {"json": _json, "toml": _toml, "yaml": _yaml}
+_READERS: dict[str, Callable[[str], Problem | None]] = {
+    "json": _check_json,
+    "toml": _check_toml,
+    "yaml": _check_yaml,
+}

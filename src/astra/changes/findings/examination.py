@@ -53,13 +53,13 @@ def examine(sources: Sequence[Source]) -> list[Finding]:
     findings: list[Finding] = []
     for source in sources:
         for rule in _FOR_EACH:
-            findings += _kept(source.path, lambda rule=rule, source=source: rule(source))
+            findings += _run_rule(source.path, lambda rule=rule, source=source: rule(source))
     for rule in _FOR_ALL:
-        findings += _kept("", lambda rule=rule: rule(sources))
+        findings += _run_rule("", lambda rule=rule: rule(sources))
     return findings
 
 
-def capped(findings: Iterable[Finding], most: int = MOST_FINDINGS) -> tuple[Finding, ...]:
+def cap_findings(findings: Iterable[Finding], most: int = MOST_FINDINGS) -> tuple[Finding, ...]:
     """Order findings by weight and cut the list, saying how many are not in it.
 
     Within a severity the first finding of every rule comes before the second of any, so that many
@@ -76,10 +76,12 @@ def capped(findings: Iterable[Finding], most: int = MOST_FINDINGS) -> tuple[Find
     selected = [item for item in ranked if item[1] < MOST_OF_A_RULE_IN_A_FILE][:most]
     reported = [finding for _, _, _, finding in sorted(selected, key=lambda item: item[2])]
     omitted = len(ranked) - len(selected)
-    return (*reported, _more(omitted, ranked, selected)) if omitted else tuple(reported)
+    return (
+        (*reported, _summarize_omitted(omitted, ranked, selected)) if omitted else tuple(reported)
+    )
 
 
-def _more(
+def _summarize_omitted(
     rest: int,
     ranked: list[tuple[int, int, int, Finding]],
     shown: list[tuple[int, int, int, Finding]],
@@ -93,7 +95,7 @@ def _more(
     return Finding(rule=MORE, severity=worst, path="", message=message)
 
 
-def _kept(path: str, rule: Callable[[], Iterator[Finding]]) -> list[Finding]:
+def _run_rule(path: str, rule: Callable[[], Iterator[Finding]]) -> list[Finding]:
     findings: list[Finding] = []
     try:
         for finding in rule():

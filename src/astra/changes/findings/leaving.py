@@ -17,7 +17,7 @@ _HARMLESS = frozenset({"subTest", "nullcontext", "catch_warnings", "closing", "E
 
 def may_leave(statement: ast.stmt) -> bool:
     """Tell whether a statement can end the function, or the turn of a loop, before what follows."""
-    return _leaves(statement, in_loop=False)
+    return _has_way_out(statement, in_loop=False)
 
 
 def may_never_run(statement: ast.stmt) -> bool:
@@ -28,7 +28,7 @@ def may_never_run(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.If | ast.While)
 
 
-def around(context: ast.expr) -> str:
+def name_guard(context: ast.expr) -> str:
     """Name what a `with` does to the checks in it: nothing, or a reason to look."""
     name = last_name(context)
     if name in _SWALLOWING:
@@ -43,7 +43,7 @@ def _takes_checks(context: ast.expr) -> bool:
     return any(last_name(one) in _OF_CHECKS for one in several)
 
 
-def _leaves(node: ast.AST, *, in_loop: bool) -> bool:
+def _has_way_out(node: ast.AST, *, in_loop: bool) -> bool:
     if isinstance(node, ast.Return):
         return True
     if isinstance(node, ast.Break | ast.Continue):
@@ -51,4 +51,4 @@ def _leaves(node: ast.AST, *, in_loop: bool) -> bool:
     if isinstance(node, _INNER):
         return False
     inside = in_loop or isinstance(node, _LOOPS)
-    return any(_leaves(child, in_loop=inside) for child in ast.iter_child_nodes(node))
+    return any(_has_way_out(child, in_loop=inside) for child in ast.iter_child_nodes(node))

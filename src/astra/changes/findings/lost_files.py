@@ -26,27 +26,31 @@ def examine(sources: Sequence[Source]) -> Iterator[Finding]:
         if not source.is_test:
             continue
         if source.new is None and source.old is not None:
-            yield from _deleted(source, source.old, moved_texts, anywhere)
+            yield from _classify_deletion(source, source.old, moved_texts, anywhere)
         elif source.old is not None and _SNAPSHOT.fullmatch(source.path.lower()):
             message = "what tests expect was changed, not what they test"
-            line = min(source.added, default=0)
-            yield source.finding("expectation-file-changed", Severity.DANGER, line, message)
+            line = min(source.added_numbers, default=0)
+            yield source.make_finding("expectation-file-changed", Severity.DANGER, line, message)
         elif source.old is not None and source.language not in _CODE:
-            yield source.about("test-data-changed", Severity.INFO, 0, "data of tests was changed")
+            yield source.make_file_finding(
+                "test-data-changed", Severity.INFO, 0, "data of tests was changed"
+            )
 
 
-def _deleted(
+def _classify_deletion(
     source: Source, old: str, moved: "Counter[tuple[str, str]]", anywhere: dict[str, str]
 ) -> Iterator[Finding]:
     if moved[source.language, old] > 0:
         moved[source.language, old] -= 1
         message = f"moved unchanged to {anywhere[old]}"
-        yield source.about("test-file-moved", Severity.INFO, 0, message)
+        yield source.make_file_finding("test-file-moved", Severity.INFO, 0, message)
     elif old in anywhere:
         message = f"is called {anywhere[old]} now and is no longer collected"
-        yield source.about("test-not-collected", Severity.DANGER, 0, message)
+        yield source.make_file_finding("test-not-collected", Severity.DANGER, 0, message)
     else:
-        yield source.about("test-file-deleted", Severity.DANGER, 0, "a file of the tests is gone")
+        yield source.make_file_finding(
+            "test-file-deleted", Severity.DANGER, 0, "a file of the tests is gone"
+        )
 
 
 def _is_collected(source: Source) -> bool:

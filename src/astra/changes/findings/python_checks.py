@@ -4,7 +4,8 @@ Each check knows how much it demands (`strength`), so that a change from one to 
 called a loosening. The scale only has to order what people write instead of each other:
 equality is 5, nearness 4, order 3, membership 2, truth 1.
 
->>> [check.strength for check in checks(ast.parse("def f():\n assert x == 1\n assert x").body[0])]
+>>> function = ast.parse("def f():\n assert x == 1\n assert x").body[0]
+>>> [check.strength for check in list_checks(function)]
 [5, 1]
 """
 
@@ -56,17 +57,17 @@ class Check:
     guards: tuple[str, ...] = ()
 
 
-def checks(function: Function, helpers: Names = frozenset()) -> list[Check]:
+def list_checks(function: Function, helpers: Names = frozenset()) -> list[Check]:
     """List the checks of a function; a call of one of the `helpers` is a check, too."""
     numbers = _numbered_locals(function)
     raw_checks = list(_in_body(function.body, (), helpers))
-    return [replace(check, shape=_renamed(check.text, numbers)) for check in raw_checks]
+    return [replace(check, shape=_replace_local_names(check.text, numbers)) for check in raw_checks]
 
 
 def shape_of(function: Function) -> str:
     """Spell a function's body without layout, docstring and the names of its own variables."""
     body = without_docstring(function.body)
-    return _renamed(" ".join(map(ast.dump, body)), _numbered_locals(function))
+    return _replace_local_names(" ".join(map(ast.dump, body)), _numbered_locals(function))
 
 
 def without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
@@ -89,18 +90,18 @@ def _in_body(body: list[ast.stmt], guards: tuple[str, ...], helpers: Names) -> I
 
 
 def _in_statement(statement: ast.stmt, guards: tuple[str, ...], helpers: Names) -> Iterator[Check]:
-    if isinstance(statement, ast.If) and _raises(statement.body[0]):
-        yield _asserted(ast.UnaryOp(ast.Not(), statement.test), statement, guards)
+    if isinstance(statement, ast.If) and _is_assertion_raise(statement.body[0]):
+        yield _check_from_assert(ast.UnaryOp(ast.Not(), statement.test), statement, guards)
     if isinstance(statement, ast.Assert):
-        yield _asserted(statement.test, statement, guards)
+        yield _check_from_assert(statement.test, statement, guards)
     elif isinstance(statement, ast.Expr):
         call = statement.value.value if isinstance(statement.value, ast.Await) else statement.value
         if isinstance(call, ast.Call) and (_is_check(call) or last_name(call) in helpers):
-            yield _called(call, statement, guards)
+            yield _check_from_call(call, statement, guards)
     elif isinstance(statement, ast.With | ast.AsyncWith):
         yield from _in_with(statement, guards, helpers)
     else:
-        for name, body in _blocks(statement):
+        for name, body in _list_blocks(statement):
             yield from _in_body(body, (*guards, name), helpers)
 
 
@@ -110,12 +111,12 @@ def _in_with(
     calls = [item.context_expr for item in statement.items]
     for call in calls:
         if isinstance(call, ast.Call) and last_name(call) in _RAISING:
-            yield _called(call, statement, guards)
-    around = tuple(leaving.around(call) for call in calls)
+            yield _check_from_call(call, statement, guards)
+    around = tuple(leaving.name_guard(call) for call in calls)
     yield from _in_body(statement.body, (*guards, *around), helpers)
 
 
-def _blocks(statement: ast.stmt) -> Iterator[tuple[str, list[ast.stmt]]]:
+def _list_blocks(statement: ast.stmt) -> Iterator[tuple[str, list[ast.stmt]]]:
     """Name the blocks of a statement that may not run, or whose failures may not count."""
     if isinstance(statement, ast.Try | ast.TryStar):
         yield from (("except", clause.body) for clause in statement.handlers)
@@ -132,7 +133,7 @@ def _blocks(statement: ast.stmt) -> Iterator[tuple[str, list[ast.stmt]]]:
         yield "inner function", statement.body
 
 
-def _raises(statement: ast.stmt) -> bool:
+def _is_assertion_raise(statement: ast.stmt) -> bool:
     """Tell whether a statement says by itself that a check failed."""
     error = statement.exc if isinstance(statement, ast.Raise) else None
     return error is not None and last_name(error) == "AssertionError"
@@ -143,44 +144,44 @@ def _is_check(call: ast.Call) -> bool:
     return name in _RAISING or _CHECKING.fullmatch(name) is not None
 
 
-def _asserted(test: ast.expr, where: ast.stmt, guards: tuple[str, ...]) -> Check:
+def _check_from_assert(test: ast.expr, where: ast.stmt, guards: tuple[str, ...]) -> Check:
     text = ast.dump(test)
     return Check(
         text=text,
         shape=text,
         line=where.lineno,
-        strength=_strength(test),
+        strength=_expression_strength(test),
         parts=len(test.values) if isinstance(test, ast.BoolOp) and _is_and(test) else 1,
-        tolerance=_tolerance(test),
+        tolerance=_measure_tolerance(test),
         is_certain=certainties.is_certain(test),
         guards=tuple(filter(None, guards)),
     )
 
 
-def _called(call: ast.Call, where: ast.stmt, guards: tuple[str, ...]) -> Check:
+def _check_from_call(call: ast.Call, where: ast.stmt, guards: tuple[str, ...]) -> Check:
     text = ast.dump(call)
     return Check(
         text=text,
         shape=text,
         line=where.lineno,
         strength=_call_strength(call),
-        tolerance=_tolerance(call),
+        tolerance=_measure_tolerance(call),
         is_certain=certainties.is_certain_call(call),
         guards=tuple(filter(None, guards)),
     )
 
 
-def _strength(test: ast.expr) -> int:
+def _expression_strength(test: ast.expr) -> int:
     if isinstance(test, ast.BoolOp):
-        strengths = [_strength(value) for value in test.values]
+        strengths = [_expression_strength(value) for value in test.values]
         return max(strengths) if _is_and(test) else min(strengths) - 1
     if isinstance(test, ast.Compare):
         strength = min(_COMPARISONS.get(type(operator), _LOOSE) for operator in test.ops)
         if ast.dump(test.left) == ast.dump(test.comparators[0]):
             return _LOOSE  # it compares the code with itself
-        return min(strength, _NEAR) if _names(test) & {"approx", "ANY"} else strength
+        return min(strength, _NEAR) if _collect_names(test) & {"approx", "ANY"} else strength
     if isinstance(test, ast.UnaryOp):
-        return _strength(test.operand)
+        return _expression_strength(test.operand)
     if isinstance(test, ast.Call):
         return _MORE_THAN_TRUTH.get(last_name(test), _TRUTH)
     return _TRUTH
@@ -191,7 +192,7 @@ def _call_strength(call: ast.Call) -> int:
     if name in _RAISING:
         return _raising_strength(call, name)
     if name in {"assertTrue", "assertFalse", "assert_"} and call.args:
-        return _strength(call.args[0])
+        return _expression_strength(call.args[0])
     return _METHODS.get(name, _EXACT if name.startswith("assert") else _ORDER)
 
 
@@ -203,18 +204,18 @@ def _raising_strength(call: ast.Call, name: str) -> int:
     return _NEAR + demands - 2 * wide - min(several, 1)
 
 
-def _tolerance(node: ast.AST) -> float:
+def _measure_tolerance(node: ast.AST) -> float:
     """Give the largest deviation that a check allows, in whatever unit it is written."""
     tolerance = 0.0
     for call in (n for n in ast.walk(node) if isinstance(n, ast.Call)):
         for keyword in call.keywords:
             value = keyword.value.value if isinstance(keyword.value, ast.Constant) else None
             if isinstance(value, int | float) and not isinstance(value, bool):
-                tolerance = max(tolerance, _allowed(keyword.arg or "", float(value)))
+                tolerance = max(tolerance, _tolerance_from_keyword(keyword.arg or "", float(value)))
     return tolerance
 
 
-def _allowed(name: str, value: float) -> float:
+def _tolerance_from_keyword(name: str, value: float) -> float:
     if name in {"places", "decimal"}:
         return 10.0 ** -min(max(value, 0.0), 300.0)
     return value if name in {"rel", "abs", "delta", "rtol", "atol", "rel_tol", "abs_tol"} else 0.0
@@ -224,7 +225,7 @@ def _is_and(test: ast.expr) -> bool:
     return isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And)
 
 
-def _names(node: ast.AST) -> set[str]:
+def _collect_names(node: ast.AST) -> set[str]:
     return {last_name(n) for n in ast.walk(node) if isinstance(n, ast.Name | ast.Attribute)}
 
 
@@ -237,5 +238,5 @@ def _numbered_locals(function: Function) -> dict[str, str]:
     return {name: f"local {number}" for number, name in enumerate(dict.fromkeys(stored))}
 
 
-def _renamed(text: str, numbers: dict[str, str]) -> str:
+def _replace_local_names(text: str, numbers: dict[str, str]) -> str:
     return _NAME.sub(lambda found: f"Name(id='{numbers.get(found[1], found[1])}'", text)

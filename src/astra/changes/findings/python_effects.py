@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from astra.changes.findings.python_names import dotted, imported
+from astra.changes.findings.python_names import map_imported_names, spell_dotted_name
 from astra.changes.findings.source import Source
 from astra.trusted.changes.evidence import Finding, Severity
 from astra.trusted.policy.secrets import SecretRules
@@ -26,7 +26,7 @@ class _Effect:
     shape: re.Pattern[str]
 
 
-def _effect(rule: str, severity: Severity, meaning: str, *names: str) -> _Effect:
+def _make_effect(rule: str, severity: Severity, meaning: str, *names: str) -> _Effect:
     """Match a dotted name, or anything below it; a name that ends in `*` is a beginning."""
     shapes = [
         re.escape(n[:-1]) + ".*" if n.endswith("*") else re.escape(n) + r"(?:\..*)?" for n in names
@@ -35,21 +35,21 @@ def _effect(rule: str, severity: Severity, meaning: str, *names: str) -> _Effect
 
 
 _EFFECTS = (
-    _effect(
+    _make_effect(
         "runs-programs",
         _WARNING,
         "can start other programs",
         *("subprocess", "os.system", "os.popen", "os.exec*", "os.spawn*", "os.posix_spawn*"),
         *("os.fork*", "pty", "multiprocessing", "asyncio.create_subprocess*", "pexpect", "sh"),
     ),
-    _effect(
+    _make_effect(
         "opens-sockets",
         _WARNING,
         "can open sockets",
         *("socket", "socketserver", "ssl", "asyncio.open_connection", "asyncio.start_server"),
         *("asyncio.open_unix_connection", "asyncio.start_unix_server", "selectors"),
     ),
-    _effect(
+    _make_effect(
         "reaches-network",
         _WARNING,
         "can talk to other machines",
@@ -57,7 +57,7 @@ _EFFECTS = (
         *("http.server", "ftplib", "smtplib", "poplib", "imaplib", "telnetlib", "xmlrpc"),
         *("paramiko", "websockets", "websocket", "grpc", "boto3", "pycurl", "dns", "webbrowser"),
     ),
-    _effect(
+    _make_effect(
         "writes-files",
         _WARNING,
         "can change files",
@@ -65,14 +65,14 @@ _EFFECTS = (
         *("os.makedirs", "os.rmdir", "os.removedirs", "os.chmod", "os.chown", "os.link"),
         *("os.symlink", "os.truncate", "os.open", "os.write", "os.mknod", "os.mkfifo"),
     ),
-    _effect(
+    _make_effect(
         "runs-text-as-code",
         _DANGER,
         "runs text as code",
         *("eval", "exec", "compile", "builtins.eval", "builtins.exec", "builtins.compile"),
         *("code.interact", "code.InteractiveInterpreter", "codeop", "timeit", "cProfile.run"),
     ),
-    _effect(
+    _make_effect(
         "imports-by-name",
         _DANGER,
         "imports what a text names, or changes how imports are found",
@@ -80,27 +80,29 @@ _EFFECTS = (
         *("importlib.machinery", "importlib.reload", "runpy", "imp", "zipimport", "pkgutil"),
         *("sys.path", "sys.meta_path", "sys.path_hooks", "sys.modules", "site.addsitedir"),
     ),
-    _effect(
+    _make_effect(
         "ends-at-once",
         _DANGER,
         "ends the whole program at once, and the run of its tests with it",
         *("os._exit", "os.abort", "os.kill", "os.killpg", "signal.raise_signal", "faulthandler"),
     ),
-    _effect("calls-native-code", _DANGER, "calls native code", "ctypes", "cffi", "_ctypes", "mmap"),
-    _effect(
+    _make_effect(
+        "calls-native-code", _DANGER, "calls native code", "ctypes", "cffi", "_ctypes", "mmap"
+    ),
+    _make_effect(
         "reads-pickles",
         _DANGER,
         "turns bytes into objects, which can run code",
         *("pickle", "_pickle", "cPickle", "marshal", "shelve", "dill", "cloudpickle", "joblib"),
         *("yaml.load", "yaml.unsafe_load", "yaml.full_load", "jsonpickle", "torch.load"),
     ),
-    _effect(
+    _make_effect(
         "reads-environment",
         _WARNING,
         "reads the environment or stored secrets",
         *("os.environ*", "os.getenv*", "dotenv", "keyring", "getpass", "netrc", "pwd", "spwd"),
     ),
-    _effect(
+    _make_effect(
         "reflects",
         _DANGER,
         "reaches around names, which hides what it does",
@@ -130,30 +132,30 @@ _LOOKED_AT = (ast.Import, ast.ImportFrom, ast.Attribute, ast.Name, ast.Call, ast
 
 
 def examine(source: Source) -> Iterator[Finding]:
-    if source.language != "python" or not source.added:
+    if source.language != "python" or not source.added_numbers:
         return
-    names = imported(source.new_nodes)
+    names = map_imported_names(source.new_nodes)
     reported: set[tuple[str, int]] = set()
     for node in source.new_nodes:
         if not isinstance(node, _LOOKED_AT) or not source.is_added(node):
             continue
-        for rule, severity, meaning in _effects(node, names):
-            line = _line(source, node)
+        for rule, severity, meaning in _find_effects(node, names):
+            line = _first_added_line(source, node)
             if (rule, line) not in reported:
                 reported.add((rule, line))
                 usual = source.is_test and rule in _IN_TESTS
-                yield source.finding(rule, _INFO if usual else severity, line, meaning)
+                yield source.make_finding(rule, _INFO if usual else severity, line, meaning)
 
 
-def _line(source: Source, node: ast.AST) -> int:
+def _first_added_line(source: Source, node: ast.AST) -> int:
     """Give the first new line of a node that may begin on an old one."""
     first = getattr(node, "lineno", 0)
     last = getattr(node, "end_lineno", None) or first
-    return next((n for n in range(first, last + 1) if n in source.added), first)
+    return next((n for n in range(first, last + 1) if n in source.added_numbers), first)
 
 
-def _effects(node: ast.AST, names: dict[str, str]) -> Iterator[tuple[str, Severity, str]]:
-    for name in _mentions(node, names):
+def _find_effects(node: ast.AST, names: dict[str, str]) -> Iterator[tuple[str, Severity, str]]:
+    for name in _list_mentions(node, names):
         if _QUICK.fullmatch(name):
             for effect in _EFFECTS:
                 if effect.shape.fullmatch(name):
@@ -166,21 +168,21 @@ def _effects(node: ast.AST, names: dict[str, str]) -> Iterator[tuple[str, Severi
         yield from _named_secret(node.value)
 
 
-def _mentions(node: ast.AST, names: dict[str, str]) -> Iterator[str]:
+def _list_mentions(node: ast.AST, names: dict[str, str]) -> Iterator[str]:
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names)
     elif isinstance(node, ast.ImportFrom) and node.level == 0:
         yield from (f"{node.module}.{alias.name}" for alias in node.names)
     elif isinstance(node, ast.Call):
-        yield dotted(node.func, names)
+        yield spell_dotted_name(node.func, names)
     elif isinstance(node, ast.Attribute) or (isinstance(node, ast.Name) and node.id in names):
-        yield dotted(node, names)
+        yield spell_dotted_name(node, names)
     elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
         yield node.id
 
 
 def _call_effects(node: ast.Call, names: dict[str, str]) -> Iterator[tuple[str, Severity, str]]:
-    function = dotted(node.func, names)
+    function = spell_dotted_name(node.func, names)
     method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
     is_function = function in {"open", "io.open", "builtins.open", "codecs.open"}
     is_method = method == "open" and function not in {"os.open", "webbrowser.open"}
@@ -189,7 +191,7 @@ def _call_effects(node: ast.Call, names: dict[str, str]) -> Iterator[tuple[str, 
     elif method in _WRITING_METHODS:
         yield "writes-files", _WARNING, f"{method} can change files"
     if function in {"getattr", "setattr", "delattr"} and node.args:
-        subject = dotted(node.args[0], names)
+        subject = spell_dotted_name(node.args[0], names)
         if subject.partition(".")[0] in _SENSITIVE:
             yield "reflects", _DANGER, f"{function} on {subject} hides what it does"
 

@@ -9,8 +9,12 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from astra.changes.findings.check_comparison import certain, is_hollow, weaker
-from astra.changes.findings.python_checks import Function, Names, checks
+from astra.changes.findings.check_comparison import (
+    find_certain_checks,
+    find_weaker_checks,
+    is_hollow,
+)
+from astra.changes.findings.python_checks import Function, Names, list_checks
 from astra.changes.findings.python_names import last_name
 from astra.changes.findings.source import Source
 from astra.trusted.changes.evidence import Finding, Severity
@@ -29,24 +33,28 @@ class Helper:
         return any(last_name(mark) == "fixture" for mark in self.function.decorator_list)
 
     @property
-    def called(self) -> str:
+    def title(self) -> str:
         return f"the {'fixture' if self.is_fixture else 'helper'} {self.name}"
 
 
 def examine(sources: Sequence[Source]) -> Iterator[Finding]:
     python = [s for s in sources if s.is_test and s.language == "python" and s.new_tree]
-    names = checking(python)
-    fresh = {h.name: h for s in python for h in _only(helpers_in(s), helpers_in(s, old=True))}
+    names = name_checking_helpers(python)
+    fresh = {
+        h.name: h for s in python for h in _subtract_helpers(helpers_in(s), helpers_in(s, old=True))
+    }
     for source in python:
         before, after = helpers_in(source, old=True), helpers_in(source)
         for name, helper in before.items():
             new = after.get(name) or fresh.get(name)
-            yield from _compared(helper, new, names) if new else _gone(helper, names)
-        for helper in _only(after, before):
+            yield from (
+                _compare_helper(helper, new, names) if new else _find_removed_helper(helper, names)
+            )
+        for helper in _subtract_helpers(after, before):
             yield from _acts_unasked(helper, None)
 
 
-def checking(sources: Sequence[Source]) -> Names:
+def name_checking_helpers(sources: Sequence[Source]) -> Names:
     """Name the helpers that check something, before the change or after it."""
     helpers = (
         helper
@@ -54,60 +62,66 @@ def checking(sources: Sequence[Source]) -> Names:
         for old in (True, False)
         for helper in helpers_in(source, old=old).values()
     )
-    return frozenset(helper.function.name for helper in helpers if checks(helper.function))
+    return frozenset(helper.function.name for helper in helpers if list_checks(helper.function))
 
 
 def helpers_in(source: Source, *, old: bool = False) -> dict[str, Helper]:
     tree = source.old_tree if old else source.new_tree
-    functions = _functions(tree.body, "") if tree else ()
+    functions = _list_helper_functions(tree.body, "") if tree else ()
     return {name: Helper(name=name, function=node, source=source) for name, node in functions}
 
 
-def _functions(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, Function]]:
+def _list_helper_functions(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, Function]]:
     for node in body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             if not node.name.startswith("test"):
                 yield prefix + node.name, node
         elif isinstance(node, ast.ClassDef):
-            yield from _functions(node.body, f"{prefix}{node.name}.")
+            yield from _list_helper_functions(node.body, f"{prefix}{node.name}.")
         elif isinstance(node, ast.If | ast.Try | ast.With):
-            yield from _functions([*node.body, *getattr(node, "orelse", [])], prefix)
+            yield from _list_helper_functions([*node.body, *getattr(node, "orelse", [])], prefix)
 
 
-def _only(these: dict[str, Helper], others: dict[str, Helper]) -> list[Helper]:
+def _subtract_helpers(these: dict[str, Helper], others: dict[str, Helper]) -> list[Helper]:
     return [helper for name, helper in these.items() if name not in others]
 
 
-def _compared(old: Helper, new: Helper, names: Names) -> Iterator[Finding]:
+def _compare_helper(old: Helper, new: Helper, names: Names) -> Iterator[Finding]:
     source, line = new.source, new.function.lineno
-    before, after = checks(old.function, names), checks(new.function, names)
-    yield from certain(source, new.called, before, after)
-    yield from weaker(source, new.called, before, after)
+    before, after = list_checks(old.function, names), list_checks(new.function, names)
+    yield from find_certain_checks(source, new.title, before, after)
+    yield from find_weaker_checks(source, new.title, before, after)
     if is_hollow(new.function) and not is_hollow(old.function):
-        yield source.finding("helper-emptied", _DANGER, line, f"{new.called} does nothing now")
-    elif _is_constant(new.function) and not _is_constant(old.function) and _answers(old.function):
+        yield source.make_finding("helper-emptied", _DANGER, line, f"{new.title} does nothing now")
+    elif (
+        _is_constant(new.function)
+        and not _is_constant(old.function)
+        and _has_return_value(old.function)
+    ):
         severity = _WARNING if new.is_fixture else _DANGER
-        message = f"{new.called} gives the same now, whatever the code does"
-        yield source.finding("helper-constant", severity, line, message)
+        message = f"{new.title} gives the same now, whatever the code does"
+        yield source.make_finding("helper-constant", severity, line, message)
     yield from _acts_unasked(new, old)
 
 
-def _gone(helper: Helper, names: Names) -> Iterator[Finding]:
+def _find_removed_helper(helper: Helper, names: Names) -> Iterator[Finding]:
     """Report a helper that checked something and is not there; worse if its name still is."""
-    if not checks(helper.function, names):
+    if not list_checks(helper.function, names):
         return
     nodes = helper.source.new_nodes
     used = any(last_name(n) == helper.function.name for n in nodes if isinstance(n, _NAMES))
     severity = _DANGER if used else _WARNING
-    message = f"{helper.called} is gone" + (", and something else has its name" if used else "")
-    yield helper.source.lost("helper-removed", severity, helper.function.lineno, message)
+    message = f"{helper.title} is gone" + (", and something else has its name" if used else "")
+    yield helper.source.make_lost_finding(
+        "helper-removed", severity, helper.function.lineno, message
+    )
 
 
 def _acts_unasked(new: Helper, old: Helper | None) -> Iterator[Finding]:
     if _is_autouse(new) and not (old and _is_autouse(old)):
-        message = f"{new.called} acts on every test now, unasked"
+        message = f"{new.title} acts on every test now, unasked"
         line = new.function.lineno
-        yield new.source.finding("fixture-everywhere", _WARNING, line, message)
+        yield new.source.make_finding("fixture-everywhere", _WARNING, line, message)
 
 
 def _is_autouse(helper: Helper) -> bool:
@@ -120,17 +134,17 @@ def _is_autouse(helper: Helper) -> bool:
     )
 
 
-def _answers(function: Function) -> bool:
-    return bool(_given(function))
+def _has_return_value(function: Function) -> bool:
+    return bool(_list_returned_values(function))
 
 
 def _is_constant(function: Function) -> bool:
     """Tell whether all that a function can give is written out in it."""
-    values = _given(function)
+    values = _list_returned_values(function)
     return bool(values) and all(isinstance(value, ast.Constant) for value in values)
 
 
-def _given(function: Function) -> list[ast.expr]:
+def _list_returned_values(function: Function) -> list[ast.expr]:
     nodes = (n for n in ast.walk(function) if isinstance(n, ast.Return | ast.Yield))
     return [node.value for node in nodes if node.value is not None]
 

@@ -7,12 +7,14 @@ import ast
 from collections.abc import Iterable, Iterator
 
 
-def imported(nodes: Iterable[ast.AST]) -> dict[str, str]:
+def map_imported_names(nodes: Iterable[ast.AST]) -> dict[str, str]:
     """Map each name that an import binds, anywhere among the nodes, to what it stands for."""
-    return {alias: stands_for for node in nodes for alias, stands_for in _bound(node)}
+    return {
+        alias: stands_for for node in nodes for alias, stands_for in _list_import_bindings(node)
+    }
 
 
-def dotted(node: ast.AST, names: dict[str, str]) -> str:
+def spell_dotted_name(node: ast.AST, names: dict[str, str]) -> str:
     """Spell `a.b.c` with its first name followed; empty when it starts with something else."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
@@ -31,7 +33,7 @@ def last_name(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _bound(node: ast.AST) -> Iterator[tuple[str, str]]:
+def _list_import_bindings(node: ast.AST) -> Iterator[tuple[str, str]]:
     if isinstance(node, ast.Import):
         for alias in node.names:
             first = alias.name.partition(".")[0]

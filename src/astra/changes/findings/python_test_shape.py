@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from astra.changes.findings.python_checks import Function
-from astra.changes.findings.python_names import dotted, imported, last_name
+from astra.changes.findings.python_names import last_name, map_imported_names, spell_dotted_name
 from astra.changes.findings.python_tests import Test, tests_in
 from astra.changes.findings.source import Source
 from astra.trusted.changes.evidence import Finding, Severity
@@ -28,47 +28,47 @@ def examine(source: Source) -> Iterator[Finding]:
     if not source.is_test or source.language != "python" or source.new_tree is None:
         return
     before = {test.name: test for test in tests_in(source.old_tree)}
-    names = imported(source.new_nodes)
+    names = map_imported_names(source.new_nodes)
     after = tests_in(source.new_tree)
     for test in after:
         yield from _run_as(source, before.get(test.name), test)
-        yield from _wrapped(source, before.get(test.name), test, names)
+        yield from _find_wrappers(source, before.get(test.name), test, names)
     yield from _bound_again(source, {test.name for test in after})
     yield from _made_by_hand(source)
 
 
 def _run_as(source: Source, old: Test | None, new: Test) -> Iterator[Finding]:
     line = new.function.lineno
-    if _gives(new.function) and not (old and _gives(old.function)):
+    if _is_generator(new.function) and not (old and _is_generator(old.function)):
         message = f"{new.name} yields, so that the runner does not run it as a test"
-        yield source.finding("test-not-collected", _DANGER, line, message)
+        yield source.make_finding("test-not-collected", _DANGER, line, message)
     is_async = isinstance(new.function, ast.AsyncFunctionDef)
     if is_async and old and not isinstance(old.function, ast.AsyncFunctionDef):
         message = f"{new.name} is async now, and runs only where a plugin runs such tests"
-        yield source.finding("test-conditional", _WARNING, line, message)
+        yield source.make_finding("test-conditional", _WARNING, line, message)
 
 
-def _wrapped(
+def _find_wrappers(
     source: Source, old: Test | None, new: Test, names: dict[str, str]
 ) -> Iterator[Finding]:
     old_marks = {ast.dump(mark) for mark in old.function.decorator_list} if old else set[str]()
     for mark in new.function.decorator_list:
         if ast.dump(mark) in old_marks:
             continue
-        spelled = dotted(mark.func if isinstance(mark, ast.Call) else mark, names)
+        spelled = spell_dotted_name(mark.func if isinstance(mark, ast.Call) else mark, names)
         name = last_name(mark)
         if name in {"fixture", "property", "cached_property"}:
             message = f"{new.name} is a {name} now, and not collected"
-            yield source.finding("test-not-collected", _DANGER, mark.lineno, message)
+            yield source.make_finding("test-not-collected", _DANGER, mark.lineno, message)
         elif name == "parametrize" and _has_no_case(mark):
             message = f"{new.name} has no case, so it is skipped"
-            yield source.finding("cases-removed", _DANGER, mark.lineno, message)
+            yield source.make_finding("cases-removed", _DANGER, mark.lineno, message)
         elif name not in _KNOWN_WRAPPERS and not spelled.startswith(_MARKS) and old:
             message = f"{new.name} is wrapped by {spelled or name}, which decides whether it fails"
-            yield source.finding("test-wrapped", _WARNING, mark.lineno, message)
+            yield source.make_finding("test-wrapped", _WARNING, mark.lineno, message)
 
 
-def _gives(function: Function) -> bool:
+def _is_generator(function: Function) -> bool:
     """Tell whether a function is a generator by its own body."""
     nodes: list[ast.AST] = list(function.body)
     while nodes:
@@ -89,16 +89,16 @@ def _has_no_case(mark: ast.expr) -> bool:
 
 def _bound_again(source: Source, tests: set[str]) -> Iterator[Finding]:
     """Find a test whose name is given to something else in the same body."""
-    old_bindings = {(name, kind) for name, kind, _line in _bindings(source.old_tree)}
-    for name, kind, line in _bindings(source.new_tree):
+    old_bindings = {(name, kind) for name, kind, _line in _list_bindings(source.old_tree)}
+    for name, kind, line in _list_bindings(source.new_tree):
         if name in tests and (name, kind) not in old_bindings:
             message = f"{name} is the name of something else too, so the test may never run"
-            yield source.finding("test-shadowed", _DANGER, line, message)
+            yield source.make_finding("test-shadowed", _DANGER, line, message)
 
 
-def _bindings(tree: ast.Module | None) -> Iterator[tuple[str, str, int]]:
+def _list_bindings(tree: ast.Module | None) -> Iterator[tuple[str, str, int]]:
     """Give the names that assignments, imports and classes bind at the top, and in classes."""
-    for prefix, node in _statements(tree.body, "") if tree else ():
+    for prefix, node in _list_statements(tree.body, "") if tree else ():
         if isinstance(node, ast.Import | ast.ImportFrom):
             for alias in node.names:
                 yield prefix + (alias.asname or alias.name), "import", node.lineno
@@ -110,14 +110,14 @@ def _bindings(tree: ast.Module | None) -> Iterator[tuple[str, str, int]]:
                     yield prefix + target.id, "value", node.lineno
 
 
-def _statements(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, ast.stmt]]:
+def _list_statements(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, ast.stmt]]:
     for node in body:
         yield prefix, node
         if isinstance(node, ast.ClassDef):
-            yield from _statements(node.body, f"{prefix}{node.name}.")
+            yield from _list_statements(node.body, f"{prefix}{node.name}.")
         elif not isinstance(node, _FUNCTIONS):
             for name in ("body", "orelse", "finalbody"):
-                yield from _statements(getattr(node, name, []), prefix)
+                yield from _list_statements(getattr(node, name, []), prefix)
 
 
 def _made_by_hand(source: Source) -> Iterator[Finding]:
@@ -126,7 +126,7 @@ def _made_by_hand(source: Source) -> Iterator[Finding]:
     for node in _with_constructor(source.new_nodes):
         if node.name not in before:
             message = f"{node.name} has a constructor, so pytest does not collect its tests"
-            yield source.finding("test-not-collected", _DANGER, node.lineno, message)
+            yield source.make_finding("test-not-collected", _DANGER, node.lineno, message)
 
 
 def _with_constructor(nodes: list[ast.AST]) -> Iterator[ast.ClassDef]:

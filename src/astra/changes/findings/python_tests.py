@@ -9,9 +9,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from astra.changes.findings.check_comparison import certain, is_hollow, weaker
-from astra.changes.findings.python_checks import Function, Names, checks, shape_of
-from astra.changes.findings.python_helpers import checking
+from astra.changes.findings.check_comparison import (
+    find_certain_checks,
+    find_weaker_checks,
+    is_hollow,
+)
+from astra.changes.findings.python_checks import Function, Names, list_checks, shape_of
+from astra.changes.findings.python_helpers import name_checking_helpers
 from astra.changes.findings.python_names import last_name
 from astra.changes.findings.source import Source
 from astra.trusted.changes.evidence import Finding, Severity
@@ -38,22 +42,22 @@ def examine(sources: Sequence[Source]) -> Iterator[Finding]:
         for test in tests_in(source.new_tree)
         if test.name not in {t.name for t in tests_in(source.old_tree)}
     )
-    helpers = checking(python)
+    helpers = name_checking_helpers(python)
     for source in python:
         old, new = tests_in(source.old_tree), tests_in(source.new_tree)
-        yield from _shadowed(source, old, new)
+        yield from _find_shadowed_tests(source, old, new)
         before, after = {t.name: t for t in old}, {t.name: t for t in new}
         if source.new is not None and source.new_tree is not None:
-            yield from _lost(source, before, after, elsewhere)
+            yield from _find_lost_tests(source, before, after, elsewhere)
         for name, test in after.items():
-            yield from _compared(source, before.get(name), test, helpers)
+            yield from _compare_test(source, before.get(name), test, helpers)
 
 
 def tests_in(tree: ast.Module | None) -> list[Test]:
-    return list(_collected(tree.body, "", conditional=False)) if tree else []
+    return list(_list_tests(tree.body, "", conditional=False)) if tree else []
 
 
-def _collected(body: list[ast.stmt], prefix: str, *, conditional: bool) -> Iterator[Test]:
+def _list_tests(body: list[ast.stmt], prefix: str, *, conditional: bool) -> Iterator[Test]:
     for node in body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             if node.name.startswith("test"):
@@ -61,10 +65,10 @@ def _collected(body: list[ast.stmt], prefix: str, *, conditional: bool) -> Itera
         elif isinstance(node, ast.ClassDef):
             if is_collected(node):
                 inner = f"{prefix}{node.name}."
-                yield from _collected(node.body, inner, conditional=conditional)
+                yield from _list_tests(node.body, inner, conditional=conditional)
         elif isinstance(node, ast.If | ast.Try | ast.With | ast.For | ast.While):
             branches = [*node.body, *getattr(node, "orelse", [])]
-            yield from _collected(branches, prefix, conditional=True)
+            yield from _list_tests(branches, prefix, conditional=True)
 
 
 def is_collected(node: ast.ClassDef) -> bool:
@@ -73,17 +77,17 @@ def is_collected(node: ast.ClassDef) -> bool:
     return node.name.startswith("Test") or bool(bases - {""})
 
 
-def _shadowed(source: Source, old: list[Test], new: list[Test]) -> Iterator[Finding]:
+def _find_shadowed_tests(source: Source, old: list[Test], new: list[Test]) -> Iterator[Finding]:
     before = Counter(test.name for test in old)
     counts = Counter(test.name for test in new if not test.conditional)
     for test in new:
         if counts[test.name] > max(1, before[test.name]):
             counts[test.name] -= 1
             message = f"{test.name} is defined again below, so this one never runs"
-            yield source.finding("test-shadowed", _DANGER, test.function.lineno, message)
+            yield source.make_finding("test-shadowed", _DANGER, test.function.lineno, message)
 
 
-def _lost(
+def _find_lost_tests(
     source: Source, before: dict[str, Test], after: dict[str, Test], elsewhere: Counter[str]
 ) -> Iterator[Finding]:
     other_functions = _other_functions(source.new_tree)
@@ -94,12 +98,14 @@ def _lost(
             elsewhere[shape] -= 1
         elif shape in other_functions:
             message = f"{name} is no longer collected (now {other_functions[shape].name})"
-            yield source.finding(
+            yield source.make_finding(
                 "test-not-collected", _DANGER, other_functions[shape].lineno, message
             )
         else:
             line = test.function.lineno
-            yield source.lost("test-removed", _DANGER, line, f"the test {name} is gone")
+            yield source.make_lost_finding(
+                "test-removed", _DANGER, line, f"the test {name} is gone"
+            )
 
 
 def _other_functions(tree: ast.Module | None) -> dict[str, Function]:
@@ -108,30 +114,30 @@ def _other_functions(tree: ast.Module | None) -> dict[str, Function]:
     return {shape_of(function): function for function in functions}
 
 
-def _compared(source: Source, old: Test | None, new: Test, helpers: Names) -> Iterator[Finding]:
+def _compare_test(source: Source, old: Test | None, new: Test, helpers: Names) -> Iterator[Finding]:
     line = new.function.lineno
     if is_hollow(new.function) and not (old and is_hollow(old.function)):
-        yield source.finding("test-empty", _DANGER, line, f"{new.name} does nothing")
-    before = checks(old.function, helpers) if old else []
-    after = checks(new.function, helpers)
-    yield from certain(source, new.name, before, after)
+        yield source.make_finding("test-empty", _DANGER, line, f"{new.name} does nothing")
+    before = list_checks(old.function, helpers) if old else []
+    after = list_checks(new.function, helpers)
+    yield from find_certain_checks(source, new.name, before, after)
     if old is None:
         return
     if new.conditional and not old.conditional:
         message = f"{new.name} is only defined on a condition now"
-        yield source.finding("test-conditional", _DANGER, line, message)
+        yield source.make_finding("test-conditional", _DANGER, line, message)
     yield from _fewer_cases(source, old, new)
-    yield from weaker(source, new.name, before, after)
+    yield from find_weaker_checks(source, new.name, before, after)
 
 
 def _fewer_cases(source: Source, old: Test, new: Test) -> Iterator[Finding]:
-    before, after = _cases(old.function), _cases(new.function)
+    before, after = _count_cases(old.function), _count_cases(new.function)
     if before is not None and (after is None or after < before):
         message = f"{new.name} runs with fewer cases ({after or 'none'} instead of {before})"
-        yield source.finding("cases-removed", _DANGER, new.function.lineno, message)
+        yield source.make_finding("cases-removed", _DANGER, new.function.lineno, message)
 
 
-def _cases(function: Function) -> int | None:
+def _count_cases(function: Function) -> int | None:
     """Multiply the lengths of the written-out lists of cases; None where there are none."""
     counts = [
         len(call.args[1].elts)

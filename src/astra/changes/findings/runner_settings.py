@@ -33,41 +33,41 @@ def examine(source: Source) -> Iterator[Finding]:
     if _OWN_FILE.fullmatch(name) and (source.old is None or source.new is None):
         how = "is new" if source.old is None else "is gone"
         message = f"{how}; the runner takes its settings from here before any other file"
-        yield source.about("collection-changed", Severity.DANGER, 0, message)
-    old, new = _settings(name, source.old), _settings(name, source.new)
+        yield source.make_file_finding("collection-changed", Severity.DANGER, 0, message)
+    old, new = _read_settings(name, source.old), _read_settings(name, source.new)
     if new is None or old is None:
         if "pytest" not in f"{name} {source.old} {source.new}":
             return
         message = "these settings of tests cannot be read, so nobody compared them"
-        yield source.about("not-examined", Severity.DANGER, 0, message)
+        yield source.make_file_finding("not-examined", Severity.DANGER, 0, message)
         return
-    for section, key in sorted(_differing(old, new)):
-        line = _line(source, key)
-        if line and thresholds.is_named(source.new_lines[line - 1]):
+    for section, key in sorted(_find_changed_keys(old, new)):
+        line = _find_added_line(source, key)
+        if line and thresholds.is_reported(source.new_lines[line - 1]):
             continue
         effect = "which tests run, and how" if "pytest" in section else "what counts as covered"
         message = f"{key} in [{section}] decides {effect}"
-        yield source.finding("collection-changed", Severity.DANGER, line, message)
+        yield source.make_finding("collection-changed", Severity.DANGER, line, message)
 
 
-def _differing(old: Settings, new: Settings) -> set[tuple[str, str]]:
+def _find_changed_keys(old: Settings, new: Settings) -> set[tuple[str, str]]:
     """Name what is not the same; a bar that only has to be high is another rule's to judge."""
     places = {place for place in old.keys() | new.keys() if place[1] != "fail_under"}
     return {place for place in places if old.get(place) != new.get(place)}
 
 
-def _line(source: Source, key: str) -> int:
-    return next((n for n in sorted(source.added) if key in source.new_lines[n - 1]), 0)
+def _find_added_line(source: Source, key: str) -> int:
+    return next((n for n in sorted(source.added_numbers) if key in source.new_lines[n - 1]), 0)
 
 
-def _settings(name: str, text: str | None) -> Settings | None:
+def _read_settings(name: str, text: str | None) -> Settings | None:
     """Read what concerns tests, or None where the file cannot be read as what it is."""
     if text is None:
         return {}
-    return _toml(text) if name.endswith(".toml") else _ini(text)
+    return _read_toml(text) if name.endswith(".toml") else _read_ini(text)
 
 
-def _ini(text: str) -> Settings | None:
+def _read_ini(text: str) -> Settings | None:
     reader = configparser.RawConfigParser(strict=False, allow_no_value=True)
     try:
         reader.read_string(text)
@@ -81,7 +81,7 @@ def _ini(text: str) -> Settings | None:
     }
 
 
-def _toml(text: str) -> Settings | None:
+def _read_toml(text: str) -> Settings | None:
     try:
         document = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError):
@@ -91,14 +91,14 @@ def _toml(text: str) -> Settings | None:
         table: Any = document
         for part in path:
             table = cast("dict[str, Any]", table).get(part) if isinstance(table, dict) else None
-        _collect(table, ".".join(path), settings, _DEEPEST)
+        _collect_settings(table, ".".join(path), settings, _DEEPEST)
     return settings
 
 
-def _collect(value: Any, place: str, found: Settings, depth: int) -> None:
+def _collect_settings(value: Any, place: str, found: Settings, depth: int) -> None:
     if isinstance(value, dict) and depth:
         for key, item in cast("dict[str, Any]", value).items():
             if isinstance(item, dict):
-                _collect(item, f"{place}.{key}", found, depth - 1)
+                _collect_settings(item, f"{place}.{key}", found, depth - 1)
             else:
                 found[place, key] = repr(item)

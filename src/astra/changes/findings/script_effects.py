@@ -24,75 +24,77 @@ class _Shape:
     pattern: re.Pattern[str]
 
 
-def _shape(rule: str, severity: Severity, meaning: str, pattern: str) -> _Shape:
+def _make_shape(rule: str, severity: Severity, meaning: str, pattern: str) -> _Shape:
     return _Shape(rule, severity, meaning, re.compile(pattern))
 
 
-def _module(*names: str) -> str:
+def _module_pattern(*names: str) -> str:
     alternatives = "|".join(map(re.escape, names))
     return rf"""["'`](?:node:)?(?:{alternatives})(?:/[^"'`]*)?["'`]"""
 
 
 _IN_SCRIPTS = (
-    _shape(
+    _make_shape(
         "runs-programs",
         _WARNING,
         "can start other programs",
-        _module("child_process", "cluster", "worker_threads", "execa", "shelljs", "cross-spawn")
+        _module_pattern(
+            "child_process", "cluster", "worker_threads", "execa", "shelljs", "cross-spawn"
+        )
         + r"|\b(?:exec|spawn|fork)(?:File)?(?:Sync)?\s*\(|\bDeno\.(?:run|Command)|\bBun\.spawn",
     ),
-    _shape(
+    _make_shape(
         "opens-sockets",
         _WARNING,
         "can open sockets",
-        _module("net", "dgram", "tls", "ws", "socket.io") + r"|\bnew\s+WebSocket\b",
+        _module_pattern("net", "dgram", "tls", "ws", "socket.io") + r"|\bnew\s+WebSocket\b",
     ),
-    _shape(
+    _make_shape(
         "reaches-network",
         _WARNING,
         "can talk to other machines",
-        _module("http", "https", "http2", "axios", "got", "node-fetch", "undici", "request")
+        _module_pattern("http", "https", "http2", "axios", "got", "node-fetch", "undici", "request")
         + r"|\bfetch\s*\(|\bXMLHttpRequest\b|\bsendBeacon\b|\bEventSource\b",
     ),
-    _shape(
+    _make_shape(
         "writes-files",
         _WARNING,
         "can change files",
         r"\b(?:writeFile|appendFile|createWriteStream|unlink|rename|copyFile|mkdir|rmdir|rm|chmod"
-        r"|symlink|truncate)(?:Sync)?\s*\(|" + _module("fs-extra", "rimraf"),
+        r"|symlink|truncate)(?:Sync)?\s*\(|" + _module_pattern("fs-extra", "rimraf"),
     ),
-    _shape(
+    _make_shape(
         "runs-text-as-code",
         _DANGER,
         "runs text as code",
         r"\beval\b|\bnew\s+Function\b|\bFunction\s*\(|\bset(?:Timeout|Interval)\s*\(\s*[\"'`]"
-        r"|\bconstructor\s*\.\s*constructor\b|" + _module("vm", "vm2"),
+        r"|\bconstructor\s*\.\s*constructor\b|" + _module_pattern("vm", "vm2"),
     ),
-    _shape(
+    _make_shape(
         "imports-by-name",
         _DANGER,
         "imports what a text names",
         r"\b(?:require|import)\s*\(\s*(?![\"'][^\"']*[\"']\s*\))|\brequire\.cache\b|\bModule\._load\b",
     ),
-    _shape(
+    _make_shape(
         "calls-native-code",
         _DANGER,
         "calls native code",
-        _module("ffi-napi", "koffi") + r"|\bprocess\.(?:dlopen|binding)\b",
+        _module_pattern("ffi-napi", "koffi") + r"|\bprocess\.(?:dlopen|binding)\b",
     ),
-    _shape(
+    _make_shape(
         "reads-environment",
         _WARNING,
         "reads the environment",
-        r"\bprocess\.env\b|\bimport\.meta\.env\b|\bDeno\.env\b|" + _module("dotenv"),
+        r"\bprocess\.env\b|\bimport\.meta\.env\b|\bDeno\.env\b|" + _module_pattern("dotenv"),
     ),
-    _shape(
+    _make_shape(
         "writes-markup",
         _WARNING,
         "puts text into a page as markup",
         r"\binnerHTML\b|\bouterHTML\b|\bdangerouslySetInnerHTML\b|\bdocument\.write\b|\binsertAdjacentHTML\b",
     ),
-    _shape(
+    _make_shape(
         "reflects",
         _DANGER,
         "reaches around names",
@@ -100,50 +102,50 @@ _IN_SCRIPTS = (
     ),
 )
 _IN_SHELL = (
-    _shape(
+    _make_shape(
         "runs-text-as-code",
         _DANGER,
         "runs text as code",
         r"\beval\b|\|\s*(?:sudo\s+)?(?:ba|da|z|k)?sh\b|\bsource\s+<\(|\b(?:ba)?sh\s+-c\b",
     ),
-    _shape(
+    _make_shape(
         "reaches-network",
         _WARNING,
         "can talk to other machines",
         r"\b(?:curl|wget|nc|ncat|netcat|socat|ssh|scp|rsync|ftp|telnet|dig)\b|/dev/(?:tcp|udp)/",
     ),
-    _shape(
+    _make_shape(
         "writes-files",
         _WARNING,
         "can change files",
         r"\b(?:rm|dd|mkfs\S*|shred|truncate|chmod|chown|mv|tee)\s|>{1,2}\s*[^&\s]",
     ),
-    _shape(
+    _make_shape(
         "installs-software",
         _WARNING,
         "installs other code",
         r"\b(?:pip3?|npm|yarn|pnpm|apt|apt-get|brew|cargo|gem|go|uv)\s+(?:-\S+\s+)*"
         r"(?:install|add|get|ci|i)\b",
     ),
-    _shape(
+    _make_shape(
         "becomes-root",
         _DANGER,
         "asks for more rights",
         r"\b(?:sudo|su|doas|setcap|pkexec)\b|\bchmod\s+\S*[+ugo]*s",
     ),
-    _shape(
+    _make_shape(
         "runs-later",
         _DANGER,
         "arranges to run later",
         r"\bcrontab\b|\bat\s+now\b|\bnohup\b|\bsystemctl\b|\bdisown\b|\.bashrc\b|\.profile\b",
     ),
-    _shape(
+    _make_shape(
         "reads-environment",
         _WARNING,
         "reads the environment",
         r"\bprintenv\b|^\s*env\s*(?:\||$)|/proc/\S*environ",
     ),
-    _shape(
+    _make_shape(
         "hides-text",
         _DANGER,
         "unpacks hidden text",
@@ -155,9 +157,9 @@ _IN_SHELL = (
 def examine(source: Source) -> Iterator[Finding]:
     shapes = _IN_SCRIPTS if source.language in SCRIPTS else ()
     shapes = _IN_SHELL if source.language == "shell" else shapes
-    for number in sorted(source.added) if shapes else ():
+    for number in sorted(source.added_numbers) if shapes else ():
         line = source.new_lines[number - 1][:_LONGEST_READ]
         for shape in shapes:
             if match := shape.pattern.search(line):
                 message = f"{match[0].strip()[:60]} {shape.meaning}"
-                yield source.finding(shape.rule, shape.severity, number, message)
+                yield source.make_finding(shape.rule, shape.severity, number, message)

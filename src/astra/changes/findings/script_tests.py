@@ -52,16 +52,21 @@ _ADDED = (
 def examine(source: Source) -> Iterator[Finding]:
     if not source.is_test or source.language not in SCRIPTS or source.new is None:
         return
-    old, new = _code(source.old_lines), _code(source.new_lines)
+    old, new = _strip_line_comments(source.old_lines), _strip_line_comments(source.new_lines)
     for rule, shape, meaning in _ADDED:
-        for number, text in _more(shape, old, new):
-            yield source.finding(rule, _DANGER, number, f"{text.strip()[:60]} {meaning}")
-    old, new = _code(_live(source.old_lines)), _code(_live(source.new_lines))
+        for number, text in _find_added_matches(shape, old, new):
+            yield source.make_finding(rule, _DANGER, number, f"{text.strip()[:60]} {meaning}")
+    old, new = (
+        _strip_line_comments(_blank_block_comments(source.old_lines)),
+        _strip_line_comments(_blank_block_comments(source.new_lines)),
+    )
     yield from _lost_tests(source, old, new)
     yield from _lost_checks(source, old, new)
 
 
-def _more(shape: re.Pattern[str], old: list[str], new: list[str]) -> Iterator[tuple[int, str]]:
+def _find_added_matches(
+    shape: re.Pattern[str], old: list[str], new: list[str]
+) -> Iterator[tuple[int, str]]:
     """Give what the new text has more of, with its lines."""
     old_counts = Counter(match[0] for line in old for match in shape.finditer(line))
     for number, line in enumerate(new, start=1):
@@ -80,34 +85,37 @@ def _lost_tests(source: Source, old: list[str], new: list[str]) -> Iterator[Find
                 new_names[match[2]] -= 1
             else:
                 message = f"the test {match[2]!r} is gone or has another name"
-                yield source.lost("test-removed", _DANGER, number, message)
+                yield source.make_lost_finding("test-removed", _DANGER, number, message)
 
 
 def _lost_checks(source: Source, old: list[str], new: list[str]) -> Iterator[Finding]:
-    before, after = _count(_EXPECT, old), _count(_EXPECT, new)
+    before, after = _count_matches(_EXPECT, old), _count_matches(_EXPECT, new)
     if after < before:
         message = f"{before - after} fewer checks than before ({after} instead of {before})"
-        yield source.about("check-removed", _DANGER, 0, message)
-    if _count(_AWAITED, new) < min(_count(_AWAITED, old), after):
+        yield source.make_file_finding("check-removed", _DANGER, 0, message)
+    if _count_matches(_AWAITED, new) < min(_count_matches(_AWAITED, old), after):
         message = "a check is no longer waited for, so that its failure may come too late"
-        yield source.about("check-loosened", _DANGER, 0, message)
-    exact, loose = _count(_EXACT, new) - _count(_EXACT, old), _count(_LOOSE, new)
-    if exact < 0 and loose > _count(_LOOSE, old):
-        fresh = [n for n in sorted(source.added) if _LOOSE.search(source.new_lines[n - 1])]
+        yield source.make_file_finding("check-loosened", _DANGER, 0, message)
+    exact, loose = (
+        _count_matches(_EXACT, new) - _count_matches(_EXACT, old),
+        _count_matches(_LOOSE, new),
+    )
+    if exact < 0 and loose > _count_matches(_LOOSE, old):
+        fresh = [n for n in sorted(source.added_numbers) if _LOOSE.search(source.new_lines[n - 1])]
         message = "a check demands less than before"
-        yield source.finding("check-loosened", _DANGER, fresh[0] if fresh else 0, message)
+        yield source.make_finding("check-loosened", _DANGER, fresh[0] if fresh else 0, message)
 
 
-def _count(shape: re.Pattern[str], lines: list[str]) -> int:
+def _count_matches(shape: re.Pattern[str], lines: list[str]) -> int:
     return sum(len(shape.findall(line)) for line in lines)
 
 
-def _code(lines: list[str]) -> list[str]:
+def _strip_line_comments(lines: list[str]) -> list[str]:
     """Drop comments that take the rest of a line, and never look at more than a line's start."""
     return ["" if _starts_comment(line) else _COMMENT.sub("", line[:4000]) for line in lines]
 
 
-def _live(lines: list[str]) -> list[str]:
+def _blank_block_comments(lines: list[str]) -> list[str]:
     """Blank what stands in comments over several lines.
 
     Only what is lost is counted on this: a text that is taken for a comment is reported once too

@@ -32,17 +32,17 @@ def examine(source: Source) -> Iterator[Finding]:
     *folders, name = source.path.split("/")
     if any(_INSTALLED.fullmatch(folder) for folder in (*folders, name)):
         message = "looks like an installed package, which can bring plugins of the test runner"
-        yield source.about("test-hook", Severity.DANGER, 0, message)
-    for number in sorted(source.added):
+        yield source.make_file_finding("test-hook", Severity.DANGER, 0, message)
+    for number in sorted(source.added_numbers):
         if _PLUGIN.search(source.new_lines[number - 1][:2000]):
             message = "pytest11 names a plugin that the test runner loads by itself"
-            yield source.finding("test-hook", Severity.DANGER, number, message)
-    if source.old is None and (module_name := _takes(folders, name)):
+            yield source.make_finding("test-hook", Severity.DANGER, number, message)
+    if source.old is None and (module_name := _find_shadowed_module(folders, name)):
         message = f"is found before the real {module_name}, and runs in its place"
-        yield source.about("takes-a-name", Severity.DANGER, 0, message)
+        yield source.make_file_finding("takes-a-name", Severity.DANGER, 0, message)
 
 
-def _takes(folders: list[str], name: str) -> str:
+def _find_shadowed_module(folders: list[str], name: str) -> str:
     """Name the module that a new file would be taken for, or nothing."""
     stem, _, extension = name.partition(".")
     is_module = extension in {"py", "pyc", "pyi"} or extension.endswith(("so", "pyd"))

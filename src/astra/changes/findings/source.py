@@ -3,7 +3,7 @@ r"""One changed file as the rules see it: decoded text, its language, and which 
 Lines end where Python, git and a terminal agree that they do: at `\n`, `\r\n` and a lone `\r`.
 
 >>> old, new = "a = 1\nb = 2\n", "a = 1\nb = 3\nc = 4\n"
->>> sorted(Source(path="a.py", old=old, new=new).added)
+>>> sorted(Source(path="a.py", old=old, new=new).added_numbers)
 [2, 3]
 """
 
@@ -46,20 +46,20 @@ class Source:
         return lines_of(self.new)
 
     @cached_property
-    def added(self) -> frozenset[int]:
+    def added_numbers(self) -> frozenset[int]:
         return added_lines(self.old_lines, self.new_lines)
 
     @cached_property
-    def removed(self) -> frozenset[int]:
+    def removed_numbers(self) -> frozenset[int]:
         return added_lines(self.new_lines, self.old_lines)
 
     @cached_property
     def old_tree(self) -> ast.Module | None:
-        return parsed(self.old)
+        return parse_module(self.old)
 
     @cached_property
     def new_tree(self) -> ast.Module | None:
-        return parsed(self.new)
+        return parse_module(self.new)
 
     @cached_property
     def old_nodes(self) -> list[ast.AST]:
@@ -72,19 +72,19 @@ class Source:
     def is_added(self, node: ast.AST) -> bool:
         first = getattr(node, "lineno", 0)
         last = getattr(node, "end_lineno", None) or first
-        return not self.added.isdisjoint(range(first, last + 1))
+        return not self.added_numbers.isdisjoint(range(first, last + 1))
 
-    def finding(self, rule: str, severity: Severity, line: int, message: str) -> Finding:
+    def make_finding(self, rule: str, severity: Severity, line: int, message: str) -> Finding:
         """Make a finding about a line of the new text; 0 means the whole file."""
         excerpt = self.new_lines[line - 1] if 0 < line <= len(self.new_lines) else ""
-        return self.about(rule, severity, line, message, excerpt)
+        return self.make_file_finding(rule, severity, line, message, excerpt)
 
-    def lost(self, rule: str, severity: Severity, line: int, message: str) -> Finding:
+    def make_lost_finding(self, rule: str, severity: Severity, line: int, message: str) -> Finding:
         """Make a finding about a line that only the old text has; it has no line any more."""
         excerpt = self.old_lines[line - 1] if 0 < line <= len(self.old_lines) else ""
-        return self.about(rule, severity, 0, f"{message} (line {line} before)", excerpt)
+        return self.make_file_finding(rule, severity, 0, f"{message} (line {line} before)", excerpt)
 
-    def about(
+    def make_file_finding(
         self, rule: str, severity: Severity, line: int, message: str, shown: str = ""
     ) -> Finding:
         return Finding(
@@ -110,8 +110,8 @@ def added_lines(old: list[str], new: list[str]) -> frozenset[int]:
     Where comparing would take long, every line between the common start and the common end counts
     as new: too many lines are looked at rather than too few.
     """
-    start = _common(old, new)
-    end = _common(old[start:][::-1], new[start:][::-1])
+    start = _count_common_start(old, new)
+    end = _count_common_start(old[start:][::-1], new[start:][::-1])
     before, after = old[start : len(old) - end], new[start : len(new) - end]
     if not before or len(before) * len(after) > _MOST_COMPARED:
         return frozenset(range(start + 1, start + len(after) + 1))
@@ -122,7 +122,7 @@ def added_lines(old: list[str], new: list[str]) -> frozenset[int]:
     return frozenset(start + n + 1 for n in range(len(after)) if n not in unchanged)
 
 
-def parsed(text: str | None) -> ast.Module | None:
+def parse_module(text: str | None) -> ast.Module | None:
     if text is None:
         return None
     try:
@@ -131,7 +131,7 @@ def parsed(text: str | None) -> ast.Module | None:
         return None
 
 
-def _common(old: list[str], new: list[str]) -> int:
+def _count_common_start(old: list[str], new: list[str]) -> int:
     count = 0
     for one, new_line in zip(old, new, strict=False):
         if one != new_line:

@@ -55,40 +55,48 @@ def examine(source: Source) -> Iterator[Finding]:
         names = [part for part in parts if shape.fullmatch(part)]
         is_folder_rule = rule in {"ci-changed", "hook-changed", "registry-changed"}
         if names and (is_folder_rule or names[-1] == parts[-1]):
-            yield source.finding(rule, severity, min(source.added, default=0), meaning)
+            yield source.make_finding(rule, severity, min(source.added_numbers, default=0), meaning)
     if any(part in WATCHED_NAMES for part in parts):
-        yield source.about("watched-file", Severity.WARNING, 0, "is read by tools on its own")
+        yield source.make_file_finding(
+            "watched-file", Severity.WARNING, 0, "is read by tools on its own"
+        )
     yield from _new_dependencies(source, parts[-1])
 
 
 def _new_dependencies(source: Source, name: str) -> Iterator[Finding]:
-    old, new = _dependencies(name, source.old), _dependencies(name, source.new)
+    old, new = _read_dependencies(name, source.old), _read_dependencies(name, source.new)
     for key in sorted(new.items() - old.items()):
         is_known = key[0] in old
         rule = "dependency-changed" if is_known else "dependency-added"
         message = f"{key[0]} {'is now' if is_known else 'is new:'} {key[1] or 'any version'}"
-        yield source.finding(rule, Severity.WARNING, _line_of(source, key[0]), message)
-    for script in sorted(_scripts(name, source.new).items() - _scripts(name, source.old).items()):
+        yield source.make_finding(rule, Severity.WARNING, _line_of(source, key[0]), message)
+    for script in sorted(
+        _read_scripts(name, source.new).items() - _read_scripts(name, source.old).items()
+    ):
         if _NPM_RUN.fullmatch(script[0]):
             message = f"the script {script[0]} runs by itself when packages are installed"
             line = _line_of(source, script[0])
-            yield source.finding("install-script", Severity.DANGER, line, message)
+            yield source.make_finding("install-script", Severity.DANGER, line, message)
 
 
 def _line_of(source: Source, name: str) -> int:
-    return next((n for n in sorted(source.added) if name in source.new_lines[n - 1]), 0)
+    return next((n for n in sorted(source.added_numbers) if name in source.new_lines[n - 1]), 0)
 
 
-def _dependencies(name: str, text: str | None) -> dict[str, str]:
+def _read_dependencies(name: str, text: str | None) -> dict[str, str]:
     if not text:
         return {}
     if name in {"pyproject.toml", "cargo.toml"}:
         return _toml_dependencies(text)
     if name == "package.json":
-        document = _table(_json(text))
-        return {k: str(v) for group in _NPM_GROUPS for k, v in _table(document.get(group)).items()}
+        document = _table_or_empty(_parse_json(text))
+        return {
+            k: str(v)
+            for group in _NPM_GROUPS
+            for k, v in _table_or_empty(document.get(group)).items()
+        }
     if name.endswith(".txt") and "requirements" in name:
-        return dict(_requirement(line) for line in text.splitlines() if _is_requirement(line))
+        return dict(_parse_requirement(line) for line in text.splitlines() if _is_requirement(line))
     return {}
 
 
@@ -98,27 +106,29 @@ def _toml_dependencies(text: str) -> dict[str, str]:
     except (tomllib.TOMLDecodeError, RecursionError):
         return {}
     dependencies: dict[str, str] = {}
-    _collect(document, dependencies, _DEEPEST)
+    _collect_dependencies(document, dependencies, _DEEPEST)
     return dependencies
 
 
-def _collect(table: dict[str, Any], found: dict[str, str], depth: int) -> None:
+def _collect_dependencies(table: dict[str, Any], found: dict[str, str], depth: int) -> None:
     """Gather what stands below any key that speaks of dependencies or requirements."""
     for key, value in table.items():
         speaks = "dependencies" in key or key in {"requires", "dependency-groups"}
         if speaks:
-            found.update(_listed(value))
+            found.update(_dependencies_from_value(value))
         elif isinstance(value, dict) and depth:
-            _collect(cast("dict[str, Any]", value), found, depth - 1)
+            _collect_dependencies(cast("dict[str, Any]", value), found, depth - 1)
 
 
-def _listed(value: Any) -> dict[str, str]:
+def _dependencies_from_value(value: Any) -> dict[str, str]:
     if isinstance(value, list):
         items = cast("list[Any]", value)
-        return dict(_requirement(item) for item in items if isinstance(item, str))
+        return dict(_parse_requirement(item) for item in items if isinstance(item, str))
     dependencies: dict[str, str] = {}
-    for key, item in _table(value).items():
-        dependencies |= _listed(item) if isinstance(item, list) else {key: str(item)}
+    for key, item in _table_or_empty(value).items():
+        dependencies |= (
+            _dependencies_from_value(item) if isinstance(item, list) else {key: str(item)}
+        )
     return dependencies
 
 
@@ -128,25 +138,28 @@ def _is_requirement(line: str) -> bool:
     )
 
 
-def _requirement(text: str) -> tuple[str, str]:
+def _parse_requirement(text: str) -> tuple[str, str]:
     match = _REQUIREMENT.match(text.rstrip("\\ ").strip())
     if match is None:
         return text.strip()[:100], ""
     return match[1].lower(), (match[3] or "").strip()
 
 
-def _scripts(name: str, text: str | None) -> dict[str, str]:
+def _read_scripts(name: str, text: str | None) -> dict[str, str]:
     if name != "package.json" or not text:
         return {}
-    return {k: str(v) for k, v in _table(_table(_json(text)).get("scripts")).items()}
+    return {
+        k: str(v)
+        for k, v in _table_or_empty(_table_or_empty(_parse_json(text)).get("scripts")).items()
+    }
 
 
-def _json(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
 
 
-def _table(value: Any) -> dict[str, Any]:
+def _table_or_empty(value: Any) -> dict[str, Any]:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}

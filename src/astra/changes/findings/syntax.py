@@ -22,4 +22,4 @@ def syntax_finding(source: Source, problem: Problem, *, known: bool = False) -> 
     before = "; neither did it before" if known else ""
     message = f"cannot be read as {language}: {problem.message}{before}"
     severity = Severity.WARNING if known else Severity.DANGER
-    return source.finding("syntax", severity, problem.line, message)
+    return source.make_finding("syntax", severity, problem.line, message)

@@ -31,64 +31,66 @@ _MOST_BLANKS = re.compile(r"\S[ \t]{120,}\S")
 def examine(source: Source) -> Iterator[Finding]:
     yield from _whole_file(source)
     if source.language == "python":
-        yield from _encoding(source)
-    for number in sorted(source.added):
-        yield from _line(source, number, source.new_lines[number - 1])
-    yield from _secrets(source)
+        yield from _find_encoding_cookie(source)
+    for number in sorted(source.added_numbers):
+        yield from _find_line_traps(source, number, source.new_lines[number - 1])
+    yield from _find_secrets(source)
 
 
 def _whole_file(source: Source) -> Iterator[Finding]:
     if source.new is not None and any(_is_mixed(word[0]) for word in _WORD.finditer(source.path)):
         message = "its name mixes letters of two alphabets that look alike"
-        yield source.about("mixed-alphabets", Severity.WARNING, 0, message)
+        yield source.make_file_finding("mixed-alphabets", Severity.WARNING, 0, message)
     if source.new is not None and not source.path.isascii():
-        yield from _hidden(source, 0, source.path)
+        yield from _find_hidden_characters(source, 0, source.path)
     if source.problem:
-        yield source.about("not-text", Severity.WARNING, 0, source.problem)
+        yield source.make_file_finding("not-text", Severity.WARNING, 0, source.problem)
     if source.language == "python" and source.new is not None and source.new_tree is None:
         message = "cannot be taken apart as Python, so no rule for Python looked at it"
-        yield source.about("not-examined", Severity.DANGER, 0, message)
+        yield source.make_file_finding("not-examined", Severity.DANGER, 0, message)
     if source.new and not source.language and not _PROSE.fullmatch(source.path.lower()):
         message = "no rule reads this kind of file; only its text was looked at"
-        yield source.about("not-examined", Severity.INFO, 0, message)
+        yield source.make_file_finding("not-examined", Severity.INFO, 0, message)
     if source.new_mode == EXECUTABLE and source.old_mode != EXECUTABLE:
-        yield source.about("becomes-executable", Severity.WARNING, 0, "can be run as a program now")
+        yield source.make_file_finding(
+            "becomes-executable", Severity.WARNING, 0, "can be run as a program now"
+        )
     if source.new_mode in {LINK, SUBMODULE} and source.new_mode != source.old_mode:
         kind = "a symbolic link" if source.new_mode == LINK else "another repository"
-        yield source.about("leads-elsewhere", Severity.DANGER, 0, f"is {kind} now")
+        yield source.make_file_finding("leads-elsewhere", Severity.DANGER, 0, f"is {kind} now")
 
 
-def _encoding(source: Source) -> Iterator[Finding]:
+def _find_encoding_cookie(source: Source) -> Iterator[Finding]:
     """Find a cookie that makes Python read other characters than a reviewer sees."""
     for number, line in enumerate(source.new_lines[:2], start=1):
         match = _COOKIE.match(line)
         if match and match[1].lower().replace("_", "-") not in _PLAIN_ENCODINGS:
             message = f"Python reads this file as {match[1][:40]}, so it may run what is not shown"
-            yield source.finding("other-encoding", Severity.DANGER, number, message)
+            yield source.make_finding("other-encoding", Severity.DANGER, number, message)
 
 
-def _line(source: Source, number: int, line: str) -> Iterator[Finding]:
+def _find_line_traps(source: Source, number: int, line: str) -> Iterator[Finding]:
     if len(line) > LONGEST_LINE:
         message = f"a line of {len(line):,} characters; look at its end too"
-        yield source.finding("very-long-line", Severity.WARNING, number, message)
+        yield source.make_finding("very-long-line", Severity.WARNING, number, message)
     if _MOST_BLANKS.search(line):
         message = "more text follows far to the right"
-        yield source.finding("text-far-right", Severity.DANGER, number, message)
+        yield source.make_finding("text-far-right", Severity.DANGER, number, message)
     if not line.isascii():
         yield from _beyond_ascii(source, number, line)
     if _CONTROL.search(line):
         message = "holds control characters, which a terminal may obey"
-        yield source.finding("control-characters", Severity.DANGER, number, message)
+        yield source.make_finding("control-characters", Severity.DANGER, number, message)
 
 
 def _beyond_ascii(source: Source, number: int, line: str) -> Iterator[Finding]:
-    yield from _hidden(source, number, line)
+    yield from _find_hidden_characters(source, number, line)
     if any(_is_mixed(word[0]) for word in _WORD.finditer(line)):
         message = "a word mixes letters of two alphabets that look alike"
-        yield source.finding("mixed-alphabets", Severity.WARNING, number, message)
+        yield source.make_finding("mixed-alphabets", Severity.WARNING, number, message)
 
 
-def _hidden(source: Source, number: int, text: str) -> Iterator[Finding]:
+def _find_hidden_characters(source: Source, number: int, text: str) -> Iterator[Finding]:
     """Find what is drawn as nothing or turns the order of text; line 0 is the file's name."""
     invisible = [char for char in text if is_invisible(char)]
     turning = next((char for char in invisible if turns_direction(char)), None)
@@ -96,10 +98,14 @@ def _hidden(source: Source, number: int, text: str) -> Iterator[Finding]:
     place = "" if number else "in its name: "
     if turning:
         message = f"{place}U+{ord(turning):04X} changes the order in which text is shown"
-        yield source.about("turns-reading-direction", Severity.DANGER, number, message, text)
+        yield source.make_file_finding(
+            "turns-reading-direction", Severity.DANGER, number, message, text
+        )
     if unseen:
         message = f"{place}U+{ord(unseen):04X} cannot be seen"
-        yield source.about("invisible-character", Severity.DANGER, number, message, text)
+        yield source.make_file_finding(
+            "invisible-character", Severity.DANGER, number, message, text
+        )
 
 
 def _is_mixed(word: str) -> bool:
@@ -109,13 +115,15 @@ def _is_mixed(word: str) -> bool:
     return "LATIN" in scripts and not scripts.isdisjoint({"CYRILLIC", "GREEK", "ARMENIAN"})
 
 
-def _secrets(source: Source) -> Iterator[Finding]:
+def _find_secrets(source: Source) -> Iterator[Finding]:
     """Compare each added line with itself masked; the value itself is never repeated."""
     if source.new is None:
         return
     masked = mask("\n".join(source.new_lines)).split("\n")
-    for number in sorted(source.added):
+    for number in sorted(source.added_numbers):
         line = source.new_lines[number - 1]
         if number <= len(masked) and masked[number - 1] != line and MASK not in line:
             message = "looks like a key, token or password"
-            yield source.about("holds-secret", Severity.DANGER, number, message, masked[number - 1])
+            yield source.make_file_finding(
+                "holds-secret", Severity.DANGER, number, message, masked[number - 1]
+            )

@@ -66,31 +66,31 @@ def examine(source: Source) -> Iterator[Finding]:
     path = source.path.lower()
     if not (_FILES.fullmatch(path.rpartition("/")[2]) or _FILES.fullmatch(path)):
         return
-    yield from _numbers(source)
+    yield from _find_lowered_numbers(source)
     yield from _lost_demands(source)
-    for number in sorted(source.added):
+    for number in sorted(source.added_numbers):
         line = source.new_lines[number - 1][:2000]
         if match := _NARROWING.search(line):
             message = f"{match[0].strip()} leaves tests or failures out"
-            yield source.finding("tests-left-out", Severity.DANGER, number, message)
+            yield source.make_finding("tests-left-out", Severity.DANGER, number, message)
         elif match := _CHOOSING.search(line):
             message = f"{match[0]} decides which tests or lines count"
-            yield source.finding("collection-changed", Severity.DANGER, number, message)
+            yield source.make_finding("collection-changed", Severity.DANGER, number, message)
 
 
-def is_named(line: str) -> bool:
+def is_reported(line: str) -> bool:
     """Tell whether an added line is reported here already."""
     return bool(_NARROWING.search(line[:2000]) or _CHOOSING.search(line[:2000]))
 
 
-def _numbers(source: Source) -> Iterator[Finding]:
+def _find_lowered_numbers(source: Source) -> Iterator[Finding]:
     for shapes, sign in ((_HIGHER_IS_STRICTER, 1), (_LOWER_IS_STRICTER, -1)):
         for name, shape in shapes.items():
-            old, new = _values(source.old_lines, shape), _values(source.new_lines, shape)
-            yield from _compared(source, name, old, new, sign)
+            old, new = _read_values(source.old_lines, shape), _read_values(source.new_lines, shape)
+            yield from _compare_values(source, name, old, new, sign)
 
 
-def _compared(
+def _compare_values(
     source: Source,
     name: str,
     old: list[tuple[float, int]],
@@ -100,13 +100,13 @@ def _compared(
     for (before, _line), (after, line) in zip(old, new, strict=False):
         if after * sign < before * sign:
             message = f"{name} is {after:g} now and was {before:g}"
-            yield source.finding("threshold-lowered", Severity.DANGER, line, message)
+            yield source.make_finding("threshold-lowered", Severity.DANGER, line, message)
     for before, line in old[len(new) :]:
         message = f"{name} = {before:g} is gone"
-        yield source.lost("threshold-lowered", Severity.DANGER, line, message)
+        yield source.make_lost_finding("threshold-lowered", Severity.DANGER, line, message)
 
 
-def _values(lines: list[str], shape: re.Pattern[str]) -> list[tuple[float, int]]:
+def _read_values(lines: list[str], shape: re.Pattern[str]) -> list[tuple[float, int]]:
     return [
         (float(match[1]), number)
         for number, line in enumerate(lines, start=1)
@@ -116,8 +116,8 @@ def _values(lines: list[str], shape: re.Pattern[str]) -> list[tuple[float, int]]
 
 def _lost_demands(source: Source) -> Iterator[Finding]:
     new_demands = {demand for line in source.new_lines for demand in _DEMANDS.findall(line[:2000])}
-    for number in sorted(source.removed):
+    for number in sorted(source.removed_numbers):
         for demand in _DEMANDS.findall(source.old_lines[number - 1][:2000]):
             if demand not in new_demands:
                 message = f"{demand.strip()} is no longer demanded"
-                yield source.lost("demand-dropped", Severity.DANGER, number, message)
+                yield source.make_lost_finding("demand-dropped", Severity.DANGER, number, message)

@@ -3,7 +3,7 @@
 import argparse
 
 from astra.interfaces.cli.main import Context
-from astra.trusted.kernel.text import printable
+from astra.interfaces.cli.tables import render_table
 
 _ROLES = ("agent", "viewer", "operator")
 
@@ -26,13 +26,18 @@ def configure(parser: argparse.ArgumentParser, command: str) -> None:
 
 def login(context: Context) -> None:
     """Print a link that opens the dashboard once; with it one can look, and not approve."""
+    from astra.interfaces.cli.taking_over import ensure_page
+
+    ensure_page(context)
     answer = context.client().post("/api/login")
-    context.console.result(answer, "Open this once, within ten minutes:", f"  {answer['url']}")
+    context.console.print_result(
+        answer, "Open this once, within ten minutes:", f"  {answer['url']}"
+    )
 
 
 def create(context: Context) -> None:
     """Make the secret here: the daemon gets to know its hash, and the operator signs that."""
-    from astra.interfaces.cli.signing import signed
+    from astra.interfaces.cli.signing import sign_action
     from astra.trusted.kernel.clock import SystemClock
     from astra.trusted.policy import access
 
@@ -45,9 +50,9 @@ def create(context: Context) -> None:
         days=arguments.days,
         now=SystemClock().now(),
     )
-    authority = signed(context, access.TOKEN_CREATED, content)
+    authority = sign_action(context, access.TOKEN_CREATED, content)
     answer = context.client().post("/api/tokens", {"content": content, "authority": authority})
-    context.console.result(
+    context.console.print_result(
         {**answer, "secret": secret},
         f"{answer['id']}: role {answer['role']}, until {answer['expires_at'][:10]}",
         "Its secret, shown this once (Authorization: Bearer …):",
@@ -57,14 +62,20 @@ def create(context: Context) -> None:
 
 def list_tokens(context: Context) -> None:
     page = context.client().get("/api/tokens")
-    lines = [
-        f"{item['id']}  {item['role']:8}  until {item['expires_at'][:10]}"
-        f"  {'revoked ' if item['ended'] else ''}{printable(item['name'])}"
+    rows = [
+        (
+            item["id"],
+            item["role"],
+            f"until {item['expires_at'][:10]}",
+            "revoked" if item["ended"] else "active",
+            item["name"],
+        )
         for item in page["items"]
     ]
-    context.console.result(page, *(lines or ["there are no tokens"]))
+    lines = render_table(context.console, ("token", "role", "ends", "state", "name"), rows)
+    context.console.print_result(page, *(lines or ["there are no tokens"]))
 
 
 def revoke_token(context: Context) -> None:
     answer = context.client().post(f"/api/tokens/{context.arguments.id}/revoke")
-    context.console.result(answer, f"revoked {answer['id']}")
+    context.console.print_result(answer, f"revoked {answer['id']}")

@@ -8,9 +8,11 @@ import argparse
 from collections.abc import Iterator
 from typing import Any
 
-from astra.interfaces.cli.deploying import add_despite, whole_ids
+from astra.interfaces.cli.deploying import add_despite_quarantine, expand_commit_ids
 from astra.interfaces.cli.main import Context
-from astra.trusted.kernel.errors import BadInput, NotFound
+from astra.interfaces.cli.permissions import add_until
+from astra.interfaces.cli.times import show_time
+from astra.trusted.kernel.errors import BadInput, Conflict, NotFound
 from astra.trusted.kernel.text import one_line, printable
 from astra.trusted.policy import payload
 
@@ -30,7 +32,8 @@ def configure(parser: argparse.ArgumentParser, command: str) -> None:
     parser.add_argument(
         "id",
         metavar="ID",
-        help="an approval (apr_…), a schedule (sch_…), a change (chg_…) or a plan (plan_…)",
+        help="an approval (apr_…), a schedule (sch_…), a change (chg_…), a plan (plan_…), a goal"
+        " (goal_…) or a desire with the goal it would become (des_…)",
     )
     if command == "reject":
         parser.add_argument("--reason", required=True, help="the agent gets to read it")
@@ -54,45 +57,59 @@ def add_terms(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="take a change although its tests did not pass; that is part of what is signed",
     )
+    parser.add_argument(
+        "--also",
+        type=int,
+        default=0,
+        metavar="N",
+        help="permit the same tool at the same host N times more, with --until",
+    )
+    add_until(parser)
     parser.add_argument("--no-wait", action="store_true", help="do not wait for the outcome")
-    add_despite(parser)
+    add_despite_quarantine(parser)
 
 
 def list_approvals(context: Context) -> None:
     state = "all" if context.arguments.all else "pending"
-    found = every(context, state)
-    lines = [] if context.console.as_json else list(_listed(context, found))
-    context.console.result({"items": found, "next": None}, *(lines or ["nothing waits for you"]))
+    approvals = fetch_approvals(context, state)
+    lines = [] if context.console.as_json else list(_render_approvals(context, approvals))
+    context.console.print_result(
+        {"items": approvals, "next": None}, *(lines or ["nothing waits for you"])
+    )
 
 
-def _listed(context: Context, found: list[dict[str, Any]]) -> Iterator[str]:
+def _render_approvals(context: Context, found: list[dict[str, Any]]) -> Iterator[str]:
     """Give a line for each, and for the first that wait the start of what would be signed."""
-    waiting = [item["id"] for item in found if item["state"] == "pending"][:_MOST_FOLDED]
+    pending_ids = [item["id"] for item in found if item["state"] == "pending"][:_MOST_FOLDED]
     for item in found:
-        until = f"until {item['expires_at'][:16]}Z"
+        until = f"until {show_time(item['expires_at'])}"
         yield f"{item['id']}  {item['state']:9} {until}  {printable(item['summary'])}"
-        if item["id"] in waiting:
+        if item["id"] in pending_ids:
             whole_request = context.client().get(f"/api/approvals/{item['id']}")
-            yield from folded(whole_request["payload"], item["id"])
+            yield from fold_payload(whole_request["payload"], item["id"])
 
 
 def show(context: Context) -> None:
     """Show all of what would be signed."""
-    found = context.client().get(f"/api/approvals/{context.arguments.id}")
-    context.console.result(found, *_description(found))
+    approval = context.client().get(f"/api/approvals/{context.arguments.id}")
+    context.console.print_result(approval, *_describe_approval(approval))
 
 
-def folded(shown: dict[str, Any], identifier: str) -> list[str]:
+def fold_payload(shown: dict[str, Any], identifier: str) -> list[str]:
     """Give the first lines of what would be signed, and count the rest."""
     rows = shown["text"].split("\n")
     first = [f"    {one_line(row, _FOLDED_WIDTH)}" for row in rows[:_FOLDED_LINES]]
-    cut = any(len(printable(row)) > _FOLDED_WIDTH for row in rows[:_FOLDED_LINES])
+    has_long_lines = any(len(printable(row)) > _FOLDED_WIDTH for row in rows[:_FOLDED_LINES])
     if more := len(rows) - len(first):
         return [*first, f"    … {more} more lines: astra approvals show {identifier}"]
-    return [*first, f"    … longer lines: astra approvals show {identifier}"] if cut else first
+    return (
+        [*first, f"    … longer lines: astra approvals show {identifier}"]
+        if has_long_lines
+        else first
+    )
 
 
-def whole(shown: dict[str, Any]) -> list[str]:
+def render_payload(shown: dict[str, Any]) -> list[str]:
     """Give every line of what would be signed."""
     measure = f"{shown['lines']:,} lines, {shown['characters']:,} characters"
     return [
@@ -101,45 +118,113 @@ def whole(shown: dict[str, Any]) -> list[str]:
     ]
 
 
-def every(context: Context, state: str = "pending") -> list[dict[str, Any]]:
+def fetch_approvals(context: Context, state: str = "pending") -> list[dict[str, Any]]:
     """Give all approvals of a state, however many pages they are."""
-    found, cursor = list[dict[str, Any]](), 0
+    approvals, cursor = list[dict[str, Any]](), 0
     while cursor is not None:
         page = context.client().get("/api/approvals", state=state, cursor=cursor)
-        found += page["items"]
+        approvals += page["items"]
         cursor = page["next"]
-    return found
+    return approvals
 
 
-def approve(context: Context) -> None:
+def approve(context: Context) -> int:
     """Show exactly what would run, then have the operator sign that and nothing else."""
-    from astra.interfaces.cli.signing import signed
+    from astra.interfaces.cli.permissions import sign_permission
+    from astra.interfaces.cli.signing import sign_with, unlock_operator_pair
 
-    found = _wanted(context)
-    identifier = found["id"]
-    for line in _description(found):
+    approval = _fetch_approval(context)
+    identifier = approval["id"]
+    for line in _describe_approval(approval):
         context.console.note(line)
-    if found["kind"] in _OF_CALLS:
-        payload.require_same(found["details"], found["digest"])
-    content = {"approval": found["id"], "digest": found["digest"], **_terms(context, found)}
-    authority = signed(context, "approval_granted", content)
-    done = context.client().post(f"/api/approvals/{identifier}/approve", {"authority": authority})
-    if found["kind"] == "change" and not context.arguments.no_wait:
-        from astra.interfaces.cli.changes import wait_for_merge
+    if approval["kind"] in _OF_CALLS:
+        payload.require_same(approval["details"], approval["digest"])
+    if approval["kind"] == "change":
+        _confirm_facts(context, approval["subject_id"])
+    content = {
+        "approval": approval["id"],
+        "digest": approval["digest"],
+        **_collect_terms(context, approval),
+    }
+    also = _draft_permission(context, approval)
+    pair = unlock_operator_pair(context)
+    authority = sign_with(context, pair, "approval_granted", content)
+    granted_approval = context.client().post(
+        f"/api/approvals/{identifier}/approve", {"authority": authority}
+    )
+    _refuse_withdrawn(granted_approval)
+    if also:
+        sign_permission(context, pair, also)
+        return 0
+    if approval["kind"] == "change" and not context.arguments.no_wait:
+        return _follow_change(context, approval["subject_id"], granted_approval["sequence"])
+    context.console.print_result(
+        granted_approval,
+        f"approved {identifier}, once, until {show_time(granted_approval['expires_at'])}",
+    )
+    return 0
 
-        wait_for_merge(context, found["subject_id"])
-        return
-    context.console.result(done, f"approved {identifier}, once, until {done['expires_at']}")
+
+def _refuse_withdrawn(approval: dict[str, Any]) -> None:
+    """Say so where what was signed for had moved, so that the signature took no effect."""
+    if approval["state"] == "stale":
+        raise Conflict(
+            f"{approval['id']} was withdrawn as it was signed: {approval['reason']}",
+            code="stale_approval",
+            next_step="look at what waits now: astra approvals",
+        )
+
+
+def _draft_permission(context: Context, approval: dict[str, Any]) -> dict[str, Any]:
+    """Give what is signed besides, for more calls like this one; nothing unless it was asked for.
+
+    Who signs for a call at one host is told that this exists.
+    """
+    from astra.interfaces.cli.permissions import fetch_content
+
+    details, uses = approval["details"], context.arguments.also
+    hosts = details.get("footprint", {}).get("domains", [])
+    is_call = approval["kind"] == "tool_call" and len(hosts) == 1
+    if not uses:
+        if is_call:
+            hint = f"{details['tool']} at {hosts[0]}"
+            context.console.note(f"  (--also 20 permits {printable(hint)} 20 times until tonight)")
+        return {}
+    if not is_call:
+        raise BadInput("--also is for a call that reaches one host", next_step="leave it out")
+    method = details["arguments"].get("method", "GET")
+    return fetch_content(context, tool=details["tool"], host=hosts[0], method=method, uses=uses)
+
+
+def _follow_change(context: Context, change_id: str, granted: int) -> int:
+    """Follow an approved change: merged, and where the approval included it, deployed."""
+    from astra.interfaces.cli.changes import follow_merge, wait_for_merge
+    from astra.interfaces.cli.deploying import follow_approved_change
+
+    if not context.arguments.deploy:
+        wait_for_merge(context, change_id)
+        return 0
+
+    change, line = follow_merge(context, change_id)
+    context.console.note(line)
+    return follow_approved_change(context, change, after=granted)
+
+
+def _confirm_facts(context: Context, change: str) -> None:
+    from astra.interfaces.cli.decision import confirm_red_facts, show_facts
+
+    red_facts = show_facts(context, change)
+    confirm_red_facts(context.console, red_facts, deploy=context.arguments.deploy)
 
 
 def reject(context: Context) -> None:
     identifier = _pending_of(context, context.arguments.id)
     body = {"reason": context.arguments.reason}
-    done = context.client().post(f"/api/approvals/{identifier}/reject", body)
-    context.console.result(done, f"rejected {identifier}")
+    rejected_approval = context.client().post(f"/api/approvals/{identifier}/reject", body)
+    context.console.print_result(rejected_approval, f"rejected {identifier}")
 
 
-def _wanted(context: Context) -> dict[str, Any]:
+def _fetch_approval(context: Context) -> dict[str, Any]:
     """Give the approval that is meant; for a schedule, that of exactly what it would run now."""
     identifier = context.arguments.id
     if identifier.startswith("sch_"):
@@ -149,32 +234,39 @@ def _wanted(context: Context) -> dict[str, Any]:
         return context.client().post(f"/api/changes/{identifier}/approval", body)
     if identifier.startswith("plan_"):
         return context.client().post(f"/api/agents/{identifier}/approval")
+    if identifier.startswith("goal_"):
+        return context.client().post(f"/api/goals/{identifier}/approval")
+    if identifier.startswith("des_"):
+        return context.client().post(f"/api/desires/{identifier}/approval")
     return context.client().get(f"/api/approvals/{identifier}")
 
 
 def _pending_of(context: Context, identifier: str) -> str:
-    if not identifier.startswith(("sch_", "chg_", "plan_")):
+    if not identifier.startswith(("sch_", "chg_", "plan_", "goal_", "des_")):
         return identifier
-    found = [item["id"] for item in every(context) if item["subject_id"] == identifier]
-    if not found:
+    approval_ids = [
+        item["id"] for item in fetch_approvals(context) if item["subject_id"] == identifier
+    ]
+    if not approval_ids:
         raise NotFound(f"nothing of {identifier} waits", next_step="astra approvals")
-    return found[-1]
+    return approval_ids[-1]
 
 
-def _terms(context: Context, found: dict[str, Any]) -> dict[str, Any]:
+def _collect_terms(context: Context, found: dict[str, Any]) -> dict[str, Any]:
     """Give what is signed besides yes: protected paths, the deploy, tests that did not pass."""
-    given = context.arguments
+    arguments = context.arguments
     terms: dict[str, Any] = {}
-    if given.consent:
-        terms["consent"] = sorted(set(given.consent))
-    if given.deploy:
+    if arguments.consent:
+        terms["consent"] = sorted(set(arguments.consent))
+    if arguments.deploy:
         terms["deploy"] = True
-    if given.despite_quarantine:
+    if arguments.despite_quarantine:
         inside = found.get("details", {}).get("contains_quarantined", [])
-        terms["despite_quarantine"] = whole_ids(given.despite_quarantine, inside)
-    if given.despite_tests and found["kind"] == "change":
+        terms["despite_quarantine"] = expand_commit_ids(arguments.despite_quarantine, inside)
+    if arguments.despite_tests and found["kind"] == "change":
         terms["despite_tests"] = found["details"]["despite_tests"] or "passed"
-    if (terms or given.despite_tests) and found["kind"] != "change":
+    allowed = {"change": {*terms}, "sync": {"consent"}}.get(found["kind"], set())
+    if set(terms) - allowed or (arguments.despite_tests and found["kind"] != "change"):
         raise BadInput(
             "--consent, --deploy and --despite-tests speak of changes",
             next_step=f"leave them out for {found['id']}",
@@ -182,30 +274,30 @@ def _terms(context: Context, found: dict[str, Any]) -> dict[str, Any]:
     return {"terms": terms} if terms else {}
 
 
-def _description(found: dict[str, Any]) -> list[str]:
+def _describe_approval(found: dict[str, Any]) -> list[str]:
     return [
         printable(found["summary"]),
         f"  asked by   {printable(found['requested_by'])}",
         f"  digest     {found['digest']}",
-        f"  expires    {found['expires_at']}",
-        *_change(found),
-        *whole(found["payload"]),
+        f"  expires    {show_time(found['expires_at'])}",
+        *_describe_change(found),
+        *render_payload(found["payload"]),
     ]
 
 
-def _change(found: dict[str, Any]) -> list[str]:
+def _describe_change(found: dict[str, Any]) -> list[str]:
     """Say of a change where its lines are: what is signed names them by digest."""
     if found["kind"] != "change":
         return []
     change = found["details"]["change"]
     protected = [f"  PROTECTED  {printable(path)}" for path in found["details"]["protected"]]
     return [
-        *_mutants(found["details"]["tests"] or {}),
+        *_render_mutants(found["details"]["tests"] or {}),
         *protected,
         f"  look at it astra changes show {change}; astra changes diff {change}",
     ]
 
 
-def _mutants(tests: dict[str, Any]) -> list[str]:
+def _render_mutants(tests: dict[str, Any]) -> list[str]:
     text = tests.get("mutation", {}).get("words", "").removeprefix("mutants: ")
     return [f"  mutants    {one_line(text, 200)}"] if text else []

@@ -1,27 +1,29 @@
 """The command line's way to the daemon: HTTP over its socket, starting it when there is none."""
 
+import contextlib
 import fcntl
-import http.client
 import json
 import os
 import socket
-import subprocess
 import sys
-import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
 from astra.interfaces import socket_path
+from astra.interfaces.cli import http_socket
 from astra.trusted.kernel.errors import AstraError, BadInput, DaemonUnavailable, LedgerLocked
 from astra.trusted.settings import environment
 
 _TIMEOUT = 600.0
 _START_SECONDS = 15.0
+_READ_ATTEMPTS = 3
+Answer = TypeVar("Answer")
+_PROBLEM = "application/problem+json"
 _KEPT_VARIABLES = frozenset({"HOME", "PATH", "LANG", "TZ", "TMPDIR", "XDG_CONFIG_HOME"})
-_NEVER_PASSED = "ASTRA_OPERATOR_PASSPHRASE"
+_NEVER_PASSED = frozenset({"ASTRA_OPERATOR_PASSPHRASE", "ASTRA_BACKUP_PASSPHRASE"})
 
 
 class ReportedError(AstraError):
@@ -40,6 +42,10 @@ class ReportedError(AstraError):
             **facts,
         )
         self.status = int(body.get("status", 500))
+
+
+class LostDaemonError(DaemonUnavailable):
+    """The daemon ended between a request and its answer."""
 
 
 def exit_code_of(error: AstraError) -> int:
@@ -65,74 +71,79 @@ class Client:
         }
 
     def get(self, path: str, **query: Any) -> dict[str, Any]:
-        return self._call("GET", path, query, None)
+        return self._request_json("GET", path, query, None)
 
     def post(self, path: str, body: dict[str, Any] | None = None, **query: Any) -> dict[str, Any]:
-        return self._call("POST", path, query, body or {})
+        return self._request_json("POST", path, query, body or {})
 
     def delete(self, path: str, **query: Any) -> dict[str, Any]:
-        return self._call("DELETE", path, query, None)
+        return self._request_json("DELETE", path, query, None)
 
     def events(self, after: int | None) -> Iterator[dict[str, Any]]:
         """Follow the ledger; ends when the daemon leaves."""
         query = {} if after is None else {"after": after}
-        _, response = self._send("GET", _target("/api/events", query), None)
-        while line := response.readline():
-            if line.startswith(b"data: "):
-                yield json.loads(line[6:])
+        target = _build_target("/api/events", query)
+        response = _read_again(lambda: self._send_request("GET", target, None))
+        with response, contextlib.suppress(OSError):
+            for _kind, data in _read_events(response):
+                yield data
 
     def stream(self, path: str, body: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         """Follow an answer as it comes, event by event; whoever stops listening ends it."""
-        connection, response = self._send("POST", path, body, Accept="text/event-stream")
+        response = self._send_request("POST", path, body, Accept="text/event-stream")
         try:
-            if response.getheader("Content-Type", "").startswith("text/event-stream"):
-                yield from _events(response)
+            if response.headers.get("content-type", "").startswith("text/event-stream"):
+                yield from _read_events(response)
             else:
-                raise ReportedError(_problem(json.loads(response.read()), response.status))
-        except (ValueError, OSError, http.client.HTTPException):
-            raise _lost("POST") from None
+                raise ReportedError(
+                    _problem_from_answer(json.loads(response.read()), response.status)
+                )
+        except (ValueError, OSError):
+            raise _lost_daemon_error("POST") from None
         finally:
-            connection.close()
+            response.close()
 
-    def running(self) -> bool:
+    def is_running(self) -> bool:
         try:
             socket_path.connect(self._run).close()
         except OSError:
             return False
         return True
 
-    def _call(
+    def _request_json(
         self, method: str, path: str, query: dict[str, Any], body: dict[str, Any] | None
     ) -> dict[str, Any]:
-        connection, response = self._send(method, _target(path, query), body)
+        target = _build_target(path, query)
+        if method == "GET":
+            return _read_again(lambda: self._exchange_json(method, target, None))
+        return self._exchange_json(method, target, body)
+
+    def _exchange_json(
+        self, method: str, target: str, body: dict[str, Any] | None
+    ) -> dict[str, Any]:
+        response = self._send_request(method, target, body)
         try:
             answer = json.loads(response.read() or b"{}")
-        except (ValueError, OSError, http.client.HTTPException):
-            raise _lost(method) from None
+        except (ValueError, OSError):
+            raise _lost_daemon_error(method) from None
         finally:
-            connection.close()
-        if response.status >= http.client.BAD_REQUEST or "next_step" in answer:
-            raise ReportedError(_problem(answer, response.status))
+            response.close()
+        if _is_problem(response):
+            raise ReportedError(_problem_from_answer(answer, response.status))
         return answer
 
-    def _send(
+    def _send_request(
         self, method: str, target: str, body: dict[str, Any] | None, **more: str
-    ) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
-        connection = self._connect()
+    ) -> http_socket.Response:
+        connection = reach(self.data_root)
+        connection.settimeout(_TIMEOUT)
         payload = None if body is None else json.dumps(body).encode()
         headers = {**self._headers, "Content-Type": "application/json", **more}
         try:
-            connection.request(method, target, payload, headers)
-            return connection, connection.getresponse()
-        except (OSError, http.client.HTTPException):
+            return http_socket.send_request(connection, method, target, headers, payload)
+        except OSError:
             connection.close()
-            raise _lost(method) from None
-
-    def _connect(self) -> http.client.HTTPConnection:
-        connection = http.client.HTTPConnection("localhost", timeout=_TIMEOUT)
-        connection.sock = reach(self.data_root)
-        connection.sock.settimeout(_TIMEOUT)
-        return connection
+            raise _lost_daemon_error(method) from None
 
 
 def reach(
@@ -175,14 +186,20 @@ def _start_in_turn(data_root: Path, name: str, without: frozenset[str]) -> int:
         return 0
 
 
-def start_daemon(data_root: Path, *, without: frozenset[str] = frozenset()) -> int:
+def start_daemon(
+    data_root: Path, *, without: frozenset[str] = frozenset(), port: int | None = None
+) -> int:
     """Start a daemon in the background and wait until it serves or says why it cannot.
 
     Gives 0, or the process that owns the data root already and may be starting or leaving.
     """
+    import subprocess
+    import threading
+
     reading, writing = os.pipe()
     command = [sys.executable, "-I", "-m", "astra.interfaces.daemon.server"]
     command += ["--data-root", str(data_root), "--ready", str(writing)]
+    command += [] if port is None else ["--port", str(port)]
     try:
         log = (data_root / "logs" / "daemon.log").open("ab")
     except OSError as error:
@@ -222,8 +239,8 @@ def start_daemon(data_root: Path, *, without: frozenset[str] = frozenset()) -> i
 
 def daemon_environment(without: frozenset[str] = frozenset()) -> dict[str, str]:
     """Hand on settings and the basics; nothing that changes what Python or the linker loads."""
-    dropped = without | {_NEVER_PASSED}
-    passed_names = _KEPT_VARIABLES | environment.names()
+    dropped = without | _NEVER_PASSED
+    passed_names = _KEPT_VARIABLES | environment.list_setting_names()
     return {
         name: value
         for name, value in os.environ.items()
@@ -237,12 +254,22 @@ def _on_demand(given: dict[str, str]) -> dict[str, str]:
     return {n: v for n, v in given.items() if not (loosening and n == "ASTRA_SANDBOX")}
 
 
-def _target(path: str, query: dict[str, Any]) -> str:
+def _read_again(read: Callable[[], Answer]) -> Answer:
+    """Ask again what changes nothing: a daemon that is killed may still take a connection."""
+    for _ in range(_READ_ATTEMPTS - 1):
+        try:
+            return read()
+        except LostDaemonError:
+            continue
+    return read()
+
+
+def _build_target(path: str, query: dict[str, Any]) -> str:
     parameters = {name: value for name, value in query.items() if value is not None}
     return quote(path) + (f"?{urlencode(parameters)}" if parameters else "")
 
 
-def _events(response: http.client.HTTPResponse) -> Iterator[tuple[str, dict[str, Any]]]:
+def _read_events(response: http_socket.Response) -> Iterator[tuple[str, dict[str, Any]]]:
     kind = ""
     while line := response.readline():
         if line.startswith(b"event: "):
@@ -251,7 +278,13 @@ def _events(response: http.client.HTTPResponse) -> Iterator[tuple[str, dict[str,
             yield kind, json.loads(line[6:])
 
 
-def _problem(answer: dict[str, Any], status: int) -> dict[str, Any]:
+def _is_problem(response: http_socket.Response) -> bool:
+    """Tell an error from an answer; a tool's answer may have a member `next_step` of its own."""
+    kind = response.headers.get("content-type", "")
+    return response.status >= http_socket.BAD_REQUEST or kind.startswith(_PROBLEM)
+
+
+def _problem_from_answer(answer: dict[str, Any], status: int) -> dict[str, Any]:
     if isinstance(answer.get("detail"), str):
         return {"status": status, **answer}
     return {
@@ -262,10 +295,10 @@ def _problem(answer: dict[str, Any], status: int) -> dict[str, Any]:
     }
 
 
-def _lost(method: str) -> DaemonUnavailable:
+def _lost_daemon_error(method: str) -> LostDaemonError:
     if method == "GET":
-        return DaemonUnavailable("the daemon went away", next_step="try again")
-    return DaemonUnavailable(
+        return LostDaemonError("the daemon went away", next_step="try again")
+    return LostDaemonError(
         "the daemon went away before it answered; whether this was done is uncertain",
         code="uncertain",
         next_step="look with `astra ledger tail` before you try again",

@@ -4,6 +4,7 @@ import argparse
 from typing import Any
 
 from astra.interfaces.cli.main import Context
+from astra.interfaces.cli.times import show_time
 
 _WHAT_ENDS = (
     "Accepting it ends every approval, session and token, and every statement signed until now;"
@@ -22,30 +23,32 @@ def configure(parser: argparse.ArgumentParser, _command: str) -> None:
 
 def show(context: Context) -> None:
     state = context.client().get("/api/clock")
-    context.console.result(state, *_lines(context, state))
+    context.console.print_result(state, *_render_clock_state(context, state))
 
 
 def accept(context: Context) -> None:
-    from astra.interfaces.cli.signing import signed
+    from astra.interfaces.cli.signing import sign_action
     from astra.trusted.ledger.timekeeping import CLOCK_ACCEPTED
     from astra.trusted.policy import clock_acceptance
 
     client = context.client()
     state = client.get("/api/clock")
     if not state["ahead"]:
-        context.console.result({"accepted": False, **state}, *_lines(context, state))
+        context.console.print_result(
+            {"accepted": False, **state}, *_render_clock_state(context, state)
+        )
         return
-    context.console.note(f"{state['ahead']}. The clock says {state['clock'][:19]}Z.")
+    context.console.note(f"{state['ahead']}. The clock says {show_time(state['clock'])}.")
     context.console.note(_WHAT_ENDS)
     content = clock_acceptance.content(clock_acceptance.ClockState(**state))
-    authority = signed(context, CLOCK_ACCEPTED, content)
-    done = client.post("/api/clock/accept", {"authority": authority})
-    line = f"record {done['sequence']}: time goes on from {done['clock'][:19]}Z"
-    context.console.result({**done, "accepted": True}, line)
+    authority = sign_action(context, CLOCK_ACCEPTED, content)
+    acceptance = client.post("/api/clock/accept", {"authority": authority})
+    line = f"record {acceptance['sequence']}: time goes on from {show_time(acceptance['clock'])}"
+    context.console.print_result({**acceptance, "accepted": True}, line)
 
 
-def _lines(context: Context, state: dict[str, Any]) -> list[str]:
-    lines = [f"clock   {state['clock'][:19]}Z", f"ledger  {state['ledger'][:19]}Z"]
+def _render_clock_state(context: Context, state: dict[str, Any]) -> list[str]:
+    lines = [f"clock   {show_time(state['clock'])}", f"ledger  {show_time(state['ledger'])}"]
     if not state["ahead"]:
         return [*lines, "the two agree"]
     return [

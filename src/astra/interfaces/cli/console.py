@@ -4,10 +4,8 @@ Nothing reaches the terminal but through `say`, `note` and `result`, which spell
 that cannot be seen or that a terminal would obey, except the colours of `paint`.
 """
 
-import getpass
 import os
 import re
-import shutil
 import sys
 from typing import Any
 
@@ -21,24 +19,51 @@ _PAINTED = re.compile(r"(\x1b\[(?:31|32|33|2|1|0)m)")
 class Console:
     def __init__(self, *, as_json: bool) -> None:
         self.as_json = as_json
-        self._colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+        self._colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        self._in_dialogue = False
+        """Whether this command has asked something: its answer is not put into a pager."""
+
+    @property
+    def is_terminal(self) -> bool:
+        return sys.stdout.isatty()
 
     @property
     def width(self) -> int:
         """The columns to break text to; 0 where nobody said how many, as in a pipe."""
+        import shutil
+
         is_known = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
         return shutil.get_terminal_size().columns if is_known else 0
 
-    def result(self, document: dict[str, Any], *lines: str) -> None:
+    def print_result(self, document: dict[str, Any], *lines: str) -> None:
         """Give the outcome: one JSON document, or text for a person."""
         if self.as_json:
             sys.stdout.write(json_text(document) + "\n")
         else:
-            for line in lines:
-                self.say(line)
+            self._show_lines(lines)
+
+    def _show_lines(self, lines: tuple[str, ...]) -> None:
+        """Write lines; what a terminal cannot show at once goes through a pager."""
+        text = "".join(f"{self._escape_text(line)}\n" for line in lines)
+        if self._may_page() and self._is_paged(text):
+            return
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+    def _may_page(self) -> bool:
+        return not self._in_dialogue and self.is_terminal and sys.stdin.isatty()
+
+    def _is_paged(self, text: str) -> bool:
+        from astra.interfaces.cli import paging
+
+        size = os.get_terminal_size(sys.stdout.fileno())
+        if not paging.needs_pager(text, columns=size.columns, rows=size.lines):
+            return False
+        command = paging.pick_pager(os.environ)
+        return bool(command) and paging.show_paged(command, text)
 
     def say(self, text: str) -> None:
-        sys.stdout.write(self._safe(text) + "\n")
+        sys.stdout.write(self._escape_text(text) + "\n")
         sys.stdout.flush()
 
     def say_exactly(self, line: str) -> None:
@@ -47,9 +72,9 @@ class Console:
 
     def note(self, text: str) -> None:
         """Say something beside the result; it never mixes with JSON."""
-        sys.stderr.write(self._safe(text) + "\n")
+        sys.stderr.write(self._escape_text(text) + "\n")
 
-    def _safe(self, text: str) -> str:
+    def _escape_text(self, text: str) -> str:
         """Spell out what is hidden in a text, and leave the colours of `paint` alone."""
         if not self._colour:
             return printable(text)
@@ -60,9 +85,9 @@ class Console:
         safe = printable(text)
         return f"\x1b[{_COLOURS[colour]}m{safe}\x1b[0m" if self._colour else safe
 
-    def error(self, error: AstraError) -> None:
+    def print_error(self, error: AstraError) -> None:
         if self.as_json:
-            self.result(error.as_dict())
+            self.print_result(error.as_dict())
             return
         self.note(f"{self.paint('error', 'red')}: {printable(error.detail)}")
         self.note(f"  next: {printable(error.next_step)}")
@@ -73,19 +98,28 @@ class Console:
             return
         if not sys.stdin.isatty():
             raise Refused(f"{question} There is no terminal to ask on.", next_step="add --yes")
+        self._in_dialogue = True
         if input(f"{question} [y/N] ").strip().lower() not in {"y", "yes"}:
             raise Refused("nothing was done", code="declined", next_step="run it again to do it")
 
-    def passphrase(self, prompt: str) -> str:
+    def ask_passphrase(
+        self,
+        prompt: str,
+        *,
+        needs: str = "the operator's passphrase",
+        otherwise: str = "throwaway data roots take ASTRA_OPERATOR_PASSPHRASE",
+    ) -> str:
         """Read a passphrase from the terminal itself, never from a pipe or an argument."""
         try:
             with open("/dev/tty"):  # noqa: PTH123 - only asks whether there is one
                 pass
         except OSError:
             raise Refused(
-                "this needs the operator's passphrase, and there is no terminal to ask on",
+                f"this needs {needs}, and there is no terminal to ask on",
                 code="no_terminal",
-                next_step="run it in a terminal; throwaway data roots take"
-                " ASTRA_OPERATOR_PASSPHRASE",
+                next_step=f"run it in a terminal; {otherwise}",
             ) from None
+        import getpass
+
+        self._in_dialogue = True
         return getpass.getpass(prompt)

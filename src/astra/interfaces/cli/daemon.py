@@ -4,9 +4,9 @@ import argparse
 import os
 import sys
 
+from astra.interfaces.cli import taking_over
 from astra.interfaces.cli.client import daemon_environment
 from astra.interfaces.cli.main import Context
-from astra.trusted.kernel.errors import LedgerLocked
 from astra.trusted.settings.environment import LARGEST_PORT
 
 
@@ -17,7 +17,10 @@ def configure(parser: argparse.ArgumentParser, command: str) -> None:
         return
     parser.add_argument("--no-app", action="store_true", help="without the deployed app")
     parser.add_argument(
-        "--port", type=_port, metavar="N", help="the loopback port, otherwise ASTRA_PORT; 0: any"
+        "--port",
+        type=_parse_port,
+        metavar="N",
+        help="the loopback port, otherwise ASTRA_PORT; 0: any",
     )
     parser.add_argument("--no-port", action="store_true", help="serve the socket only, no pages")
     parser.set_defaults(run=up)
@@ -25,32 +28,31 @@ def configure(parser: argparse.ArgumentParser, command: str) -> None:
 
 def up(context: Context) -> None:
     """Become the daemon: the same process, so that Ctrl-C and a service manager reach it."""
-    from astra.trusted.file_ledger.owner_lock import holder
+    from astra.trusted.file_ledger.owner_lock import find_holder
     from astra.trusted.files.data_root import DataRoot
 
     root = DataRoot(context.settings.data_root)
-    root.require()
-    if pid := holder(root.run / "owner.lock"):
-        raise LedgerLocked(
-            f"this data root is already owned by process {pid}",
-            next_step="use that daemon, or end it with `astra down`",
-            pid=pid,
-        )
-    context.console.note(f"Astra owns {root.path}; Ctrl-C ends it")
-    command = [sys.executable, "-I", "-m", "astra.interfaces.daemon.server"]
-    command += ["--data-root", str(root.path), "--stay", *_port_option(context)]
-    command += [] if context.arguments.no_app else ["--app"]
-    os.execve(sys.executable, command, daemon_environment())  # noqa: S606 - ourselves
+    root.require_first_record()
+    with taking_over.hold_turn(root.path) as turn:
+        if pid := find_holder(root.run / "owner.lock"):
+            taking_over.take_over(context, pid)
+        context.console.note(f"Astra owns {root.path}; Ctrl-C ends it")
+        command = [sys.executable, "-I", "-m", "astra.interfaces.daemon.server"]
+        command += ["--data-root", str(root.path), "--stay", *_port_option(context)]
+        command += [] if context.arguments.no_app else ["--app"]
+        os.set_inheritable(turn, True)  # noqa: FBT003 - the system's own call
+        command += ["--turn", str(turn)]
+        os.execve(sys.executable, command, daemon_environment())  # noqa: S606 - ourselves
 
 
 def _port_option(context: Context) -> list[str]:
     if context.arguments.no_port:
         return []
-    given = context.arguments.port
-    return ["--port", str(context.settings.port if given is None else given)]
+    port = context.arguments.port
+    return ["--port", str(context.settings.port if port is None else port)]
 
 
-def _port(text: str) -> int:
+def _parse_port(text: str) -> int:
     if text.isdigit() and int(text) <= LARGEST_PORT:
         return int(text)
     raise argparse.ArgumentTypeError(
@@ -61,28 +63,29 @@ def _port(text: str) -> int:
 
 def down(context: Context) -> None:
     client = context.client(without_settings=True)
-    if not client.running():
+    if not client.is_running():
         ended = not context.arguments.keep_app and _end_app(context)
         orphans = _end_orphans(context)
-        words = "no daemon was running" + ("; the app was, and is ended" if ended else "")
-        words += f"; {orphans} boxes without one were, and are ended" if orphans else ""
+        message = "no daemon was running" + ("; the app was, and is ended" if ended else "")
+        message += f"; {orphans} boxes without one were, and are ended" if orphans else ""
         document = {"ended": False, **({"app_ended": True} if ended else {})}
-        context.console.result({**document, **({"boxes_ended": orphans} if orphans else {})}, words)
+        context.console.print_result(
+            {**document, **({"boxes_ended": orphans} if orphans else {})}, message
+        )
         return
-    pid = client.post("/api/down", {"keep_app": context.arguments.keep_app})["pid"]
-    _wait_for(pid)
+    pid = taking_over.end_daemon(client, keep_app=context.arguments.keep_app)
     _end_orphans(context)
-    context.console.result({"ended": True, "pid": pid}, f"ended daemon {pid}")
+    context.console.print_result({"ended": True, "pid": pid}, f"ended daemon {pid}")
 
 
 def _end_orphans(context: Context) -> int:
     """End boxes that outlived whoever started them, unless a daemon is there that they may have."""
-    from astra.trusted.file_ledger.owner_lock import holder
+    from astra.trusted.file_ledger.owner_lock import find_holder
     from astra.trusted.sandbox import boxes
     from astra.trusted.stop import stop
 
     root = context.data_root
-    if holder(root / "var" / "run" / "owner.lock"):
+    if find_holder(root / "var" / "run" / "owner.lock"):
         return 0
     apps = frozenset[str]() if context.arguments.keep_app else frozenset({boxes.APP})
     return stop.end_marked(root, frozenset({boxes.RUN}) | apps)[0]
@@ -93,23 +96,9 @@ def _end_app(context: Context) -> bool:
     from astra.adapters.supervisor import channel
     from astra.adapters.supervisor.client import HolderClient
 
-    root, there = context.data_root.resolve(), False
+    root, was_running = context.data_root.resolve(), False
     for name in (channel.HOLDER, channel.STAGING):
         holder = HolderClient(root, name)
-        there = there or holder.state() is not None
+        was_running = was_running or holder.state() is not None
         holder.close()
-    return there
-
-
-def _wait_for(pid: int) -> None:
-    """Wait until the process is gone; it finishes what it has begun."""
-    import select
-
-    try:
-        descriptor = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return
-    try:
-        select.select([descriptor], [], [], 30)
-    finally:
-        os.close(descriptor)
+    return was_running

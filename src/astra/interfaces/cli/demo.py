@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -25,34 +26,35 @@ _OVER = ("settled", "failed", "rolled_back", "rollback_failed")
 
 
 def configure(parser: argparse.ArgumentParser, _command: str) -> None:
-    parser.set_defaults(run=tell)
+    parser.set_defaults(run=run_demo)
 
 
-def tell(context: Context) -> None:
+def run_demo(context: Context) -> None:
     folder = Path(tempfile.mkdtemp(prefix="astra-demo-"))
     story = Story(folder, context.console)
     for ending in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(ending, _leave)
+        if signal.getsignal(ending) is not signal.SIG_IGN:  # nohup
+            signal.signal(ending, _exit_on_signal)
     try:
-        demo_target.make(folder / "agent")
-        _birth(story)
+        demo_target.make_repository(folder / "agent")
+        _make_data_root(story)
         _agent_looks(story)
-        _contract(story)
+        _sign_contract(story)
         _first_release(story)
         _good_change(story)
         _bad_change(story)
-        _stop(story)
-        _tamper(story)
-        verified = _ending(story)
+        _stop_agent(story)
+        _tamper_with_ledger(story)
+        verified = _verify_ledger(story)
         if sys.stdout.isatty() and not context.console.as_json:
-            _stay(story)
+            _serve_dashboard(story)
     finally:
-        story.astra("down")
+        story.run_astra("down")
         shutil.rmtree(folder, ignore_errors=True)
-    context.console.result(verified)
+    context.console.print_result(verified)
 
 
-def _leave(number: int, _frame: object) -> NoReturn:
+def _exit_on_signal(number: int, _frame: object) -> NoReturn:
     """End as by Ctrl-C, so that a closed terminal leaves nothing running."""
     raise SystemExit(128 + number)
 
@@ -64,14 +66,14 @@ class Story:
     folder: Path
     console: Console
 
-    def heading(self, text: str) -> None:
+    def print_heading(self, text: str) -> None:
         self.say(f"\n{self.console.paint(text, 'bold')}")
 
     def show(self, *words: str, code: int = 0, **environment: str) -> None:
         """Run a command, print it and what it said."""
         settings = [f"{name}={value}" for name, value in environment.items()]
         self.say(f"  {self.console.paint(' '.join(['$', *settings, 'astra', *words]), 'dim')}")
-        process = self.astra(*words, **environment)
+        process = self.run_astra(*words, **environment)
         for line in (process.stdout + process.stderr).strip("\n").splitlines():
             self.say(f"    {line}")
         if process.returncode != code:
@@ -80,10 +82,10 @@ class Story:
                 next_step="run `astra doctor`",
             )
 
-    def answer(self, *words: str) -> dict[str, Any]:
-        return json.loads(self.astra(*words, "--json").stdout)
+    def run_json(self, *words: str) -> dict[str, Any]:
+        return json.loads(self.run_astra(*words, "--json").stdout)
 
-    def world(self) -> dict[str, str]:
+    def build_environment(self) -> dict[str, str]:
         """Give the environment in which this story happens."""
         return {
             "PATH": os.environ.get("PATH", os.defpath),
@@ -93,10 +95,10 @@ class Story:
             "ASTRA_OPERATOR_PASSPHRASE": "a throwaway passphrase",
         }
 
-    def astra(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    def run_astra(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-I", "-m", "astra.interfaces.cli.main", *words],
-            env={**self.world(), **environment},
+            env={**self.build_environment(), **environment},
             cwd=self.folder,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -104,32 +106,36 @@ class Story:
             check=False,
         )
 
-    def agent(self, script: demo_agent.Script) -> dict[str, Any]:
+    def play_agent(self, script: demo_agent.Script) -> dict[str, Any]:
         return demo_agent.play(
-            self.world(), self.folder, lambda text: self.say(f"    {text}"), script
+            self.build_environment(), self.folder, lambda text: self.say(f"    {text}"), script
         )
 
-    def reviewed(self, script: demo_agent.Script) -> str:
+    def propose_and_wait(self, script: demo_agent.Script) -> str:
         """Let the agent propose, and wait until the evidence is there."""
-        change = str(self.agent(script)["id"])
-        self.until(lambda: self.answer("changes", "show", change)["state"] == "awaiting_approval")
+        change = str(self.play_agent(script)["id"])
+        self.wait_until(
+            lambda: self.run_json("changes", "show", change)["state"] == "awaiting_approval"
+        )
         return change
 
-    def port(self) -> int:
-        return int(self.answer("status")["app"]["port"])
+    def find_app_port(self) -> int:
+        return int(self.run_json("status")["app"]["port"])
 
-    def settled(self) -> None:
+    def wait_for_deployment(self) -> None:
         """Wait until the deployment that an approval brought is over."""
-        self.until(lambda: bool(self.answer("status")["app"]["deployment"]["state"] in _OVER))
+        self.wait_until(
+            lambda: bool(self.run_json("status")["app"]["deployment"]["state"] in _OVER)
+        )
 
-    def until(self, reached: Callable[[], bool]) -> None:
+    def wait_until(self, reached: Callable[[], bool]) -> None:
         deadline = time.monotonic() + _PATIENCE
         while not reached():
             if time.monotonic() > deadline:
                 raise AstraError("the demo waited in vain", next_step="run `astra doctor`")
             time.sleep(0.3)
 
-    def tell(self, visitors: demo_target.Visitors) -> None:
+    def report_visitors(self, visitors: demo_target.Visitors) -> None:
         self.say(
             f"    {visitors.answered} requests were answered meanwhile, {len(visitors.lost)} lost"
         )
@@ -138,10 +144,12 @@ class Story:
         if visitors.lost:
             raise AstraError(f"a request was lost: {visitors.lost[0]}", next_step="report this")
 
-    def stay(self) -> None:
-        """Run the daemon with its pages in the foreground, until Ctrl-C."""
-        command = [sys.executable, "-I", "-m", "astra.interfaces.cli.main", "up"]
-        daemon = subprocess.Popen(command, env=self.world(), cwd=self.folder)  # ends by `down`
+    def run_daemon(self) -> None:
+        """Run the daemon with its pages in the foreground, on a free port, until Ctrl-C."""
+        command = [sys.executable, "-I", "-m", "astra.interfaces.cli.main", "up", "--port", "0"]
+        daemon = subprocess.Popen(
+            command, env=self.build_environment(), cwd=self.folder
+        )  # ends by `down`
         try:
             daemon.wait()
         except KeyboardInterrupt:
@@ -152,20 +160,24 @@ class Story:
             self.console.say(text)
 
 
-def _birth(story: Story) -> None:
-    story.heading("1. An operator makes a data root for an agent's repository")
+def _make_data_root(story: Story) -> None:
+    story.print_heading("1. An operator makes a data root for an agent's repository")
     story.show("init", "agent", "--throwaway")
 
 
 def _agent_looks(story: Story) -> None:
-    story.heading("2. The agent connects over MCP (a script plays it) and tries what it may do")
-    story.agent(demo_agent.LOOKING)
+    story.print_heading(
+        "2. The agent connects over MCP (a script plays it) and tries what it may do"
+    )
+    story.play_agent(demo_agent.LOOKING)
     story.show("desires", "list")
 
 
-def _contract(story: Story) -> None:
-    story.heading("3. The operator signs what the agent's server may do, and turns code writing on")
-    text = demo_target.configuration()
+def _sign_contract(story: Story) -> None:
+    story.print_heading(
+        "3. The operator signs what the agent's server may do, and turns code writing on"
+    )
+    text = demo_target.build_configuration()
     (story.folder / "data" / "astra.toml").write_text(text)
     for line in text.splitlines():
         story.say(f"    {line}")
@@ -176,50 +188,54 @@ def _contract(story: Story) -> None:
 
 
 def _first_release(story: Story) -> None:
-    story.heading("4. The server goes into service, in a box of its own")
+    story.print_heading("4. The server goes into service, in a box of its own")
     story.show("deploy")
     story.show("releases")
 
 
 def _good_change(story: Story) -> None:
-    story.heading("5. The agent proposes a change; it is scanned and tested in the sandbox")
-    change = story.reviewed(demo_agent.PROPOSING)
+    story.print_heading("5. The agent proposes a change; it is scanned and tested in the sandbox")
+    change = story.propose_and_wait(demo_agent.PROPOSING)
     story.show("changes", "show", change)
     story.show("changes", "diff", change)
-    story.heading(
+    story.print_heading(
         "6. The operator approves exactly that, with the deploy, while people use the app"
     )
-    with demo_target.Visitors(story.port()) as visitors:
+    with demo_target.Visitors(story.find_app_port()) as visitors:
         story.show("changes", "approve", change, "--deploy")
-        story.settled()
-    story.tell(visitors)
+        story.wait_for_deployment()
+    story.report_visitors(visitors)
     story.show("releases")
 
 
 def _bad_change(story: Story) -> None:
-    story.heading("7. The agent proposes something that passes its tests and fails in service")
-    change = story.reviewed(demo_agent.AGAIN)
+    story.print_heading(
+        "7. The agent proposes something that passes its tests and fails in service"
+    )
+    change = story.propose_and_wait(demo_agent.AGAIN)
     story.show("changes", "show", change)
-    with demo_target.Visitors(story.port()) as visitors:
-        story.show("changes", "approve", change, "--deploy")
-        story.settled()
-    story.heading("8. It was taken back by itself; nobody had to be awake")
-    story.tell(visitors)
+    with demo_target.Visitors(story.find_app_port()) as visitors:
+        story.show("changes", "approve", change, "--deploy", code=1)
+        story.wait_for_deployment()
+    story.print_heading("8. It was taken back by itself; nobody had to be awake")
+    story.report_visitors(visitors)
     story.show("releases")
     story.show("changes", "list")
     story.show("deploy", code=1)
 
 
-def _stop(story: Story) -> None:
-    story.heading("9. One command ends everything the agent runs; only a signature starts again")
+def _stop_agent(story: Story) -> None:
+    story.print_heading(
+        "9. One command ends everything the agent runs; only a signature starts again"
+    )
     story.show("stop", "--now")
     story.show("tools", "call", "run_in_sandbox", '{"command": ["true"]}', code=1)
     story.show("start")
 
 
-def _tamper(story: Story) -> None:
-    story.heading("10. Somebody changes one byte of the record: verification names it")
-    story.astra("down")
+def _tamper_with_ledger(story: Story) -> None:
+    story.print_heading("10. Somebody changes one byte of the record: verification names it")
+    story.run_astra("down")
     (segment,) = (story.folder / "data" / "var" / "ledger").glob("*.ndjson")
     original = segment.read_bytes()
     segment.write_bytes(original.replace(b'"on":true', b'"on":True', 1))
@@ -227,16 +243,34 @@ def _tamper(story: Story) -> None:
     segment.write_bytes(original)
 
 
-def _ending(story: Story) -> dict[str, Any]:
-    story.heading("11. The byte is put back; this is the story of the change that failed")
-    (failed,) = story.answer("changes", "list", "--state", "rolled_back")["items"]
+def _verify_ledger(story: Story) -> dict[str, Any]:
+    story.print_heading("11. The byte is put back; this is the story of the change that failed")
+    (failed,) = story.run_json("changes", "list", "--state", "rolled_back")["items"]
     story.show("ledger", "story", failed["id"])
     story.show("ledger", "verify")
-    return story.answer("ledger", "verify")
+    return story.run_json("ledger", "verify")
 
 
-def _stay(story: Story) -> None:
-    story.heading("12. Now you: the agent asks again. Open the link, look, decide; Ctrl-C ends it")
-    story.reviewed(demo_agent.ONCE_MORE)
-    story.astra("down")
-    story.stay()
+def _serve_dashboard(story: Story) -> None:
+    story.print_heading("12. Now you: the agent asks again, and what becomes of it is yours to say")
+    change = story.propose_and_wait(demo_agent.ONCE_MORE)
+    for line in describe_second_terminal(story.build_environment(), change):
+        story.say(line)
+    story.run_astra("down", "--keep-app")
+    story.run_daemon()
+
+
+def describe_second_terminal(environment: dict[str, str], change: str) -> list[str]:
+    """Give what a person types elsewhere to decide: the demo's world, then the real commands."""
+    names = ("AGENT_DATA_ROOT", "XDG_CONFIG_HOME", "ASTRA_OPERATOR_PASSPHRASE")
+    exports = [f"    export {name}={shlex.quote(environment[name])}" for name in names]
+    program = shlex.quote(str(Path(sys.executable).parent))
+    return [
+        "  In a second terminal, paste this, which has the passphrase in it:",
+        f"    export PATH={program}:$PATH",
+        *exports,
+        "  Then decide, in the terminal or on the page:",
+        f"    astra review {change}",
+        "    astra passkeys enroll --name demo   # afterwards you can approve on the page",
+        "  The page: open the link below. Ctrl-C here ends everything and leaves nothing behind.",
+    ]

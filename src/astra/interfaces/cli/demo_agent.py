@@ -30,10 +30,10 @@ ONCE_MORE: Script = (("schedule_code_modification", demo_target.MENDED),)
 
 def play(environment: Mapping[str, str], folder: Path, say: Say, script: Script) -> dict[str, Any]:
     """Play a script, tell what the agent asked and what it heard; gives the last answer."""
-    return asyncio.run(_play(environment, folder, say, script))
+    return asyncio.run(_play_script(environment, folder, say, script))
 
 
-async def _play(
+async def _play_script(
     environment: Mapping[str, str], folder: Path, say: Say, script: Script
 ) -> dict[str, Any]:
     server = StdioServerParameters(
@@ -51,11 +51,13 @@ async def _play(
             say(f"agent → {name} {one_line(json.dumps(arguments), 120)}")
             answer = await client.call_tool(name, arguments)
             answer_data = answer.structured_content or {}
-            say(f"      ← {one_line(_gist(answer_data, is_error=bool(answer.is_error)), 150)}")
+            say(
+                f"      ← {one_line(_to_summary(answer_data, is_error=bool(answer.is_error)), 150)}"
+            )
     return answer_data
 
 
-def _gist(said: Mapping[str, Any], *, is_error: bool) -> str:
+def _to_summary(said: Mapping[str, Any], *, is_error: bool) -> str:
     """Say in one line what matters of an answer."""
     if is_error:
         return f"refused ({said.get('code')}): {said.get('detail')}; next: {said.get('next_step')}"

@@ -66,9 +66,11 @@ MENDED = {
 }
 
 
-def make(folder: Path) -> None:
+def make_repository(folder: Path) -> None:
     """Put the example into a repository of its own."""
-    shutil.copytree(_example(), folder, ignore=shutil.ignore_patterns("__pycache__", ".*_cache"))
+    shutil.copytree(
+        _find_example(), folder, ignore=shutil.ignore_patterns("__pycache__", ".*_cache")
+    )
     run_git(GitCommand(repository=None, arguments=("init", "-q", "-b", "main", "--", str(folder))))
     for arguments in (("add", "--all"), ("commit", "-q", "-m", "one")):
         command = GitCommand(
@@ -80,7 +82,7 @@ def make(folder: Path) -> None:
         run_git(command, next_step="look at what git said, then run the demo again")
 
 
-def configuration() -> str:
+def build_configuration() -> str:
     """Give the contract that the operator of the demo signs."""
     python = shlex.quote(sys.executable)
     lines = (
@@ -117,7 +119,7 @@ class Visitors:
     def __enter__(self) -> Self:
         self._over = threading.Event()
         self._threads = [
-            threading.Thread(target=self._visit, args=[keep_alive], daemon=True)
+            threading.Thread(target=self._request_greetings, args=[keep_alive], daemon=True)
             for keep_alive in (False, True)
             for _ in range(2)
         ]
@@ -130,7 +132,7 @@ class Visitors:
         for thread in self._threads:
             thread.join()
 
-    def _visit(self, kept: bool) -> None:  # noqa: FBT001 - two kinds of visitors
+    def _request_greetings(self, kept: bool) -> None:  # noqa: FBT001 - two kinds of visitors
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         while not self._over.wait(0.005):
             try:
@@ -146,7 +148,7 @@ class Visitors:
         connection.close()
 
 
-def _example() -> Path:
+def _find_example() -> Path:
     this_file = Path(__file__).resolve()
     for folder in (this_file.parents[2] / "examples", this_file.parents[4] / "examples"):
         if (folder / "agent_server").is_dir():

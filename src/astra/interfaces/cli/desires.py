@@ -1,4 +1,4 @@
-"""`astra desires record|list|show|reinforce|promote|prune` and `astra goals list|show`."""
+"""`astra desires record|list|show|reinforce|promote|prune`."""
 
 import argparse
 import json
@@ -8,12 +8,8 @@ from astra.interfaces.cli.main import Context
 from astra.trusted.kernel.text import one_line, printable
 
 
-def configure(parser: argparse.ArgumentParser, command: str) -> None:
+def configure(parser: argparse.ArgumentParser, _command: str) -> None:
     actions = parser.add_subparsers(metavar="ACTION", required=True)
-    (_configure_goals if command == "goals" else _configure_desires)(actions)
-
-
-def _configure_desires(actions: Any) -> None:
     recording = actions.add_parser("record", help="remember something that is wanted")
     recording.add_argument("text", metavar="TEXT")
     recording.add_argument("--strength", type=float, metavar="N", help="0 to 1 (default 1)")
@@ -39,18 +35,11 @@ def _configure_desires(actions: Any) -> None:
         "promote", help="ask the operator to make it a goal; without an id, suggest which"
     )
     promoting.add_argument("id", metavar="ID", nargs="?")
+    promoting.add_argument(
+        "--adopt", action="store_true", help="planned, so that one signature also adopts the goal"
+    )
     promoting.set_defaults(run=promote)
     actions.add_parser("prune", help="put away what has faded below 0.1").set_defaults(run=prune)
-
-
-def _configure_goals(actions: Any) -> None:
-    listing = actions.add_parser("list", help="in the order they were created")
-    listing.add_argument("--limit", type=int, metavar="N", help="how many (50)")
-    listing.add_argument("--after", type=int, metavar="N", help="`next` of the page before")
-    listing.set_defaults(run=list_goals)
-    showing = actions.add_parser("show", help="one goal, and where it came from")
-    showing.add_argument("id", metavar="ID")
-    showing.set_defaults(run=show_goal)
 
 
 def record(context: Context) -> None:
@@ -58,7 +47,9 @@ def record(context: Context) -> None:
     options = {"strength": arguments.strength, "tags": arguments.tag, "context": arguments.context}
     body = {name: value for name, value in options.items() if value is not None}
     answer = context.client().post("/api/desires", {"text": arguments.text, **body})
-    context.console.result(answer, f"recorded {answer['id']}, strength {answer['strength']:.2f}")
+    context.console.print_result(
+        answer, f"recorded {answer['id']}, strength {answer['strength']:.2f}"
+    )
 
 
 def list_desires(context: Context) -> None:
@@ -72,21 +63,21 @@ def list_desires(context: Context) -> None:
         faded=True if arguments.faded else None,
         cursor=arguments.cursor,
     )
-    lines = [_line(desire) for desire in page["items"]]
+    lines = [_render_desire(desire) for desire in page["items"]]
     if page["next"]:
         lines.append(f"… next page: --cursor {page['next']}")
-    context.console.result(page, *(lines or ["nothing is wanted"]))
+    context.console.print_result(page, *(lines or ["nothing is wanted"]))
 
 
 def show(context: Context) -> None:
     document = context.client().get(f"/api/desires/{context.arguments.id}")
-    context.console.result(document, *_description(document))
+    context.console.print_result(document, *render_fields(document))
 
 
 def reinforce(context: Context) -> None:
     body = {"amount": context.arguments.amount}
     document = context.client().post(f"/api/desires/{context.arguments.id}/reinforce", body)
-    context.console.result(
+    context.console.print_result(
         document, f"{document['id']} has strength {document['strength']:.2f} now"
     )
 
@@ -94,47 +85,36 @@ def reinforce(context: Context) -> None:
 def promote(context: Context) -> None:
     """Ask for one; the answer is that it waits for the operator (exit code 3)."""
     if context.arguments.id is not None:
-        body = context.client().post(f"/api/desires/{context.arguments.id}/promote")
-        context.console.result(body)
+        identifier, options = context.arguments.id, {"adopt": context.arguments.adopt}
+        body = context.client().post(f"/api/desires/{identifier}/promote", options)
+        context.console.print_result(body)
         return
     document = context.client().get("/api/desires/suggestions")
     lines = [
-        f"{_line(item['desire'])}\n        {printable(item['evidence']['why'])}"
+        f"{_render_desire(item['desire'])}\n        {printable(item['evidence']['why'])}"
         for item in document["items"]
     ]
-    context.console.result(document, *(lines or ["no desire suggests itself"]))
+    context.console.print_result(document, *(lines or ["no desire suggests itself"]))
 
 
 def prune(context: Context) -> None:
     answer = context.client().post("/api/desires/prune")
-    context.console.result(answer, f"put away {answer['pruned']}")
+    context.console.print_result(answer, f"put away {answer['pruned']}")
 
 
-def list_goals(context: Context) -> None:
-    arguments = context.arguments
-    page = context.client().get("/api/goals", limit=arguments.limit, after=arguments.after)
-    lines = [f"{goal['id']}  {goal['state']:8} {one_line(goal['text'])}" for goal in page["items"]]
-    context.console.result(page, *(lines or ["there is no goal"]))
-
-
-def show_goal(context: Context) -> None:
-    document = context.client().get(f"/api/goals/{context.arguments.id}")
-    context.console.result(document, *_description(document))
-
-
-def _line(desire: dict[str, Any]) -> str:
+def _render_desire(desire: dict[str, Any]) -> str:
     tags = "".join(f" #{one_line(tag, 64)}" for tag in desire["tags"])
     return f"{desire['strength']:.2f}  {desire['id']}  {one_line(desire['text'])}{tags}"
 
 
-def _description(found: dict[str, Any]) -> list[str]:
+def render_fields(found: dict[str, Any]) -> list[str]:
     return [
-        f"  {name.replace('_', ' '):15} {_shown(value)}"
+        f"  {name.replace('_', ' '):15} {_render_value(value)}"
         for name, value in found.items()
         if value not in (None, [])
     ]
 
 
-def _shown(value: Any) -> str:
+def _render_value(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return printable(text)

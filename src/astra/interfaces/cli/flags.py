@@ -3,7 +3,7 @@
 import argparse
 
 from astra.interfaces.cli.main import Context
-from astra.interfaces.cli.root import flag_line
+from astra.interfaces.cli.root import render_flag
 from astra.trusted.settings.environment import FLAGS
 
 _CODE_WRITE = "ASTRA_CODE_WRITE_ENABLED"
@@ -21,18 +21,18 @@ def configure(parser: argparse.ArgumentParser, _command: str) -> None:
 
 def _ask_first(context: Context) -> None:
     """Say what is missing before code writing is turned on; throwaway roots are not asked."""
-    from astra.interfaces.cli.readiness import warn
+    from astra.interfaces.cli.readiness import warn_unready
 
     if context.client().get("/api/operator")["throwaway"]:
         return
-    if no_go_lines := warn(context):
+    if no_go_lines := warn_unready(context):
         question = f"{no_go_lines} lines of the readiness list say no-go. Turn it on all the same?"
         context.console.confirm(question, yes=context.arguments.yes)
 
 
 def show(context: Context) -> None:
     page = context.client().get("/api/flags")
-    context.console.result(page, *(flag_line(context, flag) for flag in page["items"]))
+    context.console.print_result(page, *(render_flag(context, flag) for flag in page["items"]))
 
 
 def set_flag(context: Context) -> None:
@@ -41,9 +41,9 @@ def set_flag(context: Context) -> None:
     if on:
         if name == _CODE_WRITE:
             _ask_first(context)
-        from astra.interfaces.cli.signing import signed
+        from astra.interfaces.cli.signing import sign_action
         from astra.trusted.policy import flags
 
-        body["authority"] = signed(context, flags.FLAG_SET, flags.content(name, on=True))
+        body["authority"] = sign_action(context, flags.FLAG_SET, flags.content(name, on=True))
     flag = context.client().post("/api/flags", body)
-    context.console.result(flag, flag_line(context, flag))
+    context.console.print_result(flag, render_flag(context, flag))

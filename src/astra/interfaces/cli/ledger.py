@@ -1,11 +1,13 @@
-"""`astra ledger tail|story|verify|rebuild|export`."""
+"""`astra ledger tail|story|verify|rebuild|export|prepare|move|receipt`."""
 
 import argparse
 import json
+from itertools import islice
 from typing import Any
 
-from astra.interfaces.cli import story
+from astra.interfaces.cli import moving, receipts, story
 from astra.interfaces.cli.main import Context
+from astra.interfaces.cli.times import show_time
 from astra.trusted.kernel.errors import BadInput
 from astra.trusted.kernel.text import json_text, one_line, printable
 
@@ -37,7 +39,25 @@ def configure(parser: argparse.ArgumentParser, _command: str) -> None:
     export = actions.add_parser("export", help="print records as NDJSON, byte for byte")
     export.add_argument("--from", dest="first", type=int, default=1, metavar="N")
     export.add_argument("--to", dest="last", type=int, default=None, metavar="M")
+    export.add_argument("--family", default="", metavar="NAME", help="only desires, plans, …")
+    export.add_argument("--month", default="", metavar="YYYY-MM", help="only of this month, in UTC")
+    export.add_argument(
+        "--index-json", action="store_true", help="the compact index instead: no data, no chain"
+    )
     export.set_defaults(run=export_records)
+    prepare = actions.add_parser("prepare", help="make the tables of a chain in Postgres")
+    prepare.add_argument("--to", required=True, metavar="URL", help="as the role that owns them")
+    prepare.add_argument("--role", required=True, metavar="NAME", help="the daemons' own role")
+    prepare.set_defaults(run=moving.prepare_database)
+    move = actions.add_parser("move", help="move the chain into Postgres, or back into files")
+    move.add_argument("--to", required=True, metavar="URL", help="a database, or the word files")
+    move.set_defaults(run=moving.move_chain)
+    receipt = actions.add_parser(
+        "receipt", help="one decision with the proof that it is recorded, for somebody else"
+    )
+    receipt.add_argument("id", metavar="ID", help="an approval, a plan, … or a record's number")
+    receipt.add_argument("--output", metavar="FILE", help="write it there")
+    receipt.set_defaults(run=receipts.show_receipt)
 
 
 def show_tail(context: Context) -> None:
@@ -47,7 +67,7 @@ def show_tail(context: Context) -> None:
     client = context.client()
     page = client.get("/api/ledger", last=arguments.count, type=arguments.type)
     if not arguments.follow:
-        context.console.result(page, *map(record_line, page["items"]))
+        context.console.print_result(page, *map(render_record, page["items"]))
         return
     for record in page["items"]:
         _print_one(context, record)
@@ -59,21 +79,27 @@ def show_tail(context: Context) -> None:
 
 def show_story(context: Context) -> None:
     page = context.client().get(f"/api/ledger/story/{context.arguments.id}")
-    lines = list(story.told(page["items"], every=context.arguments.all))
+    lines = list(
+        story.tell_records(page["items"], every=context.arguments.all, moves=page["beliefs"])
+    )
     if page["next"] is not None:
         lines.append(f"this is not the end of it: it goes on after record {page['next']}")
     nothing = f"nothing mentions {printable(context.arguments.id)}"
-    context.console.result(page, *(lines or [nothing]))
+    context.console.print_result(page, *(lines or [nothing]))
 
 
 def verify(context: Context) -> int:
-    """Check the files themselves; this needs no daemon and trusts none."""
+    """Check the chain itself; this needs no daemon and trusts none."""
+    from astra.adapters.chains import find_chain
     from astra.adapters.witnesses.checking import check_data_root
     from astra.trusted.files.data_root import DataRoot
 
     root = DataRoot(context.settings.data_root)
     address = context.arguments.witness
-    checked = check_data_root(root, public_key=_ledger_public_key(root), address=address)
+    stored_chain = find_chain(root, context.settings)
+    checked = check_data_root(
+        root, stored_chain, public_key=_ledger_public_key(root), address=address
+    )
     report = checked.report
     problems = [problem.as_dict() for problem in report.problems]
     document = {
@@ -94,7 +120,7 @@ def verify(context: Context) -> int:
             for problem in problems
         ]
         lines.append(_next_step({problem["kind"] for problem in problems}))
-    context.console.result(document, *lines)
+    context.console.print_result(document, *lines)
     return 0 if report.ok else 1
 
 
@@ -118,16 +144,16 @@ def rebuild_index(context: Context) -> int:
     if context.arguments.check:
         comparison = context.client().post("/api/ledger/rebuild", check=True)
         lines = [f"differs: {name}" for name in comparison["differences"]]
-        context.console.result(comparison, *(lines or ["the index is what the chain says"]))
+        context.console.print_result(comparison, *(lines or ["the index is what the chain says"]))
         return 0 if comparison["same"] else 1
     answer = context.client().post("/api/ledger/rebuild")
-    context.console.result(answer, f"rebuilt from {answer['records']} records")
+    context.console.print_result(answer, f"rebuilt from {answer['records']} records")
     return 0
 
 
 def export_records(context: Context) -> None:
     """Print lines exactly as they are in the chain, so that others can verify them."""
-    from astra.trusted.file_ledger import LedgerPlaces, segments
+    from astra.adapters.chains import find_chain
     from astra.trusted.files.data_root import DataRoot
 
     first, last = context.arguments.first, context.arguments.last
@@ -136,29 +162,32 @@ def export_records(context: Context) -> None:
             "--from and --to are sequences, --from first", next_step="astra ledger export --help"
         )
     root = DataRoot(context.settings.data_root)
-    root.require()
-    for number, line in enumerate(
-        segments.lines(LedgerPlaces(root.var).chain, after=first - 1), start=first
+    root.require_first_record()
+    lines = find_chain(root, context.settings).read_lines(after=first - 1)
+    range_lines = islice(lines, None if last is None else last - first + 1)
+    family_lines = receipts.choose_lines(
+        range_lines, family=context.arguments.family, month=context.arguments.month
+    )
+    for line in (
+        receipts.write_index(family_lines) if context.arguments.index_json else family_lines
     ):
-        if last is not None and number > last:
-            break
         context.console.say_exactly(line)
 
 
-def record_line(record: dict[str, Any]) -> str:
+def render_record(record: dict[str, Any]) -> str:
     """Show a record in one line: when, what, who, and the start of its content."""
     data = {name: value for name, value in record["data"].items() if name != "authority"}
     content = one_line(json.dumps(data, ensure_ascii=False), 120)
     subject = f" {record['subject']}" if record["subject"] else ""
     return (
-        f"{record['sequence']:>6}  {record['time'][:19]}Z  {record['type']:28}"
+        f"{record['sequence']:>6}  {show_time(record['time'])}  {record['type']:28}"
         f" {one_line(record['actor'], 24)}{one_line(subject)}  {content}"
     )
 
 
 def _print_one(context: Context, record: dict[str, Any]) -> None:
     console = context.console
-    console.say(json_text(record) if console.as_json else record_line(record))
+    console.say(json_text(record) if console.as_json else render_record(record))
 
 
 def _ledger_public_key(root: Any) -> str | None:
@@ -167,6 +196,6 @@ def _ledger_public_key(root: Any) -> str | None:
     if first is not None and "ledger_key" in first.data:
         return str(first.data["ledger_key"])
     try:
-        return root.ledger_key().public
+        return root.read_ledger_key().public
     except OSError:
         return None

@@ -30,16 +30,17 @@ def try_to_delay_stop() -> str:
     """Fill the daemon and stop it; gives how that ended, `HELD` where nobody waited."""
     with tempfile.TemporaryDirectory(prefix="astra-load-") as folder:
         try:
-            with _daemon(Path(folder)) as run:
-                return _attempt(run)
+            with _run_daemon(Path(folder)) as run_folder:
+                return _stop_under_load(run_folder)
         except (OSError, subprocess.SubprocessError, http.client.HTTPException) as error:
             return f"not tried: {error}"[:300]
 
 
-def _attempt(run: Path) -> str:
+def _stop_under_load(run: Path) -> str:
     verdicts: list[str] = []
     agents = [
-        threading.Thread(target=_ask, args=(run, verdicts), daemon=True) for _ in range(CALLS)
+        threading.Thread(target=_request_box, args=(run, verdicts), daemon=True)
+        for _ in range(CALLS)
     ]
     for thread in agents:
         thread.start()
@@ -47,19 +48,19 @@ def _attempt(run: Path) -> str:
     if not boxes:
         return f"not tried: no box began ({', '.join(sorted(set(verdicts))[:3])})"
     began = time.monotonic()
-    _send(run, "GET", "/api/status")
-    done = _send(run, "POST", "/api/stop", {})
-    taken = time.monotonic() - began
+    _send_request(run, "GET", "/api/status")
+    stop_report = _send_request(run, "POST", "/api/stop", {})
+    stop_seconds = time.monotonic() - began
     for thread in agents:
         thread.join(_PATIENCE)
-    if "succeeded" in verdicts or not done.get("clean"):
-        return f"out: the stop took {taken:.1f} s, until boxes had ended by themselves"
+    if "succeeded" in verdicts or not stop_report.get("clean"):
+        return f"out: the stop took {stop_seconds:.1f} s, until boxes had ended by themselves"
     return HELD[0]
 
 
-def _ask(run: Path, verdicts: list[str]) -> None:
+def _request_box(run: Path, verdicts: list[str]) -> None:
     with contextlib.suppress(OSError, http.client.HTTPException):
-        answer = _send(run, "POST", "/api/tools/run_in_sandbox", _SLEEP)
+        answer = _send_request(run, "POST", "/api/tools/run_in_sandbox", _SLEEP)
         verdicts.append(str(answer.get("verdict") or answer.get("code")))
 
 
@@ -79,10 +80,10 @@ def _wait_until_settled(run: Path, verdicts: list[str]) -> int:
 def _count_boxes(run: Path) -> int:
     from astra.trusted.sandbox import boxes
 
-    return len(boxes.registered(run.parents[1])[0])
+    return len(boxes.list_registered(run.parents[1])[0])
 
 
-def _send(run: Path, method: str, path: str, body: Any = None) -> dict[str, Any]:
+def _send_request(run: Path, method: str, path: str, body: Any = None) -> dict[str, Any]:
     connection = http.client.HTTPConnection("localhost", timeout=_PATIENCE * 2)
     try:
         connection.sock = socket_path.connect(run, timeout=_PATIENCE * 2)
@@ -94,11 +95,13 @@ def _send(run: Path, method: str, path: str, body: Any = None) -> dict[str, Any]
 
 
 @contextlib.contextmanager
-def _daemon(folder: Path) -> Generator[Path]:
+def _run_daemon(folder: Path) -> Generator[Path]:
     """Make a throwaway data root with a daemon, its key beside it; gives where its sockets are."""
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    inherited_variables = {
+        name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ
+    }
     environment = {
-        **kept,
+        **inherited_variables,
         "XDG_CONFIG_HOME": str(folder / "config"),
         "AGENT_DATA_ROOT": str(folder / "data"),
         "ASTRA_OPERATOR_PASSPHRASE": "thrown away with this folder",

@@ -10,11 +10,11 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
 
 from astra import __version__
 from astra.interfaces.cli.client import Client, exit_code_of
 from astra.interfaces.cli.console import Console
+from astra.interfaces.cli.parsing import DATA_ROOT, HelpAsked, Parser, wrong_choice_error
 from astra.trusted.kernel.errors import AstraError, BadInput
 from astra.trusted.settings import environment
 from astra.trusted.settings.environment import Settings
@@ -29,37 +29,52 @@ COMMANDS = {
     "passkeys": ("passkeys", "approve from a browser with a passkey: enroll, list, revoke"),
     "tokens": ("access", "let programs in over HTTP: create, list, revoke"),
     "stop": ("stopping", "end everything the agent runs, at once, and prove it"),
+    "machines": ("machines", "the machines that share the chain, and which of them leads"),
     "start": ("stopping", "let work start again after a stop; asks for the passphrase"),
     "clock": ("clock", "compare the clock with the ledger's time; accept takes your signature"),
     "sandbox": ("sandbox", "show what confines agent code; off-unsafe takes your signature"),
     "mcp": ("mcp", "an MCP server for an agent's client, on standard input and output"),
     "flags": ("flags", "show the kill switches, or set one"),
-    "config": ("operator", "show or sign astra.toml"),
+    "config": ("operator", "show, check or sign astra.toml"),
     "operator": ("operator", "show or rotate the operator's key"),
     "source": ("tools", "list, read and search the target's source"),
     "desires": ("desires", "what the agent would like, and how much"),
-    "goals": ("desires", "what is to be achieved"),
+    "goals": ("goals", "what is to be achieved: create, adopt, run, pause, abandon, retry"),
+    "research": ("research", "questions answered with checked citations: ask, list, show"),
+    "beliefs": ("beliefs", "what outcomes say about tests, folders, methods and schedules"),
+    "spend": ("spend", "tokens and money that models took today, and the caps on them"),
     "tools": ("tools", "list the tools, or call one as an agent"),
     "schedules": ("schedules", "what runs on a clock: create, change, look, run"),
     "changes": ("changes", "changes to the code: propose, look, test, decide"),
+    "sync": ("sync", "bring commits of people into the target's branch; asks for the passphrase"),
     "tasks": ("tasks", "what is to be done once, and waits for you"),
     "plans": ("plans", "one contract for a night's work: draft, decide, watch, steer"),
     "grants": ("plans", "the global allowlist that plans may draw on"),
     "chat": ("chat", "talk with the persona, which acts as an agent"),
+    "inbox": ("inbox", "everything that waits for you, and the command that moves it on"),
+    "review": ("reviewing", "look at what waits on a full screen, and decide by keys"),
     "approvals": ("approvals", "what waits for your decision"),
     "approve": ("approvals", "approve exactly one thing, once; asks for the passphrase"),
     "reject": ("approvals", "reject it, with a reason"),
+    "permissions": ("permissions", "calls that need not ask each time: list, add, remove"),
+    "servers": ("servers", "other MCP servers behind the gate: list, show, accept"),
     "deploy": ("deploying", "put an approved commit into service; asks for the passphrase"),
     "releases": ("deploying", "what was deployed, what serves, what can be gone back to"),
     "rollback": ("deploying", "put another release into service again; asks for the passphrase"),
     "readiness": ("readiness", "the go / no-go list before code writing is turned on"),
+    "alerts": ("alerts", "what is unusual now: list, check, silence, export"),
+    "notify": ("notify", "try the channels that you are told through"),
+    "logs": ("logs", "what the daemon, the app or its holder logged; --follow goes on"),
+    "support": ("support", "put together what helps to find a fault, without secrets"),
+    "smoke": ("smoke", "try every part of the running server once, within seconds"),
     "ledger": ("ledger", "read, verify, rebuild and export the record"),
     "backup": ("backups", "copy the data root as it is now, while the daemon runs"),
     "restore": ("backups", "go on from a backup or an older state; asks for the passphrase"),
+    "service": ("service", "run it under systemd: install writes hardened units"),
     "demo": ("demo", "a guided story on a throwaway data root"),
+    "completion": ("completion", "a script that completes commands in bash, zsh or fish"),
+    "help": ("usage", "all commands, or how one of them is used"),
 }
-
-_DATA_ROOT = "--data-root"
 
 
 @dataclass
@@ -102,14 +117,17 @@ Run = Callable[[Context], int | None]
 
 
 def main(argv: list[str] | None = None) -> int:
-    words = sys.argv[1:] if argv is None else argv
-    console = Console(as_json="--json" in words)
+    raw_arguments = sys.argv[1:] if argv is None else argv
+    console = Console(as_json="--json" in raw_arguments)
     try:
-        arguments = parse(words)
-        run: Run = arguments.run
-        return run(Context(arguments, console)) or 0
+        arguments = parse(raw_arguments)
+        command: Run = arguments.run
+        return command(Context(arguments, console)) or 0
+    except HelpAsked as asked:
+        console.print_result(asked.as_dict(), *asked.text.splitlines())
+        return 0
     except AstraError as error:
-        console.error(error)
+        console.print_error(error)
         return exit_code_of(error)
     except KeyboardInterrupt:
         console.note("interrupted")
@@ -118,25 +136,27 @@ def main(argv: list[str] | None = None) -> int:
         sys.stderr.close()
         return 1
     except Exception as error:  # noqa: BLE001 - no traceback reaches a person
-        console.error(_unexpected(error))
+        console.print_error(_wrap_unexpected(error))
         return 1
 
 
-def _unexpected(error: Exception) -> AstraError:
+def _wrap_unexpected(error: Exception) -> AstraError:
     """Name a trouble that nobody foresaw, and keep where it came from for whoever mends it."""
     if isinstance(error, OSError) and error.errno:
-        where = f" ({error.filename})" if error.filename else ""
+        file_suffix = f" ({error.filename})" if error.filename else ""
         return AstraError(
-            f"the system refused: {error.strerror}{where}", next_step="astra doctor", code="system"
+            f"the system refused: {error.strerror}{file_suffix}",
+            next_step="astra doctor",
+            code="system",
         )
     import tempfile
     import traceback
 
-    told = "".join(traceback.format_exception(error))
+    traceback_text = "".join(traceback.format_exception(error))
     with tempfile.NamedTemporaryFile(
         "w", prefix="astra-fault-", suffix=".txt", delete=False
     ) as file:
-        file.write(told)
+        file.write(traceback_text)
     return AstraError(
         f"a fault in Astra: {type(error).__name__}: {error}",
         next_step=f"astra doctor; {file.name} says where it happened",
@@ -144,17 +164,33 @@ def _unexpected(error: Exception) -> AstraError:
 
 
 def parse(words: list[str]) -> argparse.Namespace:
+    """Read the words of a command; without one, `run` greets."""
     name = find_command(words)
+    if name is not None and name not in COMMANDS:
+        raise wrong_choice_error("command", name, list(COMMANDS), prefix="astra")
+    return build_parser(name).parse_args(words)
+
+
+def build_parser(name: str | None) -> Parser:
+    """Make the parser of all commands; only the one that was asked for knows its own arguments."""
     parser = Parser(
         prog="astra", description="An agent's code, under a contract a human signed.", top=True
     )
     parser.add_argument("--version", action="version", version=f"astra {__version__}")
-    groups = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command, (module, about) in COMMANDS.items():
+    groups = parser.add_subparsers(title="commands", metavar="COMMAND")
+    commands = COMMANDS if name is None else {name: COMMANDS[name]}
+    for command, (module, about) in commands.items():
         child = groups.add_parser(command, help=about, description=about)
         if command == name:
             configure(child, command, module)
-    return parser.parse_args(words)
+    parser.set_defaults(run=_greet)
+    return parser
+
+
+def _greet(context: Context) -> None:
+    from astra.interfaces.cli.greeting import greet
+
+    greet(context)
 
 
 def find_command(words: list[str]) -> str | None:
@@ -163,12 +199,12 @@ def find_command(words: list[str]) -> str | None:
     >>> find_command(["--data-root", "elsewhere", "status"])
     'status'
     """
-    rest = iter(words)
-    for word in rest:
+    remaining_words = iter(words)
+    for word in remaining_words:
         if not word.startswith("-"):
             return word
-        if len(word) > len("--") and _DATA_ROOT.startswith(word):
-            _refuse_command_as_folder(next(rest, ""))
+        if len(word) > len("--") and DATA_ROOT.startswith(word):
+            _refuse_command_as_folder(next(remaining_words, ""))
     return None
 
 
@@ -176,9 +212,9 @@ def _refuse_command_as_folder(folder: str) -> None:
     """Tell who left the folder out; one that is named like a command can be given as a path."""
     if folder in COMMANDS and not Path(folder).is_dir():
         raise BadInput(
-            f"{_DATA_ROOT} needs a folder; {folder!r} is a command, and no folder here",
+            f"{DATA_ROOT} needs a folder; {folder!r} is a command, and no folder here",
             code="bad_usage",
-            next_step=f"astra {_DATA_ROOT} FOLDER {folder}",
+            next_step=f"astra {DATA_ROOT} FOLDER {folder}",
         )
 
 
@@ -195,19 +231,6 @@ def load_settings(data_root: str | None) -> Settings:
     root = find_data_root(data_root)
     environ = {**os.environ, "AGENT_DATA_ROOT": str(root)}
     return environment.load(environ, environment.read_dotenv(root / ".env"))
-
-
-class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are Astra's, and that takes the common options anywhere."""
-
-    def __init__(self, *, top: bool = False, **options: Any) -> None:
-        super().__init__(**options)
-        unset: dict[str, Any] = {} if top else {"default": argparse.SUPPRESS}
-        self.add_argument(_DATA_ROOT, metavar="FOLDER", help="the data root", **unset)
-        self.add_argument("--json", action="store_true", help="print one JSON document", **unset)
-
-    def error(self, message: str) -> NoReturn:
-        raise BadInput(message, code="bad_usage", next_step=f"{self.prog} --help")
 
 
 if __name__ == "__main__":

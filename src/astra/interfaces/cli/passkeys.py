@@ -5,8 +5,8 @@ import time
 from typing import Any
 
 from astra.interfaces.cli.main import Context
+from astra.interfaces.cli.tables import render_table
 from astra.trusted.kernel.errors import Refused
-from astra.trusted.kernel.text import printable
 
 _PAUSE, _PATIENCE = 1.0, 600.0
 
@@ -24,36 +24,49 @@ def configure(parser: argparse.ArgumentParser, _command: str) -> None:
 
 
 def enroll(context: Context) -> None:
-    """Send a browser to make a passkey, then sign it here: only the key makes it count."""
-    from astra.interfaces.cli.signing import signed
+    """Send a browser to make a passkey, then sign it here: only the key makes it count.
+
+    Where the passphrase is typed, typing it says that the digits are the same; where it comes from
+    the environment of a throwaway data root, that is asked.
+    """
+    from astra.interfaces.cli.signing import asks_for_passphrase, sign_action
+    from astra.interfaces.cli.taking_over import ensure_page
     from astra.trusted.policy import passkeys
 
+    ensure_page(context)
     link = context.client().post("/api/passkeys/enrolments")
     context.console.note(f"Open this once, within ten minutes:\n  {link['url']}")
     candidate = _wait_for(context, link["code"])
-    context.console.confirm(
-        f"Does the page show {candidate['check'][:3]} {candidate['check'][3:]}?",
-        yes=context.arguments.yes,
-    )
-    authority = signed(context, passkeys.ENROLLED, candidate["content"])
+    digits = f"{candidate['check'][:3]} {candidate['check'][3:]}"
+    if not asks_for_passphrase(context):
+        context.console.confirm(f"Does the page show {digits}?", yes=context.arguments.yes)
+    prompt = f"If the page shows {digits}, sign it with the operator's passphrase: "
+    authority = sign_action(context, passkeys.ENROLLED, candidate["content"], prompt=prompt)
     body = {"content": candidate["content"], "authority": authority}
     answer = context.client().post("/api/passkeys", body)
-    context.console.result(answer, f"{answer['id']} may decide in your name, at {answer['origin']}")
+    context.console.print_result(
+        answer, f"done: {answer['id']} may decide in your name, at {answer['origin']}"
+    )
 
 
 def list_passkeys(context: Context) -> None:
     page = context.client().get("/api/passkeys")
-    lines = [
-        f"{item['id']}  {'revoked ' if item['revoked_at'] else ''}{printable(item['name'])}"
-        f"  at {item['origin']}"
+    rows = [
+        (
+            item["id"],
+            "revoked" if item["revoked_at"] else "active",
+            f"at {item['origin']}",
+            item["name"],
+        )
         for item in page["items"]
     ]
-    context.console.result(page, *(lines or ["there are no passkeys"]))
+    lines = render_table(context.console, ("passkey", "state", "where", "name"), rows)
+    context.console.print_result(page, *(lines or ["there are no passkeys"]))
 
 
 def revoke_passkey(context: Context) -> None:
     answer = context.client().post(f"/api/passkeys/{context.arguments.id}/revoke")
-    context.console.result(answer, f"revoked {answer['id']}")
+    context.console.print_result(answer, f"revoked {answer['id']}")
 
 
 def _wait_for(context: Context, code: str) -> dict[str, Any]:

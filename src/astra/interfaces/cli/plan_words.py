@@ -24,32 +24,32 @@ _OUTCOMES = {
 }
 
 
-def width() -> int:
+def find_width() -> int:
     return min(max(shutil.get_terminal_size((_WIDEST, 24)).columns, _NARROWEST), _WIDEST)
 
 
-def labelled(label: str, text: str, *, most: int = 600) -> Iterator[str]:
+def label_text(label: str, text: str, *, most: int = 600) -> Iterator[str]:
     """Give a text behind its label, folded to the terminal; says how much was left out."""
-    return folded(f"  {label:{_LABEL}}", text, most=most)
+    return fold_text(f"  {label:{_LABEL}}", text, most=most)
 
 
-def folded(start: str, text: str, *, most: int = 600) -> Iterator[str]:
+def fold_text(start: str, text: str, *, most: int = 600) -> Iterator[str]:
     """Fold a text behind a start of ours; the lines that follow are indented as far."""
     short_text = printable(text).replace("\t", " ").replace("\n", " ⏎ ")
     if len(short_text) > most:
         short_text = f"{short_text[:most]}… ({len(short_text) - most} more characters, see --json)"
-    lines = textwrap.wrap(short_text, width() - len(start), break_on_hyphens=False) or [""]
+    lines = textwrap.wrap(short_text, find_width() - len(start), break_on_hyphens=False) or [""]
     yield f"{start}{lines[0]}".rstrip()
     yield from (f"{' ' * len(start)}{line}" for line in lines[1:])
 
 
-def action_words(action: Mapping[str, Any] | None, most: int = 160) -> str:
+def describe_action(action: Mapping[str, Any] | None, most: int = 160) -> str:
     """Say what a model wanted to do."""
     if not action:
         return "asked the model"
     kind = str(action.get("kind", ""))
     phrases: dict[str, Callable[[], str]] = {
-        "tool": lambda: f"{action.get('tool', '')} {_arguments(action)}",
+        "tool": lambda: f"{action.get('tool', '')} {_render_arguments(action)}",
         "code": lambda: f"handed to the coder: {action.get('text', '')}",
         "message": lambda: f"said: {action.get('text', '')}",
         "done": lambda: f"called the checkpoint done: {action.get('output', '')}",
@@ -57,13 +57,13 @@ def action_words(action: Mapping[str, Any] | None, most: int = 160) -> str:
     return one_line(phrases[kind]() if kind in phrases else kind, most)
 
 
-def result_words(outcome: str | None, result: str | None, most: int = 160) -> str:
+def describe_result(outcome: str | None, result: str | None, most: int = 160) -> str:
     """Say how a step went, with the part of its result that tells most."""
-    document = _document(result or "")
+    document = _parse_result(result or "")
     summary = (
-        _ran(document)
+        _describe_run(document)
         if "verdict" in document
-        else _found(document)
+        else _describe_document(document)
         if document
         else (result or "")
     )
@@ -71,7 +71,7 @@ def result_words(outcome: str | None, result: str | None, most: int = 160) -> st
     return one_line(f"{state}: {summary}" if state and summary else state or summary, most)
 
 
-def _arguments(action: Mapping[str, Any]) -> str:
+def _render_arguments(action: Mapping[str, Any]) -> str:
     values = action.get("arguments")
     if not isinstance(values, dict):
         return ""
@@ -80,15 +80,15 @@ def _arguments(action: Mapping[str, Any]) -> str:
     if isinstance(command, list):
         return shlex.join(str(word) for word in cast("list[Any]", command))
     names = sorted(arguments, key=lambda name: name not in _TELLING)
-    return " ".join(f"{name}={_short(arguments[name])}" for name in names)
+    return " ".join(f"{name}={_shorten_value(arguments[name])}" for name in names)
 
 
-def _short(value: Any) -> str:
+def _shorten_value(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return one_line(text, 80)
 
 
-def _document(result: str) -> dict[str, Any]:
+def _parse_result(result: str) -> dict[str, Any]:
     try:
         document = json.loads(result)
     except (ValueError, RecursionError):
@@ -96,12 +96,12 @@ def _document(result: str) -> dict[str, Any]:
     return cast("dict[str, Any]", document) if isinstance(document, dict) else {}
 
 
-def _ran(found: Mapping[str, Any]) -> str:
+def _describe_run(found: Mapping[str, Any]) -> str:
     """Tell a command's end by its verdict and the first thing it printed."""
     printed = str(found.get("stdout") or found.get("stderr") or "").strip()
     printed_text = f"; it printed: {printed}" if printed else "; it printed nothing"
     return f"{found.get('verdict')}, {found.get('reason', '')}{printed_text}"
 
 
-def _found(found: Mapping[str, Any]) -> str:
+def _describe_document(found: Mapping[str, Any]) -> str:
     return str(found.get("text") or "") or json.dumps(found, ensure_ascii=False)

@@ -11,6 +11,7 @@ from typing import Any
 from astra.interfaces.cli import plan_pages
 from astra.interfaces.cli import plan_steering as steering
 from astra.interfaces.cli.main import Context
+from astra.interfaces.cli.tables import render_table
 from astra.trusted.kernel.errors import BadInput
 from astra.trusted.kernel.text import printable
 
@@ -25,6 +26,7 @@ def configure(parser: argparse.ArgumentParser, command: str) -> None:
         return
     drafting = actions.add_parser("draft", help="put a plan before yourself: in words or as a file")
     drafting.add_argument("text", metavar="TEXT", nargs="?", default="", help="what is to be done")
+    drafting.add_argument("--goal", metavar="GOAL", help="for a goal (goal_…), in its own words")
     drafting.add_argument("--file", metavar="PLAN.json", help="the plan itself; - reads it here")
     drafting.add_argument("--channel", action="append", default=[], help="whom to notify")
     drafting.add_argument("--no-wait", action="store_true", help="do not wait for the model")
@@ -34,7 +36,7 @@ def configure(parser: argparse.ArgumentParser, command: str) -> None:
     listing.add_argument("--limit", type=int, default=50)
     listing.add_argument("--cursor", type=int, help="`next` of the page before")
     listing.set_defaults(run=list_plans)
-    for name, about, run in (
+    for name, about, action in (
         ("show", "one plan: what it may do, did and said", show),
         ("answer", "answer the questions of a plan that is being drafted", answer),
         ("approve", "sign exactly this plan with these grants; asks for the passphrase", approve),
@@ -64,7 +66,7 @@ def configure(parser: argparse.ArgumentParser, command: str) -> None:
     ):
         child = actions.add_parser(name, help=about)
         child.add_argument("id", metavar="ID")
-        child.set_defaults(run=run)
+        child.set_defaults(run=action)
     _more_options(actions.choices)
     steering.add_options(actions.choices)
 
@@ -84,14 +86,14 @@ def _more_options(actions: dict[str, argparse.ArgumentParser]) -> None:
 
 def _configure_grants(actions: Any) -> None:
     actions.add_parser("list", help="what is granted to every plan").set_defaults(run=list_grants)
-    for name, about, command in (
+    for name, about, action in (
         ("add", "grant it to every plan that asks; asks for the passphrase", add_grant),
         ("remove", "take it back; bites at the next step of a running plan", remove_grant),
     ):
         child = actions.add_parser(name, help=about)
         child.add_argument("kind", metavar="KIND", choices=KINDS, help=", ".join(KINDS))
         child.add_argument("value", metavar="VALUE")
-        child.set_defaults(run=command)
+        child.set_defaults(run=action)
 
 
 def draft(context: Context) -> None:
@@ -100,15 +102,17 @@ def draft(context: Context) -> None:
         "description": arguments.text,
         "notification_channels": arguments.channel,
     }
+    if arguments.goal:
+        body["goal"] = arguments.goal
     if arguments.file:
-        body["plan"] = _document(arguments.file)
+        body["plan"] = _read_plan_file(arguments.file)
     plan = context.client().post("/api/agents", body)
-    _outcome(context, plan)
+    _await_draft(context, plan)
 
 
 def answer(context: Context) -> None:
     body = {"answer": context.arguments.text}
-    _outcome(context, context.client().post(f"{_path(context)}/answers", body))
+    _await_draft(context, context.client().post(f"{_plan_path(context)}/answers", body))
 
 
 def list_plans(context: Context) -> None:
@@ -116,66 +120,72 @@ def list_plans(context: Context) -> None:
     page = context.client().get(
         "/api/agents", state=arguments.state, limit=arguments.limit, cursor=arguments.cursor
     )
-    lines = [plan_pages.line(item) for item in page["items"]]
+    rows = [plan_pages.row_cells(item) for item in page["items"]]
+    lines = render_table(context.console, ("plan", "state", "done", "goal"), rows)
     if page["next"] is not None:
         lines.append(f"there are more: --cursor {page['next']}")
-    context.console.result(page, *(lines or ["there are no plans"]))
+    context.console.print_result(page, *(lines or ["there are no plans"]))
 
 
 def show(context: Context) -> None:
-    plan = context.client().get(_path(context))
-    context.console.result(plan, *plan_pages.page(plan))
+    plan = context.client().get(_plan_path(context))
+    context.console.print_result(plan, *plan_pages.render_page(plan))
 
 
 def approve(context: Context) -> None:
     """Show the contract, then have the operator sign this plan with these grants."""
-    from astra.interfaces.cli.signing import signed
+    from astra.interfaces.cli.signing import sign_action
 
-    approval = context.client().post(f"{_path(context)}/approval")
-    for line in plan_pages.contract(approval["details"]):
+    approval = context.client().post(f"{_plan_path(context)}/approval")
+    for line in plan_pages.render_contract(approval["details"]):
         context.console.note(line)
     content = {"approval": approval["id"], "digest": approval["digest"]}
-    body = {"approval": approval["id"], "authority": signed(context, "approval_granted", content)}
-    answer = context.client().post(f"{_path(context)}/approve", body)
-    context.console.result(answer, f"approved {answer['id']}; plan {answer['plan_hash'][:16]}…")
+    body = {
+        "approval": approval["id"],
+        "authority": sign_action(context, "approval_granted", content),
+    }
+    answer = context.client().post(f"{_plan_path(context)}/approve", body)
+    context.console.print_result(
+        answer, f"approved {answer['id']}; plan {answer['plan_hash'][:16]}…"
+    )
 
 
 def reject(context: Context) -> None:
     body = {"reason": context.arguments.reason}
-    answer = context.client().post(f"{_path(context)}/reject", body)
-    context.console.result(answer, f"rejected {answer['id']}")
+    answer = context.client().post(f"{_plan_path(context)}/reject", body)
+    context.console.print_result(answer, f"rejected {answer['id']}")
 
 
 def revise(context: Context) -> None:
     arguments = context.arguments
     edits = [
         *(
-            {"op": "set", "path": path, "value": _value(text)}
-            for path, text in _pairs(arguments.set)
+            {"op": "set", "path": path, "value": _parse_value(text)}
+            for path, text in _split_edits(arguments.set)
         ),
-        *({"op": "add", "path": path, "value": text} for path, text in _pairs(arguments.add)),
-        *_removals(arguments.remove),
+        *({"op": "add", "path": path, "value": text} for path, text in _split_edits(arguments.add)),
+        *_parse_removals(arguments.remove),
     ]
     if not edits:
         raise BadInput("there is nothing to edit", next_step="give --set, --add or --remove")
-    answer = context.client().post(f"{_path(context)}/revise", {"edits": edits})
-    context.console.result(answer, f"revised {answer['id']}; it waits for your approval")
+    answer = context.client().post(f"{_plan_path(context)}/revise", {"edits": edits})
+    context.console.print_result(answer, f"revised {answer['id']}; it waits for your approval")
 
 
 def list_grants(context: Context) -> None:
     page = context.client().get("/api/agent_global_grants")
     lines = [f"{item['kind']:16} {printable(item['value'])}" for item in page["items"]]
-    context.console.result(page, *(lines or ["nothing is granted to every plan"]))
+    context.console.print_result(page, *(lines or ["nothing is granted to every plan"]))
 
 
 def add_grant(context: Context) -> None:
-    from astra.interfaces.cli.signing import signed
+    from astra.interfaces.cli.signing import sign_action
 
     body = {"kind": context.arguments.kind, "value": context.arguments.value}
     content = context.client().get("/api/agent_global_grants/content", **body)
-    authority = signed(context, "agent_global_grant_added", content)
+    authority = sign_action(context, "agent_global_grant_added", content)
     answer = context.client().post("/api/agent_global_grants", {**body, "authority": authority})
-    context.console.result(
+    context.console.print_result(
         answer, f"granted {answer['kind']} {printable(answer['value'])} to every plan"
     )
 
@@ -183,14 +193,14 @@ def add_grant(context: Context) -> None:
 def remove_grant(context: Context) -> None:
     body = {"kind": context.arguments.kind, "value": context.arguments.value}
     answer = context.client().delete("/api/agent_global_grants", **body)
-    context.console.result(answer, f"removed {answer['kind']} {printable(answer['value'])}")
+    context.console.print_result(answer, f"removed {answer['kind']} {printable(answer['value'])}")
 
 
-def _outcome(context: Context, made: dict[str, Any]) -> None:
+def _await_draft(context: Context, plan: dict[str, Any]) -> None:
     """Wait until the model has drafted or asked, unless told not to."""
-    while _is_pending(made) and not context.arguments.no_wait:
-        made = _next_look(context, made["id"])
-    context.console.result(made, *plan_pages.outcome(made))
+    while _is_pending(plan) and not context.arguments.no_wait:
+        plan = _next_look(context, plan["id"])
+    context.console.print_result(plan, *plan_pages.render_outcome(plan))
 
 
 def _next_look(context: Context, identifier: str) -> dict[str, Any]:
@@ -210,7 +220,7 @@ def _is_pending(made: dict[str, Any]) -> bool:
     return made["state"] == "draft_pending" and not made["questions"]
 
 
-def _document(name: str) -> Any:
+def _read_plan_file(name: str) -> Any:
     try:
         with sys.stdin if name == "-" else Path(name).open(encoding="utf-8") as file:
             return json.loads(file.read(_LARGEST_FILE))
@@ -220,14 +230,14 @@ def _document(name: str) -> Any:
         raise BadInput(f"{name} is not JSON: {error}", next_step="mend it") from None
 
 
-def _pairs(edits: list[str]) -> list[tuple[str, str]]:
+def _split_edits(edits: list[str]) -> list[tuple[str, str]]:
     pairs = [edit.partition("=") for edit in edits]
     if bad := next((path for path, equals, _ in pairs if not equals), None):
         raise BadInput(f"{bad!r} is not PATH=VALUE", next_step="manifest.read_paths=docs")
     return [(path, text) for path, _, text in pairs]
 
 
-def _removals(edits: list[str]) -> list[dict[str, Any]]:
+def _parse_removals(edits: list[str]) -> list[dict[str, Any]]:
     pairs = [edit.partition("=") for edit in edits]
     return [
         {"op": "remove", "path": path, **({"value": text} if equals else {})}
@@ -235,12 +245,12 @@ def _removals(edits: list[str]) -> list[dict[str, Any]]:
     ]
 
 
-def _value(text: str) -> Any:
+def _parse_value(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError:
         return text
 
 
-def _path(context: Context) -> str:
+def _plan_path(context: Context) -> str:
     return f"/api/agents/{context.arguments.id}"

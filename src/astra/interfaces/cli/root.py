@@ -2,15 +2,18 @@
 
 import argparse
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from astra.interfaces.cli.main import Context
+from astra.interfaces.cli.times import show_time
 from astra.trusted.kernel.errors import AstraError
 from astra.trusted.kernel.text import one_line, printable
 from astra.trusted.settings.environment import OFF_UNSAFE
 
 if TYPE_CHECKING:
+    from astra.adoption.detected import Detected
     from astra.bootstrap.initialise import Made
 
 
@@ -24,14 +27,19 @@ def configure(parser: argparse.ArgumentParser, command: str) -> None:
         action="store_true",
         help="for tests and demos: the passphrase may come from ASTRA_OPERATOR_PASSPHRASE",
     )
+    parser.add_argument(
+        "--yes",
+        action="store_true",
+        help="sign the configuration that was detected, without asking",
+    )
     parser.set_defaults(run=init)
 
 
 def init(context: Context) -> None:
-    from astra.bootstrap.initialise import existing, initialise
+    from astra.bootstrap.initialise import describe_existing, initialise
 
-    target = _target(context.arguments.target)
-    data_root = existing(context.settings, target)
+    target = _find_target(context.arguments.target)
+    data_root = describe_existing(context.settings, target)
     if data_root is None:
         passphrase, generated = _new_passphrase(context)
         data_root = initialise(
@@ -39,23 +47,36 @@ def init(context: Context) -> None:
             target,
             passphrase=passphrase,
             throwaway=context.arguments.throwaway,
+            sign_detected=context.arguments.yes,
         )
-        _report(context, data_root, passphrase if generated else "")
+        _report_data_root(context, data_root, passphrase if generated else "")
+        _offer_check(context, data_root)
         return
-    _report(context, data_root, "")
+    _report_data_root(context, data_root, "")
+
+
+def _offer_check(context: Context, made: "Made") -> None:
+    """Ask on a terminal whether to try what was detected; elsewhere the command was named."""
+    is_terminal = sys.stdin.isatty() and sys.stdout.isatty() and not context.console.as_json
+    if made.is_signed or not is_terminal:
+        return
+    if input("Try it in a box now? [Y/n] ").strip().lower() in {"", "y", "yes"}:
+        from astra.interfaces.cli.operator import check_config
+
+        check_config(context)
 
 
 def show_status(context: Context) -> int:
     trouble = context.settings_trouble
     client = context.client(without_settings=trouble is not None)
-    if trouble is not None and not client.running():
+    if trouble is not None and not client.is_running():
         return _show_without_daemon(context, trouble)
     status = client.get("/api/status")
     lines = _status_lines(context, status)
     if trouble is not None:
         status["settings_trouble"] = trouble.as_dict()
         lines.append(_settings_line(context, trouble))
-    context.console.result(status, *lines)
+    context.console.print_result(status, *lines)
     return 0
 
 
@@ -65,7 +86,7 @@ def _show_without_daemon(context: Context, trouble: AstraError) -> int:
     from astra.trusted.sandbox import boxes
 
     root = DataRoot(context.data_root)
-    root.require()
+    root.require_first_record()
     stopped = boxes.is_stopped(root.path)
     document = {
         "data_root": str(root.path),
@@ -75,18 +96,18 @@ def _show_without_daemon(context: Context, trouble: AstraError) -> int:
     }
     lines = [printable(f"Astra  {root.path}"), "  daemon       not running"]
     if stopped:
-        words = "STOPPED: no work starts until `astra start`"
-        lines.append(context.console.paint(words, "red"))
-    context.console.result(document, *lines, _settings_line(context, trouble))
+        stop_warning = "STOPPED: no work starts until `astra start`"
+        lines.append(context.console.paint(stop_warning, "red"))
+    context.console.print_result(document, *lines, _settings_line(context, trouble))
     return 1
 
 
 def _settings_line(context: Context, trouble: AstraError) -> str:
-    words = printable(f"{one_line(trouble.detail)}; {trouble.next_step}")
-    return context.console.paint(f"  settings     {words}", "red")
+    problem = printable(f"{one_line(trouble.detail)}; {trouble.next_step}")
+    return context.console.paint(f"  settings     {problem}", "red")
 
 
-def _target(given: str | None) -> Path | None:
+def _find_target(given: str | None) -> Path | None:
     """Take the folder that was named, or else the repository this command runs in."""
     if given is not None:
         return Path(given).absolute().resolve()
@@ -104,7 +125,7 @@ def _new_passphrase(context: Context) -> tuple[str, bool]:
     return signing.new_passphrase(context, throwaway=throwaway), False
 
 
-def _report(context: Context, made: "Made", passphrase: str) -> None:
+def _report_data_root(context: Context, made: "Made", passphrase: str) -> None:
     document: dict[str, Any] = {
         "data_root": str(made.data_root),
         "code_repo": str(made.code_repo),
@@ -112,6 +133,9 @@ def _report(context: Context, made: "Made", passphrase: str) -> None:
         "created": made.created,
     }
     lines = [f"{name:13} {printable(str(value))}" for name, value in document.items()]
+    if made.created:
+        document["detected"] = made.detected.as_dict()
+        lines += _detected_lines(made.detected)
     if not made.created:
         lines = [f"nothing to do: {printable(str(made.data_root))} is a data root already"]
     if made.recovery_key:
@@ -124,9 +148,29 @@ def _report(context: Context, made: "Made", passphrase: str) -> None:
     if passphrase:
         document["passphrase"] = passphrase
         lines += ["", f"Passphrase of this throwaway root: {passphrase}"]
-    if made.created:
+    if made.created and not made.is_signed:
+        lines += [
+            "",
+            f"{printable(str(made.data_root / 'astra.toml'))} says all of this and is not signed.",
+            "Next: astra config check   tries it in a box",
+            "      astra config sign    puts it into force",
+        ]
+    elif made.created:
         lines += ["", "Next: astra status"]
-    context.console.result(document, *lines)
+    context.console.print_result(document, *lines)
+
+
+def _detected_lines(detected: "Detected") -> list[str]:
+    """Say what was found in the repository; it is the repository's own text, so it is escaped."""
+    rows = {
+        "language": f"{detected.language} {detected.versions}".strip(),
+        "tests": detected.test_command,
+        "environment": detected.environment,
+        "app": detected.app.command if detected.app else "",
+    }
+    lines = [f"  {name:11} {printable(one_line(value))}" for name, value in rows.items() if value]
+    lines += [f"  not found   {note}" for note in detected.missing]
+    return ["", "Found in the repository:", *lines] if detected.language else []
 
 
 def _warning_lines(context: Context, status: dict[str, Any]) -> list[str]:
@@ -135,8 +179,8 @@ def _warning_lines(context: Context, status: dict[str, Any]) -> list[str]:
     if status["throwaway"]:
         lines.append(paint("THROWAWAY data root: its passphrase may be in the environment", "red"))
     if status["held"]:
-        words = f"HELD: nothing begins: {'; '.join(status['held'])}"
-        lines.append(paint(f"{words}; to go on from here: astra restore", "red"))
+        held_warning = f"HELD: nothing begins: {'; '.join(status['held'])}"
+        lines.append(paint(f"{held_warning}; to go on from here: astra restore", "red"))
     elif status["stopped"]:
         lines.append(paint("STOPPED: no work starts until `astra start`", "red"))
     if status["disk"]["low"]:
@@ -152,20 +196,23 @@ def _status_lines(context: Context, status: dict[str, Any]) -> list[str]:
     lines = _warning_lines(context, status)
     daemon, ledger = status["daemon"], status["ledger"]
     if ledger.get("clock"):
-        words = f"CLOCK: {ledger['clock']}; time stands still, schedules wait"
-        lines.append(paint(f"{words}: set the clock, or astra clock accept", "red"))
+        clock_warning = f"CLOCK: {ledger['clock']}; time stands still, schedules wait"
+        lines.append(paint(f"{clock_warning}: set the clock, or astra clock accept", "red"))
     lines += [
-        f"  daemon       pid {daemon['pid']}, since {daemon['started_at']}",
+        f"  daemon       pid {daemon['pid']}, since {show_time(daemon['started_at'])}",
         f"  ledger       {ledger['records']} records, head {ledger['head'][:16]}…",
         *_witness_lines(context, status["witness"]),
         f"  code access  {status['code_access']}, read scope {status['read_scope']}",
         f"  approvals    {status['approvals']['pending']} waiting",
-        f"  schedules    {_schedules(status['executor'])}",
-        f"  plans        {_plans(status['plans'])}",
+        f"  schedules    {_summarise_schedules(status['executor'])}",
+        f"  plans        {_summarise_plans(status['plans'])}",
         f"  model        {printable(status['model'] or 'none: drafting takes a file')}",
+        *_spend_lines(status["spend"]),
         _sandbox_line(context, status["sandbox"]),
         f"  limits       {status['sandbox']['limits']}",
         *_app_lines(context, status["app"]),
+        *_smoke_lines(context, status["smoke"]),
+        *_server_lines(context, status["servers"]),
         f"  astra.toml   {status['configuration']}",
     ]
     lines += [
@@ -178,18 +225,44 @@ def _status_lines(context: Context, status: dict[str, Any]) -> list[str]:
         lines.append("               only the signed text counts; to sign it: astra config sign")
     lines += [_budget_line(row) for row in status["budgets"]]
     lines.append("  flags")
-    lines += [flag_line(context, flag) for flag in status["flags"].values()]
+    lines += [render_flag(context, flag) for flag in status["flags"].values()]
+    return lines
+
+
+def _spend_lines(spend: dict[str, Any]) -> list[str]:
+    """Say how full the fullest cap on spending is; nothing where there are none."""
+    return [f"  spend        {printable(spend['summary'])}"] if spend["summary"] else []
+
+
+def _server_lines(context: Context, servers: dict[str, Any]) -> list[str]:
+    """Say how many other MCP servers there are, and what is wrong with any of them."""
+    if not servers["count"]:
+        return []
+    lines = [f"  servers      {servers['count']}"]
+    for name in servers["resting"]:
+        warning = f"  servers      tools of {name} rest: astra servers show {name}"
+        lines.append(context.console.paint(warning, "yellow"))
+    for name, why in servers["troubles"].items():
+        trouble = f"  trouble      the server {name} does not run: {one_line(why)}"
+        lines.append(context.console.paint(trouble, "red"))
     return lines
 
 
 def _witness_lines(context: Context, witness: dict[str, Any]) -> list[str]:
     if not witness["address"]:
         return []
-    words = f"{printable(witness['address'])}: {witness['state']}"
-    lines = [f"  witness      {words}, record {witness['sequence']}"]
+    witness_state = f"{printable(witness['address'])}: {witness['state']}"
+    lines = [f"  witness      {witness_state}, record {witness['sequence']}"]
     if witness["trouble"]:
         lines.append(context.console.paint(f"  trouble      {one_line(witness['trouble'])}", "red"))
     return lines
+
+
+def _smoke_lines(context: Context, smoke: dict[str, Any] | None) -> list[str]:
+    if smoke is None:
+        return []
+    line = f"  smoke        {', '.join(smoke['failed']) + ' FAILED' if smoke['failed'] else 'ok'}"
+    return [context.console.paint(f"{line}, {smoke['at'][:19]}Z", "dim" if smoke["ok"] else "red")]
 
 
 def _sandbox_line(context: Context, sandbox: dict[str, Any]) -> str:
@@ -197,7 +270,7 @@ def _sandbox_line(context: Context, sandbox: dict[str, Any]) -> str:
     return line if sandbox["kind"] != OFF_UNSAFE else context.console.paint(line, "red")
 
 
-def _plans(plans: dict[str, Any]) -> str:
+def _summarise_plans(plans: dict[str, Any]) -> str:
     over = {"completed", "aborted", "rejected", "plan_failed"}
     parts = [f"{count} {state}" for state, count in plans["states"].items() if state not in over]
     parts = parts or ["none under way"]
@@ -214,6 +287,7 @@ def _app_lines(context: Context, app: dict[str, Any] | None) -> list[str]:
     address = f" on http://127.0.0.1:{app['port']}" if app["port"] else ""
     under_way = f", {app['deployment']['id']} is {app['deployment']['state']}"
     lines = [f"  app          {app['state']}{address}, {app['release'] or 'no release'}{under_way}"]
+    lines.append(f"               {one_line(app['kind'])}")
     if app["egress"] != "none":
         lines.append(f"               connections outwards: {app['egress']}")
     if app["ports"]:
@@ -223,10 +297,10 @@ def _app_lines(context: Context, app: dict[str, Any] | None) -> list[str]:
     return lines
 
 
-def _schedules(executor: dict[str, Any]) -> str:
+def _summarise_schedules(executor: dict[str, Any]) -> str:
     parts = [f"{executor['active']} active, {executor['paused']} paused, {executor['open']} open"]
     if executor["next_due"]:
-        parts.append(f"next {executor['next_due'][:19]}Z")
+        parts.append(f"next {show_time(executor['next_due'])}")
     if executor["closed"]:
         parts.append(f"none runs now ({executor['closed']})")
     if executor["trouble"]:
@@ -243,7 +317,7 @@ def _budget_line(row: dict[str, Any]) -> str:
     )
 
 
-def flag_line(context: Context, flag: dict[str, Any]) -> str:
+def render_flag(context: Context, flag: dict[str, Any]) -> str:
     state = context.console.paint("on ", "green") if flag["on"] else "off"
     why = f"{flag['source']}; {flag['note']}" if flag["note"] else flag["source"]
     return f"    {state} {flag['name']:30} {context.console.paint(why, 'dim')}"

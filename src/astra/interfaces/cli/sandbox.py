@@ -17,25 +17,25 @@ def configure(parser: argparse.ArgumentParser, _command: str) -> None:
 
 
 def show(context: Context) -> None:
-    _report(context, context.client().get("/api/sandbox"))
+    _show_state(context, context.client().get("/api/sandbox"))
 
 
 def turn_off(context: Context) -> None:
-    from astra.interfaces.cli.signing import signed
+    from astra.interfaces.cli.signing import sign_action
     from astra.trusted.policy import confinement
 
     context.console.note(
         "Without the sandbox, agent code can read, change and send whatever its OS user can."
     )
-    authority = signed(context, confinement.ALLOWED, confinement.content())
-    _report(context, context.client().post("/api/sandbox/off-unsafe", {"authority": authority}))
+    authority = sign_action(context, confinement.ALLOWED, confinement.content())
+    _show_state(context, context.client().post("/api/sandbox/off-unsafe", {"authority": authority}))
 
 
 def turn_on(context: Context) -> None:
-    _report(context, context.client().post("/api/sandbox/on", {}))
+    _show_state(context, context.client().post("/api/sandbox/on", {}))
 
 
-def _report(context: Context, state: dict[str, Any]) -> None:
+def _show_state(context: Context, state: dict[str, Any]) -> None:
     paint = context.console.paint
     off = state["kind"] == OFF_UNSAFE
     line = f"sandbox {state['kind']}: {state['state']}"
@@ -50,4 +50,4 @@ def _report(context: Context, state: dict[str, Any]) -> None:
         lines.append(f"asked for, and not signed: astra sandbox {OFF_UNSAFE}")
     if off:
         lines.append("to confine it again: astra sandbox on")
-    context.console.result(state, *lines)
+    context.console.print_result(state, *lines)

@@ -1,11 +1,13 @@
-"""`astra schedules create|modify|pause|resume|list|show|history|run`."""
+"""`astra schedules create|modify|pause|resume|delete|list|show|history|run`."""
 
 import argparse
 import json
 from typing import Any
 
-from astra.interfaces.cli.approvals import every
+from astra.interfaces.cli.approvals import fetch_approvals
 from astra.interfaces.cli.main import Context
+from astra.interfaces.cli.tables import render_table
+from astra.interfaces.cli.times import show_time
 from astra.trusted.kernel.errors import BadInput, NeedsApproval, Refused
 from astra.trusted.kernel.text import one_line, printable
 
@@ -23,6 +25,7 @@ _OPTIONS = (
     ("--backoff", "backoff_seconds", int, "seconds before the second attempt, then doubled (60)"),
     ("--jitter", "jitter_seconds", int, "up to so many seconds more (0)"),
     ("--slow-after", "slow_after", int, "slow down after so many failures in a row (0: never)"),
+    ("--slow-below", "slow_below", int, "slow down while fewer than so many %% succeed (0: never)"),
     ("--slowest", "slowest", int, "at the slowest, every so manieth firing only"),
 )
 _NEXT_STEPS = {
@@ -53,12 +56,13 @@ def configure(parser: argparse.ArgumentParser, _command: str) -> None:
     for action, about, command in (
         ("pause", "stop it until it is resumed", pause),
         ("resume", "let it run again, from now on", resume),
+        ("delete", "take it out of service for good; its history stays", delete),
         ("show", "one schedule and its next five firings", show),
         ("history", "what ran, when, how long, or why it did not", history),
         ("run", "fire it now, or once more for a stretch of the past", run_now),
     ):
         actions.add_parser(action, help=about).set_defaults(run=command)
-    for name in ("modify", "pause", "resume", "show", "history", "run"):
+    for name in ("modify", "pause", "resume", "delete", "show", "history", "run"):
         actions.choices[name].add_argument("id", metavar="ID")
     modifying.set_defaults(run=modify)
     _more_options(actions.choices, actions.add_parser("list", help="the schedules"))
@@ -73,7 +77,7 @@ def _more_options(
     running.add_argument("--to", dest="end", metavar="TIME", help="… up to here")
     actions["history"].add_argument("--limit", type=int, default=100)
     actions["history"].add_argument("--cursor", help="`next` of the page before")
-    listing.add_argument("--state", choices=["active", "paused"])
+    listing.add_argument("--state", choices=["active", "paused", "deleted"])
     listing.add_argument("--tier", type=int, choices=[0, 1, 2])
     listing.add_argument("--tool")
     listing.add_argument("--text", help="in its name or payload")
@@ -83,27 +87,34 @@ def _more_options(
 
 
 def create(context: Context) -> None:
-    answer = context.client().post("/api/schedules", _fields(context))
+    answer = context.client().post("/api/schedules", _collect_fields(context))
     word = "created" if answer["created"] else "there already:"
-    context.console.result(answer, f"{word} {answer['id']}", *_next_runs(answer))
+    context.console.print_result(answer, f"{word} {answer['id']}", *_next_runs(answer))
 
 
 def modify(context: Context) -> None:
-    fields = _fields(context)
+    fields = _collect_fields(context)
     if not fields:
         raise BadInput("there is nothing to change", next_step="name a field, such as --cron")
-    answer = context.client().post(_path(context), fields)
-    context.console.result(answer, f"modified {answer['id']}", *_next_runs(answer))
+    answer = context.client().post(_schedule_path(context), fields)
+    context.console.print_result(answer, f"modified {answer['id']}", *_next_runs(answer))
 
 
 def pause(context: Context) -> None:
-    answer = context.client().post(f"{_path(context)}/pause")
-    context.console.result(answer, f"paused {answer['id']}")
+    answer = context.client().post(f"{_schedule_path(context)}/pause")
+    context.console.print_result(answer, f"paused {answer['id']}")
 
 
 def resume(context: Context) -> None:
-    answer = context.client().post(f"{_path(context)}/resume")
-    context.console.result(answer, f"resumed {answer['id']}", *_next_runs(answer))
+    answer = context.client().post(f"{_schedule_path(context)}/resume")
+    context.console.print_result(answer, f"resumed {answer['id']}", *_next_runs(answer))
+
+
+def delete(context: Context) -> None:
+    answer = context.client().post(f"{_schedule_path(context)}/delete")
+    context.console.print_result(
+        answer, f"deleted {answer['id']}; what it did: astra schedules history {answer['id']}"
+    )
 
 
 def list_schedules(context: Context) -> None:
@@ -117,43 +128,64 @@ def list_schedules(context: Context) -> None:
         cursor=arguments.cursor,
         limit=arguments.limit,
     )
-    lines = [
-        f"{item['id']}  tier {item['safety_tier']}  {item['state']:7} "
-        f"{_next_run(item):23} {printable(item['cron_expression']):15} "
-        f"{printable(item['target_tool'])}  {one_line(item['name'], 60)}"
+    rows = [
+        (
+            item["id"],
+            f"tier {item['safety_tier']}",
+            item["state"],
+            _next_run(item),
+            item["cron_expression"],
+            item["target_tool"],
+            one_line(item["name"], 60),
+        )
         for item in page["items"]
     ]
-    context.console.result(page, *(lines or ["there are no schedules"]))
+    titles = ("schedule", "tier", "state", "next", "cron", "tool", "name")
+    lines = render_table(context.console, titles, rows)
+    is_filtered = any((arguments.state, arguments.tool, arguments.text, arguments.cursor))
+    is_filtered = is_filtered or arguments.tier is not None
+    nothing = "no schedule fits; without options all are listed" if is_filtered else _NONE
+    context.console.print_result(page, *(lines or [nothing]))
+
+
+_NONE = "there are no schedules"
 
 
 def show(context: Context) -> None:
-    document = context.client().get(_path(context), start=context.arguments.start)
+    document = context.client().get(_schedule_path(context), start=context.arguments.start)
     lines = [
-        f"{name:17} {_shown(value)}" for name, value in document.items() if name != "next_runs"
+        f"{name:17} {_render_value(value)}"
+        for name, value in document.items()
+        if name != "next_runs"
     ]
-    context.console.result(document, *lines, *_next_runs(document))
+    context.console.print_result(document, *lines, *_next_runs(document))
 
 
 def history(context: Context) -> None:
     arguments = context.arguments
-    path = f"{_path(context)}/history"
+    path = f"{_schedule_path(context)}/history"
     page = context.client().get(path, limit=arguments.limit, cursor=arguments.cursor)
-    context.console.result(page, *([_line(item) for item in page["items"]] or ["nothing yet"]))
+    context.console.print_result(
+        page, *([_render_firing(item) for item in page["items"]] or ["nothing yet"])
+    )
 
 
 def run_now(context: Context) -> int:
     arguments = context.arguments
     body = {"start": arguments.start, "end": arguments.end}
-    answer = context.client().post(f"{_path(context)}/run", body)
+    answer = context.client().post(f"{_schedule_path(context)}/run", body)
     if "items" in answer:
-        lines = [_line(item) for item in answer["items"]]
-        context.console.result(answer, *(lines or ["nothing to run: all of them succeeded before"]))
+        lines = [_render_firing(item) for item in answer["items"]]
+        context.console.print_result(
+            answer, *(lines or ["nothing to run: all of them succeeded before"])
+        )
         return 0
     if answer["reason"] == "needs_approval":
+        approval = _find_pending_approval(context, answer["trace"])
         raise NeedsApproval(
             answer["detail"],
-            next_step=f"astra approve {arguments.id}",
-            approval_id=_waiting(context),
+            next_step=f"astra approve {approval or arguments.id}",
+            approval_id=approval,
         )
     if answer["outcome"] != "succeeded":
         raise Refused(
@@ -165,29 +197,37 @@ def run_now(context: Context) -> int:
             outcome=answer["outcome"],
             firing=answer["id"],
         )
-    context.console.result(answer, _line(answer))
+    context.console.print_result(answer, _render_firing(answer))
     return 0
 
 
-def _waiting(context: Context) -> str | None:
-    approvals = [item for item in every(context) if item["subject_id"] == context.arguments.id]
-    return approvals[-1]["id"] if approvals else None
+def _find_pending_approval(context: Context, trace: str) -> str | None:
+    """Name what waits for the operator: the schedule itself, or what its firing is about."""
+    story = context.client().get(f"/api/ledger/story/{trace}")["items"]
+    endings = (record["data"] for record in story if record["type"] == "schedule_firing_closed")
+    subjects = {subject for data in endings for subject in data.get("about", [])}
+    approvals = [
+        item["id"]
+        for item in fetch_approvals(context)
+        if item["subject_id"] == context.arguments.id or item["id"] in subjects
+    ]
+    return approvals[-1] if approvals else None
 
 
-def _path(context: Context) -> str:
+def _schedule_path(context: Context) -> str:
     return f"/api/schedules/{context.arguments.id}"
 
 
-def _fields(context: Context) -> dict[str, Any]:
+def _collect_fields(context: Context) -> dict[str, Any]:
     names = [name for _, name, _, _ in _OPTIONS] + ["after"]
     values = {name: getattr(context.arguments, name) for name in names}
     fields = {name: value for name, value in values.items() if value is not None}
     if "payload" in fields:
-        fields["payload"] = _json(fields["payload"])
+        fields["payload"] = _parse_payload(fields["payload"])
     return fields
 
 
-def _json(text: str) -> Any:
+def _parse_payload(text: str) -> Any:
     try:
         value = json.loads(text)
     except ValueError as error:
@@ -209,18 +249,18 @@ def _next_run(item: dict[str, Any]) -> str:
     return f"{first[:16]}{first[19:]}"
 
 
-def _shown(value: Any) -> str:
+def _render_value(value: Any) -> str:
     return printable(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
-def _line(item: dict[str, Any]) -> str:
+def _render_firing(item: dict[str, Any]) -> str:
     """Say of a firing when it was meant to be, where it came from, how it went and why."""
     notes = [one_line(item["detail"], 100)] if item["detail"] else []
     if item["attempt"] > 1:
         notes.append(f"(attempt {item['attempt']})")
     if item["next_attempt"]:
-        notes.append(f"(again at {item['next_attempt'][:19]}Z)")
+        notes.append(f"(again at {show_time(item['next_attempt'])})")
     return (
-        f"{item['fire_time'][:19]}Z  {item['kind'].replace('_', '-'):8}  {item['outcome']:11} "
+        f"{show_time(item['fire_time'])}  {item['kind'].replace('_', '-'):8}  {item['outcome']:11} "
         f"{item['reason']:15} {item['milliseconds']:9.1f} ms  {' '.join(notes)}"
     ).rstrip()

@@ -12,11 +12,14 @@ from astra.trusted.ledger.record import Head
 from astra.trusted.policy import authority
 
 _SHORTEST_PASSPHRASE = 8
+_PROMPT = "operator's passphrase: "
 
 
-def signed(context: Context, action: str, content: Mapping[str, Any]) -> dict[str, Any]:
+def sign_action(
+    context: Context, action: str, content: Mapping[str, Any], *, prompt: str = _PROMPT
+) -> dict[str, Any]:
     """Have the operator sign an action with exactly this content, for the ledger as it is now."""
-    return sign_with(context, operator_pair(context), action, content)
+    return sign_with(context, unlock_operator_pair(context, prompt=prompt), action, content)
 
 
 def sign_with(
@@ -33,14 +36,14 @@ def sign_with(
     return authority.sign(statement, pair).as_dict()
 
 
-def operator_pair(context: Context) -> KeyPair:
+def unlock_operator_pair(context: Context, *, prompt: str = _PROMPT) -> KeyPair:
     from astra.trusted.files import operator_key
 
     root = context.client().get("/api/operator")
     operator_key.read(root["root_id"])
-    return operator_key.unlock(
-        root["root_id"], passphrase(context, throwaway=bool(root["throwaway"]))
-    )
+    throwaway = bool(root["throwaway"])
+    passphrase = ask_passphrase(context, throwaway=throwaway, prompt=prompt)
+    return operator_key.unlock(root["root_id"], passphrase)
 
 
 def new_passphrase(context: Context, *, throwaway: bool) -> str:
@@ -50,20 +53,26 @@ def new_passphrase(context: Context, *, throwaway: bool) -> str:
         return from_environment
     console = context.console
     console.note("The operator's passphrase protects the key that signs approvals.")
-    first = console.passphrase("new passphrase: ")
+    first = console.ask_passphrase("new passphrase: ")
     if len(first) < _SHORTEST_PASSPHRASE:
         raise BadInput(
             f"a passphrase has at least {_SHORTEST_PASSPHRASE} characters",
             next_step="run it again with a longer one",
         )
-    if console.passphrase("once more: ") != first:
+    if console.ask_passphrase("once more: ") != first:
         raise BadInput("the two did not match", next_step="run it again")
     return first
 
 
-def passphrase(context: Context, *, throwaway: bool) -> str:
+def ask_passphrase(context: Context, *, throwaway: bool, prompt: str = _PROMPT) -> str:
     """Ask on the terminal; only throwaway roots may take the answer from the environment."""
     from_environment = os.environ.get("ASTRA_OPERATOR_PASSPHRASE")
     if throwaway and from_environment:
         return from_environment
-    return context.console.passphrase("operator's passphrase: ")
+    return context.console.ask_passphrase(prompt)
+
+
+def asks_for_passphrase(context: Context) -> bool:
+    """Tell whether signing will ask on the terminal, or finds the passphrase in the environment."""
+    is_throwaway = bool(context.client().get("/api/operator")["throwaway"])
+    return not (is_throwaway and os.environ.get("ASTRA_OPERATOR_PASSPHRASE"))

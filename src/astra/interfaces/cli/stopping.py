@@ -15,6 +15,7 @@ from astra.interfaces.cli.main import Context
 from astra.trusted.kernel.errors import BadInput, NotFound
 
 _RECORD_SECONDS = 2.0
+_MACHINES_SECONDS = 15.0
 
 
 def configure(parser: argparse.ArgumentParser, command: str) -> None:
@@ -27,6 +28,7 @@ def configure(parser: argparse.ArgumentParser, command: str) -> None:
 
 
 def stop(context: Context) -> int:
+    from astra.trusted.file_ledger.moved import MARKER
     from astra.trusted.files.data_root import DataRoot
     from astra.trusted.stop import report as stop_report
 
@@ -39,39 +41,49 @@ def stop(context: Context) -> int:
             code="no_data_root",
             next_step="name the right one with --data-root",
         )
-    stop_id, done = stop_report.stop_now(root.path, keep_app=context.arguments.keep_app)
-    recorded = _record(root.run)
-    document = {"stop": stop_id, "recorded": recorded, **stop_report.as_dict(done)}
-    context.console.result(document, *_lines(context, document))
-    return 0 if done.clean else 1
+    stop_id, outcome = stop_report.stop_now(root.path, keep_app=context.arguments.keep_app)
+    answer = _record_stop(root.run, is_shared=(root.var / MARKER).exists())
+    machines: list[dict[str, Any]] = answer.get("machines", [])
+    document = {
+        "stop": stop_id,
+        "recorded": bool(answer.get("recorded")),
+        **({"machines": machines} if machines else {}),
+        **stop_report.as_dict(outcome),
+    }
+    context.console.print_result(document, *_render_stop(context, document))
+    return 0 if outcome.clean and all(machine["reached"] for machine in machines) else 1
 
 
 def start(context: Context) -> None:
-    from astra.interfaces.cli.signing import signed
+    from astra.interfaces.cli.signing import sign_action
     from astra.trusted.policy import stopping
 
     client = context.client()
     state = client.get("/api/stop")
     if not state["stopped"]:
-        context.console.result({"started": False}, "nothing was stopped")
+        context.console.print_result({"started": False}, "nothing was stopped")
         return
-    authority = signed(context, stopping.STARTED, stopping.content(state["stop"]))
-    done = client.post("/api/start", {"stop": state["stop"], "authority": authority})
-    context.console.result({"started": True, **done}, "work may start again")
+    authority = sign_action(context, stopping.STARTED, stopping.content(state["stop"]))
+    answer = client.post("/api/start", {"stop": state["stop"], "authority": authority})
+    context.console.print_result({"started": True, **answer}, "work may start again")
 
 
-def _record(run: Path) -> bool:
-    """Ask a daemon that is there to write the stop down; one that hangs does it when it is back."""
-    connection = http.client.HTTPConnection("localhost", timeout=_RECORD_SECONDS)
+def _record_stop(run: Path, *, is_shared: bool) -> dict[str, Any]:
+    """Ask a daemon that is there to write the stop down; one that hangs does it when it is back.
+
+    Where machines share the chain, it waits for the others before it answers.
+    """
+    patience = _MACHINES_SECONDS if is_shared else _RECORD_SECONDS
+    connection = http.client.HTTPConnection("localhost", timeout=patience)
     with contextlib.suppress(OSError, http.client.HTTPException):
-        connection.sock = socket_path.connect(run, timeout=_RECORD_SECONDS)
+        connection.sock = socket_path.connect(run, timeout=patience)
         connection.request("POST", "/api/stop/record", b"{}", {"Host": "localhost"})
         answer: dict[str, Any] = json.loads(connection.getresponse().read())
-        return bool(answer.get("recorded"))
-    return False
+        return answer
+    return {}
 
 
-def _lines(context: Context, document: dict[str, Any]) -> list[str]:
+def _render_stop(context: Context, document: dict[str, Any]) -> list[str]:
     paint = context.console.paint
     lines = [f"stopped: {document['ended']} ended, {document['already_gone']} were gone already"]
     for survivor in document["survivors"]:
@@ -84,6 +96,12 @@ def _lines(context: Context, document: dict[str, Any]) -> list[str]:
         lines.append(paint("new work could not be frozen: var/stop was not written", "red"))
     if document["clean"]:
         lines.append(paint("verified: nothing survived", "green"))
+    for machine in document.get("machines", []):
+        if machine["reached"]:
+            lines.append(f"stopped and verified on {machine['name']}")
+        else:
+            text = f"{machine['name']} does not answer (seen {machine['seen_seconds_ago']} s ago)"
+            lines.append(paint(text, "red"))
     if not document["recorded"]:
         lines.append("the record follows when the daemon answers again")
     lines.append("to start again: astra start")

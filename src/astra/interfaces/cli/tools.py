@@ -5,6 +5,7 @@ import json
 from typing import Any, cast
 
 from astra.interfaces.cli.main import Context
+from astra.interfaces.cli.tables import render_table
 from astra.trusted.kernel.errors import BadInput
 from astra.trusted.kernel.text import json_text, one_line, printable
 
@@ -43,54 +44,72 @@ def configure(parser: argparse.ArgumentParser, command: str) -> None:
 
 def list_tools(context: Context) -> None:
     page = context.client().get("/api/tools")
-    lines = [
-        f"{tool['tier']}  {tool['name']:32} {one_line(tool['description'], 90)}"
-        for tool in page["items"]
+    rows = [
+        (tool["tier"], tool["name"], one_line(tool["description"], 90)) for tool in page["items"]
     ]
-    context.console.result(page, *lines)
+    lines = render_table(context.console, ("tier", "tool", "about"), rows)
+    context.console.print_result(page, *lines)
 
 
-def call_tool(context: Context) -> None:
+def call_tool(context: Context) -> int:
     try:
         arguments: Any = json.loads(context.arguments.arguments)
     except ValueError as error:
         raise BadInput(f"the arguments are not JSON: {error}", next_step="quote them") from None
     if not isinstance(arguments, dict):
         raise BadInput("the arguments are not a JSON object", next_step="write {…}")
-    answer = _call(context, context.arguments.name, cast("dict[str, Any]", arguments))
-    context.console.result(answer, json_text(answer, indent=2))
+    answer = _post_tool_call(context, context.arguments.name, cast("dict[str, Any]", arguments))
+    context.console.print_result(answer, json_text(answer, indent=2))
+    return 1 if answer.get("success") is False else 0
 
 
 def list_source(context: Context) -> None:
-    answer = _call(context, "list_source_files", _asked(context, "folder", "glob", "cursor", "at"))
+    query = _collect_arguments(context, "folder", "glob", "cursor", "at")
+    answer = _post_tool_call(context, "list_source_files", {**query, "limit": 1000})
     sizes = [item["kind"] if item["size"] is None else item["size"] for item in answer["items"]]
     paths = [printable(item["path"]) for item in answer["items"]]
     lines = [f"{size:>9}  {path}" for size, path in zip(sizes, paths, strict=True)]
     if answer["next"]:
         lines.append(f"… {answer['total']} in all; next page: --cursor {answer['next']}")
-    context.console.result(answer, *lines)
+    context.console.print_result(answer, *lines)
 
 
 def read_source(context: Context) -> None:
-    query = _asked(context, "path", "start", "end", "line_numbers", "at")
-    answer = _call(context, "read_source_code", query)
-    context.console.result(answer, printable(answer["text"].rstrip("\n")))
+    query = _collect_arguments(context, "path", "start", "end", "line_numbers", "at")
+    answer = _post_tool_call(context, "read_source_code", {**query, "characters": 200_000})
+    lines = [printable(answer["text"].rstrip("\n"))]
+    if answer["next"] and context.arguments.end is None:
+        lines.append(f"… {answer['total_lines']} lines in all; go on with --start {answer['end']}")
+    context.console.print_result(answer, *lines)
 
 
 def search_source(context: Context) -> None:
     names = ("pattern", "regex", "ignore_case", "folder", "glob", "context", "at")
-    answer = _call(context, "search_source", _asked(context, *names))
-    lines = [
-        f"{printable(match['path'])}:{match['line']}: {one_line(match['text'])}"
-        for match in answer["items"]
+    query = _collect_arguments(context, *names)
+    answer = _post_tool_call(context, "search_source", {**query, "limit": 500})
+    blocks = [_render_match(match) for match in answer["items"]]
+    separator = ["--"] if context.arguments.context else []
+    lines = [line for block in blocks for line in (*block, *separator)]
+    context.console.print_result(answer, *(lines or ["no match"]))
+
+
+def _render_match(match: dict[str, Any]) -> list[str]:
+    """Give a match with the lines around it, numbered as `grep -n` numbers them."""
+    path, number = printable(match["path"]), match["line"]
+    first = number - len(match["before"])
+    before = [
+        f"{path}-{first + place}- {one_line(line)}" for place, line in enumerate(match["before"])
     ]
-    context.console.result(answer, *(lines or ["no match"]))
+    after = [
+        f"{path}-{number + place}- {one_line(line)}" for place, line in enumerate(match["after"], 1)
+    ]
+    return [*before, f"{path}:{number}: {one_line(match['text'])}", *after]
 
 
-def _asked(context: Context, *words: str) -> dict[str, Any]:
+def _collect_arguments(context: Context, *words: str) -> dict[str, Any]:
     values = {word: getattr(context.arguments, word) for word in words}
     return {word: value for word, value in values.items() if value is not None}
 
 
-def _call(context: Context, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+def _post_tool_call(context: Context, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     return context.client().post(f"/api/tools/{name}", arguments)

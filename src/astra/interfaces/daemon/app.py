@@ -11,24 +11,40 @@ from starlette.types import ASGIApp
 
 from astra import __version__
 from astra.bootstrap.runtime import Runtime
+from astra.goals import method_files
 from astra.interfaces.daemon import (
+    alert_routes,
+    belief_routes,
     change_routes,
     chat_routes,
     clock_routes,
     completion_routes,
+    decision_routes,
     deploy_routes,
     desire_routes,
     device_routes,
+    goal_routes,
+    inbox_routes,
+    merge_permission_routes,
     metrics,
+    notify_routes,
     numbers_routes,
     passkey_routes,
+    permission_routes,
     plan_routes,
     readiness_routes,
+    receipt_routes,
+    research_routes,
     restore_routes,
     sandbox_routes,
     schedule_routes,
+    server_routes,
     session_routes,
+    smoke_routes,
+    spend_routes,
     stop_routes,
+    sync_routes,
+    task_routes,
     tool_routes,
     verification_routes,
 )
@@ -37,6 +53,8 @@ from astra.interfaces.daemon.activity import Activity, CountRequests
 from astra.interfaces.daemon.events import Events, EventStream
 from astra.interfaces.daemon.models import (
     BudgetShown,
+    CheckedItem,
+    ConfigurationChecked,
     ConfigurationShown,
     ConfigurationSigned,
     FlagSet,
@@ -50,11 +68,13 @@ from astra.interfaces.daemon.models import (
     Rebuilt,
     RecordShown,
     Status,
+    StoryPage,
 )
 from astra.interfaces.daemon.session_routes import Reception
+from astra.operations import alert_rules
 from astra.trusted.door import problems
 from astra.trusted.door.capacity import LimitRequests
-from astra.trusted.door.requests import AskedOn, Cursor, Off, caller, names
+from astra.trusted.door.requests import AskedOn, Cursor, Off, caller, parse_names
 from astra.trusted.kernel.errors import BadInput
 from astra.trusted.ledger import views
 from astra.trusted.ledger.record import Record
@@ -78,7 +98,7 @@ def build(
         description="An agent's own source code, under a contract a human signed.",
         docs_url=None,
         redoc_url=None,
-        responses=problems.documented(),
+        responses=problems.describe_responses(),
     )
     problems.add(app)
     app.add_middleware(LimitRequests, routes=app)
@@ -89,29 +109,37 @@ def build(
     session_routes.add(app, runtime, reception)
     passkey_routes.add(app, runtime, reception)
     device_routes.add(app, runtime)
-    _status_routes(app, runtime, leave)
+    _add_status_routes(app, runtime, leave)
     numbers_routes.add(app, runtime)
+    spend_routes.add(app, runtime)
     stop_routes.add(app, runtime)
     restore_routes.add(app, runtime)
     sandbox_routes.add(app, runtime)
     clock_routes.add(app, runtime, reception)
-    _flag_routes(app, runtime)
-    _configuration_routes(app, runtime)
-    _ledger_routes(app, runtime)
+    _add_flag_routes(app, runtime)
+    _add_configuration_routes(app, runtime)
+    _add_ledger_routes(app, runtime)
     verification_routes.add(app, runtime)
     tool_routes.add(app, runtime)
+    inbox_routes.add(app, runtime)
+    permission_routes.add(app, runtime)
+    merge_permission_routes.add(app, runtime)
     schedule_routes.add(app, runtime)
-    desire_routes.add(app, runtime)
+    for routes in (desire_routes, goal_routes, task_routes, research_routes, belief_routes):
+        routes.add(app, runtime)
     change_routes.add(app, runtime)
+    decision_routes.add(app, runtime)
     plan_routes.add(app, runtime)
     deploy_routes.add(app, runtime)
+    sync_routes.add(app, runtime)
     readiness_routes.add(app, runtime)
+    _add_operating_routes(app, runtime)
     chat_routes.add(app, runtime)
     completion_routes.add(app, runtime)
     return app
 
 
-def _status_routes(app: FastAPI, runtime: Runtime, leave: Callable[[], None]) -> None:
+def _add_status_routes(app: FastAPI, runtime: Runtime, leave: Callable[[], None]) -> None:
     @app.get("/healthz")
     def healthz() -> Health:
         return Health(status="ok")
@@ -122,7 +150,7 @@ def _status_routes(app: FastAPI, runtime: Runtime, leave: Callable[[], None]) ->
 
     @app.get("/api/status", response_model=Status)
     def status(astra_off: Off = "", asked_on: AskedOn = "") -> dict[str, Any]:
-        return standing.status(runtime, off=names(astra_off), asked_on=names(asked_on))
+        return standing.status(runtime, off=parse_names(astra_off), asked_on=parse_names(asked_on))
 
     @app.get("/api/budgets", response_model=Page[BudgetShown])
     def list_budgets(days: Annotated[int, Query(ge=1, le=366)] = 14) -> dict[str, Any]:
@@ -137,10 +165,20 @@ def _status_routes(app: FastAPI, runtime: Runtime, leave: Callable[[], None]) ->
         return Leaving(leaving=True, pid=os.getpid())
 
 
-def _flag_routes(app: FastAPI, runtime: Runtime) -> None:
+def _add_operating_routes(app: FastAPI, runtime: Runtime) -> None:
+    server_routes.add(app, runtime)
+    smoke_routes.add(app, runtime)
+    alert_routes.add(app, runtime)
+    notify_routes.add(app, runtime)
+    receipt_routes.add(app, runtime)
+
+
+def _add_flag_routes(app: FastAPI, runtime: Runtime) -> None:
     @app.get("/api/flags", response_model=Page[FlagShown])
     def list_flags(astra_off: Off = "", asked_on: AskedOn = "") -> dict[str, Any]:
-        effective = runtime.switches.flags(off=names(astra_off), asked_on=names(asked_on))
+        effective = runtime.switches.flags(
+            off=parse_names(astra_off), asked_on=parse_names(asked_on)
+        )
         return {"items": [flag.as_dict() for flag in effective.values()], "next": None}
 
     @app.post("/api/flags", response_model=FlagSet)
@@ -167,7 +205,7 @@ def _turn_on(runtime: Runtime, name: str, signed: Signed, seen: int | None) -> R
     return runtime.ledger.append([event], expect={flags.SUBJECT: version})[0]
 
 
-def _configuration_routes(app: FastAPI, runtime: Runtime) -> None:
+def _add_configuration_routes(app: FastAPI, runtime: Runtime) -> None:
     @app.get("/api/config")
     def show_configuration() -> ConfigurationShown:
         text = contract.signed_text(runtime.ledger)
@@ -187,15 +225,23 @@ def _configuration_routes(app: FastAPI, runtime: Runtime) -> None:
         version = contract.version(runtime.ledger)
         if seen is not None:
             contract.refuse_if_changed(runtime.ledger, seen)
-        signed = Signed.read(signature)
-        event = contract.sign(runtime.ledger, text, signed, now=runtime.clock.now())
+        method_files.combine(method_files.read_built_in().methods, method_files.read_methods(text))
+        alert_rules.read_rules(text)
+        operator_signature = Signed.read(signature)
+        event = contract.sign(runtime.ledger, text, operator_signature, now=runtime.clock.now())
         (record,) = runtime.ledger.append([event], expect={contract.SUBJECT: version})
         runtime.views.renew()
         return ConfigurationSigned(sequence=record.sequence, sha256=record.data["sha256"])
 
+    @app.post("/api/config/check")
+    def check_configuration() -> ConfigurationChecked:
+        """Try astra.toml as it lies in the data root, signed or not, in boxes."""
+        items = [CheckedItem(**item.as_dict()) for item in runtime.config_check.run()]
+        return ConfigurationChecked(ok=all(item.ok for item in items), items=items)
+
     @app.get("/api/operator")
     def show_operator() -> OperatorShown:
-        keys = authority.keys(runtime.ledger)
+        keys = authority.find_keys(runtime.ledger)
         return OperatorShown(
             root_id=keys.root_id, public_key=keys.operator, throwaway=keys.throwaway
         )
@@ -204,14 +250,14 @@ def _configuration_routes(app: FastAPI, runtime: Runtime) -> None:
     def rotate_operator(
         new_key: Annotated[str, Body()], signed: Annotated[dict[str, Any], Body(alias="authority")]
     ) -> OperatorRotated:
-        event = authority.rotation(
+        event = authority.build_rotation_event(
             runtime.ledger, new_key, Signed.read(signed), now=runtime.clock.now()
         )
         (record,) = runtime.ledger.append([event])
         return OperatorRotated(public_key=new_key, sequence=record.sequence)
 
 
-def _ledger_routes(app: FastAPI, runtime: Runtime) -> None:
+def _add_ledger_routes(app: FastAPI, runtime: Runtime) -> None:
     ledger, events = runtime.ledger, app.state.events
 
     @app.get("/api/ledger", response_model=Page[RecordShown])
@@ -221,29 +267,33 @@ def _ledger_routes(app: FastAPI, runtime: Runtime) -> None:
         last: Annotated[int, Query(ge=0, le=1000)] = 0,
         record_type: Annotated[str, Query(alias="type")] = "",
     ) -> dict[str, Any]:
-        found = (
-            views.last(ledger, count=last, type_=record_type)
+        records = (
+            views.newest_records(ledger, count=last, type_=record_type)
             if last
             else views.records(ledger, after=after, limit=limit, type_=record_type)
         )
-        more = not last and len(found) == limit
-        return _listed(found, found[-1].sequence if more else None)
+        more = not last and len(records) == limit
+        return _render_page(records, records[-1].sequence if more else None)
 
     @app.get("/api/ledger/head")
     def head() -> HeadShown:
         """Give the newest record that no crash takes back."""
-        found = views.settled_head(ledger)
-        return HeadShown(sequence=found.sequence, hash=found.hash, time=found.time)
+        head_record = views.settled_head(ledger)
+        return HeadShown(
+            sequence=head_record.sequence, hash=head_record.hash, time=head_record.time
+        )
 
-    @app.get("/api/ledger/story/{identifier}", response_model=Page[RecordShown])
+    @app.get("/api/ledger/story/{identifier}", response_model=StoryPage)
     def story(
         identifier: str,
         limit: Annotated[int, Query(ge=1, le=_LONGEST_STORY)] = _LONGEST_STORY,
         cursor: Cursor = None,
     ) -> dict[str, Any]:
-        found = views.story(ledger, identifier, limit=limit + 1, after=cursor or 0)
-        more = len(found) > limit
-        return _listed(found[:limit], found[limit - 1].sequence if more else None)
+        records = views.story(ledger, identifier, limit=limit + 1, after=cursor or 0)
+        more = len(records) > limit
+        page = _render_page(records[:limit], records[limit - 1].sequence if more else None)
+        moves = runtime.beliefs.book.list_moves([record.sequence for record in records[:limit]])
+        return {**page, "beliefs": [move.as_dict() for move in moves]}
 
     @app.post("/api/ledger/rebuild", response_model_exclude_none=True)
     def rebuild(check: Annotated[bool, Query()] = False) -> Rebuilt:  # noqa: FBT002 - a query parameter
@@ -259,7 +309,7 @@ def _ledger_routes(app: FastAPI, runtime: Runtime) -> None:
     ) -> EventStream:
         start = after if after is not None else ledger.head().sequence
         if last_event_id:
-            start = _sequence(last_event_id)
+            start = _parse_event_id(last_event_id)
         return EventStream(events, start)
 
 
@@ -272,11 +322,11 @@ _STREAM: dict[int | str, dict[str, Any]] = {
 }
 
 
-def _listed(records: list[Record], cursor: int | None) -> dict[str, Any]:
+def _render_page(records: list[Record], cursor: int | None) -> dict[str, Any]:
     return {"items": [record.as_dict() for record in records], "next": cursor}
 
 
-def _sequence(text: str) -> int:
+def _parse_event_id(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= _LONGEST_SEQUENCE):
         raise BadInput("Last-Event-ID is not a sequence", next_step="send the id of an event")
     return int(text)

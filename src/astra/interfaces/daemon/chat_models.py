@@ -66,6 +66,17 @@ class ConversationDetails(ConversationShown):
     items: list[ChatMessage]
     next: int | None = Field(description="the cursor of what was said before these")
     answering: bool = Field(description="the persona is speaking at this moment")
+    in_ledger: int = Field(
+        description="messages that an earlier version wrote into the ledger; deleting leaves those"
+    )
+
+
+class ConversationDeleted(BaseModel):
+    id: str
+    messages: int = Field(description="how many messages are out of view")
+    in_ledger: int = Field(
+        description="how many of them an earlier version wrote into the ledger, where they stay"
+    )
 
 
 class Conversations(BaseModel):

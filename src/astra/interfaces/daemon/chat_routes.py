@@ -11,13 +11,14 @@ from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon.chat_models import (
     ChatAnswered,
     ChatAsked,
+    ConversationDeleted,
     ConversationDetails,
     Conversations,
     ConversationShown,
 )
 from astra.interfaces.daemon.turn_stream import TurnStream
 from astra.persona.turn import Heard, Turn
-from astra.trusted.door.requests import Cursor, Off, caller, names
+from astra.trusted.door.requests import Cursor, Off, caller, parse_names
 from astra.trusted.kernel.errors import AstraError
 from astra.trusted.kernel.paging import LARGEST_PAGE
 
@@ -38,11 +39,11 @@ def add(app: FastAPI, runtime: Runtime) -> None:
     def list_conversations(
         limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 50, cursor: Cursor = None
     ) -> dict[str, Any]:
-        found, following = runtime.chat.conversations.page(limit=limit, cursor=cursor)
+        conversations, following = runtime.chat.conversations.page(limit=limit, cursor=cursor)
         return {
-            "items": [each.as_dict() for each in found],
+            "items": [conversation.as_dict() for conversation in conversations],
             "next": following,
-            "unavailable": _unavailable(runtime),
+            "unavailable": _find_chat_problem(runtime),
         }
 
     @app.post("/api/chat", response_class=Response, responses=_ANSWERS)
@@ -57,12 +58,12 @@ def add(app: FastAPI, runtime: Runtime) -> None:
             asked.text,
             actor=caller(request),
             conversation=asked.conversation,
-            off=names(astra_off),
+            off=parse_names(astra_off),
         )
         if EVENTS in accept:
-            started = {"conversation": turn.conversation, "sequence": turn.asked}
-            return TurnStream(turn, _frames, first=[_frame("started", started)])
-        return JSONResponse(ChatAnswered(**answered(turn)).model_dump())
+            start_data = {"conversation": turn.conversation, "sequence": turn.asked}
+            return TurnStream(turn, _encode_heard, first=[_encode_event("started", start_data)])
+        return JSONResponse(ChatAnswered(**complete_turn(turn)).model_dump())
 
     @app.get("/api/chat/{identifier}", response_model=ConversationDetails)
     def show_conversation(
@@ -71,15 +72,16 @@ def add(app: FastAPI, runtime: Runtime) -> None:
         cursor: Cursor = None,
     ) -> dict[str, Any]:
         """Give the end of what was said, in order; `next` is the cursor of what was before."""
-        found = runtime.chat.conversations.get(identifier)
+        conversation = runtime.chat.conversations.get(identifier)
         more = {} if cursor is None else {"before": cursor}
-        said = runtime.chat.conversations.messages(identifier, last=limit + 1, **more)
-        shown = said[-limit:]
+        messages = runtime.chat.conversations.messages(identifier, last=limit + 1, **more)
+        page_messages = messages[-limit:]
         return {
-            **found.as_dict(),
-            "items": [each.as_dict() for each in shown],
-            "next": shown[0].sequence if len(said) > limit else None,
+            **conversation.as_dict(),
+            "items": [message.as_dict() for message in page_messages],
+            "next": page_messages[0].sequence if len(messages) > limit else None,
             "answering": runtime.chat.is_answering(identifier),
+            "in_ledger": runtime.chat.conversations.describe_deletion(identifier).in_ledger,
         }
 
     @app.post("/api/chat/{identifier}/silence", response_model=ConversationShown)
@@ -87,24 +89,29 @@ def add(app: FastAPI, runtime: Runtime) -> None:
         """Say no to a suggested project, for the rest of the conversation."""
         return runtime.chat.silence(identifier, actor=caller(request)).as_dict()
 
+    @app.delete("/api/chat/{identifier}", response_model=ConversationDeleted)
+    def delete(request: Request, identifier: str) -> dict[str, Any]:
+        """Take a conversation out of view, and its texts off the disk; its records stay."""
+        return runtime.chat.delete(identifier, actor=caller(request)).as_dict()
 
-def answered(turn: Turn) -> dict[str, Any]:
+
+def complete_turn(turn: Turn) -> dict[str, Any]:
     """Run a turn to its end and give its answer whole."""
-    record = turn.run(lambda _heard: None)
-    return {**record.data, "conversation": turn.conversation, "sequence": record.sequence}
+    answer = turn.run(lambda _heard: None)
+    return {**answer.data, "conversation": turn.conversation, "sequence": answer.sequence}
 
 
-def _unavailable(runtime: Runtime) -> dict[str, Any] | None:
+def _find_chat_problem(runtime: Runtime) -> dict[str, Any] | None:
     try:
-        runtime.chat.available()
+        runtime.chat.require_available()
     except AstraError as error:
         return error.as_dict()
     return None
 
 
-def _frames(heard: Heard) -> Iterable[bytes]:
-    yield _frame(heard.kind, heard.data)
+def _encode_heard(heard: Heard) -> Iterable[bytes]:
+    yield _encode_event(heard.kind, heard.data)
 
 
-def _frame(kind: str, data: Any) -> bytes:
+def _encode_event(kind: str, data: Any) -> bytes:
     return f"event: {kind}\ndata: {json.dumps(data, default=str)}\n\n".encode()

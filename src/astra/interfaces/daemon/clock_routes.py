@@ -24,8 +24,8 @@ def add(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
     @app.post("/api/clock/accept", response_model=ClockAccepted)
     def accept_clock(authority: Annotated[dict[str, Any], Body(embed=True)]) -> dict[str, Any]:
         """Let the ledger's time go back to the clock's. What was given for a time is over."""
-        signed = Signed.read(authority)
+        operator_signature = Signed.read(authority)
         machine = runtime.clock.machine.now()
-        record = clock_acceptance.accept(runtime.ledger, signed, machine=machine)
+        record = clock_acceptance.accept(runtime.ledger, operator_signature, machine=machine)
         reception.forget()
         return {**state(), "sequence": record.sequence}

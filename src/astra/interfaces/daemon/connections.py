@@ -44,7 +44,9 @@ class BoundedProtocol(H11Protocol):
         super().connection_made(transport)
         self.waits_since = self.loop.time()
         if len(self.connections) > self.most():
-            longest_waiting(cast("Iterable[BoundedProtocol]", self.connections), self).give_up()
+            find_longest_waiting(
+                cast("Iterable[BoundedProtocol]", self.connections), self
+            ).give_up()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -63,8 +65,10 @@ class BoundedProtocol(H11Protocol):
         self.transport.abort()
 
 
-def longest_waiting(
+def find_longest_waiting(
     connections: Iterable[BoundedProtocol], newest: BoundedProtocol
 ) -> BoundedProtocol:
-    waiting = [one for one in connections if one is not newest and one.is_unfinished()]
-    return min(waiting, key=lambda one: one.waits_since, default=newest)
+    unfinished_connections = [
+        one for one in connections if one is not newest and one.is_unfinished()
+    ]
+    return min(unfinished_connections, key=lambda one: one.waits_since, default=newest)

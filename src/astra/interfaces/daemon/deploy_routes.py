@@ -6,6 +6,7 @@ from fastapi import Body, FastAPI, Query
 
 from astra.bootstrap.runtime import Runtime
 from astra.deployments import events, views
+from astra.deployments.changes import FailedChanges
 from astra.interfaces.daemon.models import Page
 from astra.interfaces.daemon.work_models import (
     DeploymentShown,
@@ -22,11 +23,11 @@ Behind = Annotated[str | None, Query(description="the `next` of the page before"
 
 
 def add(app: FastAPI, runtime: Runtime) -> None:
-    _reading(app, runtime)
-    _changing(app, runtime)
+    _add_read_routes(app, runtime)
+    _add_deploy_routes(app, runtime)
 
 
-def _reading(app: FastAPI, runtime: Runtime) -> None:
+def _add_read_routes(app: FastAPI, runtime: Runtime) -> None:
     ledger = runtime.ledger
 
     @app.get("/api/releases", response_model=Page[ReleaseShown])
@@ -36,43 +37,58 @@ def _reading(app: FastAPI, runtime: Runtime) -> None:
         limit: Limit = LARGEST_PAGE,
         cursor: Behind = None,
     ) -> dict[str, Any]:
-        found, following = views.release_page(ledger, every=every, limit=limit, before=cursor)
-        return {"items": [release.as_dict() for release in found], "next": following}
+        releases, following = views.release_page(ledger, every=every, limit=limit, before=cursor)
+        return {"items": [release.as_dict() for release in releases], "next": following}
 
     @app.get("/api/deployments", response_model=Page[DeploymentShown])
     def list_deployments(limit: Limit = 100, cursor: Behind = None) -> dict[str, Any]:
-        found, following = views.deployment_page(ledger, limit=limit, before=cursor)
-        return {"items": [deployment.as_dict() for deployment in found], "next": following}
+        deployments, following = views.deployment_page(ledger, limit=limit, before=cursor)
+        return {"items": [deployment.as_dict() for deployment in deployments], "next": following}
 
     @app.get("/api/deployments/order", response_model=DeployOrder)
     def show_order(change: Change = None) -> dict[str, Any]:
         """Say what a deployment would take, and what an operator would sign for it."""
         verdict = runtime.deployer.requests.approved.may_deploy(change)
         facts = {name: value for name, value in verdict.__dict__.items() if name != "next_step"}
-        return {**facts, "quarantined": views.quarantined(ledger, verdict.commit)}
+        twin = runtime.deployer.find_live_twin(verdict.commit)
+        facts["live"] = twin.id if twin else ""
+        return {
+            **facts,
+            "quarantined": views.quarantine_reason(ledger, verdict.commit),
+            "to_revert": FailedChanges(runtime.changes).list_contained(verdict),
+        }
 
     @app.get("/api/deployments/{identifier}", response_model=DeploymentShown)
     def show_deployment(identifier: str) -> dict[str, Any]:
-        found = views.deployment(ledger, identifier)
-        if found is None:
+        deployment = views.deployment(ledger, identifier)
+        if deployment is None:
             raise NotFound(f"there is no deployment {identifier[:100]}", next_step="astra releases")
-        return found.as_dict()
+        revert = FailedChanges(runtime.changes).find_taken_back(deployment)
+        return {**deployment.as_dict(), "revert": revert}
 
     @app.get("/api/rollback", response_model=RollbackContent)
-    def show_rollback(release: Annotated[str | None, Query()] = None) -> dict[str, Any]:
+    def show_rollback(
+        *,
+        release: Annotated[str | None, Query()] = None,
+        keep_state: Annotated[bool, Query()] = False,
+    ) -> dict[str, Any]:
         """Say what an operator would sign to go back."""
-        target, serving = runtime.deployer.requests.choose(release), views.live(ledger)
-        return events.rollback_content(release=target.id, serving=serving.id if serving else "")
+        target, serving = runtime.deployer.requests.choose(release), views.live_release(ledger)
+        return events.rollback_content(
+            release=target.id, serving=serving.id if serving else "", keep_state=keep_state
+        )
 
 
-def _changing(app: FastAPI, runtime: Runtime) -> None:
+def _add_deploy_routes(app: FastAPI, runtime: Runtime) -> None:
     @app.post("/api/deployments", response_model=DeploymentShown)
     def deploy(
         authority: Annotated[dict[str, Any], Body()],
         change: Annotated[str | None, Body()] = None,
     ) -> dict[str, Any]:
-        signed = Signed.read(authority)
-        return runtime.deployer.deploy(change, actor="operator", signed=signed).as_dict()
+        operator_signature = Signed.read(authority)
+        return runtime.deployer.deploy(
+            change, actor="operator", signed=operator_signature
+        ).as_dict()
 
     @app.post("/api/rollback", response_model=DeploymentShown)
     def roll_back(

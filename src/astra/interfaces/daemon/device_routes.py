@@ -47,23 +47,23 @@ def add(app: FastAPI, runtime: Runtime) -> None:
     @app.get("/api/devices", response_model=DevicesShown)
     def list_devices() -> dict[str, Any]:
         return {
-            "items": [each.as_dict() for each in runtime.devices.listed()],
+            "items": [device.as_dict() for device in runtime.devices.list_devices()],
             "next": None,
             "key": runtime.push_key.key().public,
-            "include_content": contract.in_force(runtime.ledger).notify.include_content,
+            "include_content": contract.read_configuration(runtime.ledger).notify.include_content,
         }
 
     @app.post("/api/devices", response_model=DeviceShown)
     def subscribe_device(request: Request, wanted: Subscription) -> dict[str, Any]:
         address = Address.read(wanted.endpoint, wanted.keys.p256dh, wanted.keys.auth)
-        return runtime.devices.subscribe(address, _person(request)).as_dict()
+        return runtime.devices.subscribe(address, _require_person(request)).as_dict()
 
     @app.delete("/api/devices/{identifier}", response_model=DeviceShown)
     def unsubscribe_device(request: Request, identifier: str) -> dict[str, Any]:
-        return runtime.devices.unsubscribe(identifier, _person(request)).as_dict()
+        return runtime.devices.unsubscribe(identifier, _require_person(request)).as_dict()
 
 
-def _person(request: Request) -> Principal:
+def _require_person(request: Request) -> Principal:
     who = principal(request)
     if who is None:
         raise Refused(

@@ -39,30 +39,33 @@ class Events:
         self.stopped = False
 
     @property
-    def last(self) -> int:
+    def last_sequence(self) -> int:
         return self._first + len(self._frames) - 1
 
     def start(self) -> None:
         """Read from now on; must be called on the event loop. Starting again does nothing."""
         if self._thread is None and not self.stopped:
-            self._first = self._position() + 1
+            self._first = self._read_last_sequence() + 1
             loop = asyncio.get_running_loop()
             self._thread = threading.Thread(
-                target=self._read, args=(loop, self.last), name="event-reader", daemon=True
+                target=self._read_ledger,
+                args=(loop, self.last_sequence),
+                name="event-reader",
+                daemon=True,
             )
             self._thread.start()
 
     def stop(self) -> None:
         """End every stream; must be called on the event loop."""
         self.stopped = True
-        self._wake()
+        self._wake_waiters()
 
-    async def behind(self, after: int) -> tuple[bytes, int]:
+    async def read_after(self, after: int) -> tuple[bytes, int]:
         """Give what follows `after` and is known, at most a chunk of it, and where that ends."""
         if after + 1 < self._first:
-            rows = await asyncio.to_thread(self._rows, after)
-            return b"".join(map(_frame, rows)), rows[-1][0] if rows else after
-        return (b"", after) if after >= self.last else self._kept(after)
+            rows = await asyncio.to_thread(self._query_rows, after)
+            return b"".join(map(_encode_event, rows)), rows[-1][0] if rows else after
+        return (b"", after) if after >= self.last_sequence else self._join_kept_events(after)
 
     def waiter(self) -> asyncio.Future[None]:
         """Give a future that is done when there is something new, or a sign of life is due."""
@@ -70,35 +73,35 @@ class Events:
         self._waiting.append(future)
         return future
 
-    def _kept(self, after: int) -> tuple[bytes, int]:
+    def _join_kept_events(self, after: int) -> tuple[bytes, int]:
         """Join the kept events behind a position; most listeners ask for the same ones."""
         start, end, joined = self._joined
-        last = min(self.last, after + _CHUNK)
+        last = min(self.last_sequence, after + _CHUNK)
         if (start, end) != (after, last):
             joined = b"".join(self._frames[after + 1 - self._first : last + 1 - self._first])
             self._joined = after, last, joined
         return joined, last
 
-    def _read(self, loop: asyncio.AbstractEventLoop, position: int) -> None:
+    def _read_ledger(self, loop: asyncio.AbstractEventLoop, position: int) -> None:
         beat = time.monotonic()
         while not self.stopped:
             rows: list[tuple[int, str, str]] = []
             if self._ledger.wait(position, _LONGEST_WAIT):
-                rows = self._rows(position)
+                rows = self._query_rows(position)
                 position = rows[-1][0] if rows else position
             late = time.monotonic() - beat >= self._heartbeat
             if (rows or late) and not self.stopped:
                 beat = time.monotonic() if late else beat
-                loop.call_soon_threadsafe(self._arrived, rows)
+                loop.call_soon_threadsafe(self._publish_rows, rows)
 
-    def _arrived(self, rows: list[tuple[int, str, str]]) -> None:
-        frames = [_frame(row) for row in rows]
+    def _publish_rows(self, rows: list[tuple[int, str, str]]) -> None:
+        frames = [_encode_event(row) for row in rows]
         self._frames += frames
         self._bytes += sum(map(len, frames))
         self._forget_old()
         for observe in self.observers:
             observe([kind for _, kind, _ in rows])
-        self._wake()
+        self._wake_waiters()
 
     def _forget_old(self) -> None:
         if len(self._frames) > _MOST_KEPT or self._bytes > _MOST_BYTES:
@@ -107,17 +110,17 @@ class Events:
             self._first += len(dropped)
             self._bytes -= sum(map(len, dropped))
 
-    def _wake(self) -> None:
+    def _wake_waiters(self) -> None:
         """Wake everybody once; whoever waits again does so anew."""
-        waiting, self._waiting = self._waiting, []
-        for future in waiting:
+        waiters, self._waiting = self._waiting, []
+        for future in waiters:
             if not future.done():
                 future.set_result(None)
 
-    def _position(self) -> int:
+    def _read_last_sequence(self) -> int:
         return self._ledger.query("SELECT coalesce(max(sequence), 0) FROM record")[0][0]
 
-    def _rows(self, after: int) -> list[Any]:
+    def _query_rows(self, after: int) -> list[Any]:
         return self._ledger.query(
             "SELECT sequence, type, line FROM record WHERE sequence > ? ORDER BY sequence LIMIT ?",
             [after, _CHUNK],
@@ -143,32 +146,32 @@ class EventStream(Response):
         await send(
             {"type": "http.response.start", "status": 200, "headers": list(self.raw_headers)}
         )
-        await send(_body(b": following\n\n"))
-        leaving = asyncio.create_task(self._leave(receive))
+        await send(_make_body_message(b": following\n\n"))
+        leaving = asyncio.create_task(self._await_disconnect(receive))
         try:
-            await self._follow(send)
+            await self._send_events(send)
         finally:
             leaving.cancel()
         if not self._gone:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _follow(self, send: Send) -> None:
+    async def _send_events(self, send: Send) -> None:
         events = self._events
         while not (self._gone or events.stopped):
-            chunk, self._after = await events.behind(self._after)
+            chunk, self._after = await events.read_after(self._after)
             if chunk:
-                await send(_body(chunk))
-            elif await self._woken() and self._after >= events.last:
-                await send(_body(_STILL_HERE))
+                await send(_make_body_message(chunk))
+            elif await self._await_news() and self._after >= events.last_sequence:
+                await send(_make_body_message(_STILL_HERE))
 
-    async def _woken(self) -> bool:
+    async def _await_news(self) -> bool:
         """Wait, unless something came or ended since; tells whether the stream goes on."""
-        if self._after >= self._events.last and not (self._gone or self._events.stopped):
+        if self._after >= self._events.last_sequence and not (self._gone or self._events.stopped):
             self._waiting = self._events.waiter()
             await self._waiting
         return not (self._gone or self._events.stopped)
 
-    async def _leave(self, receive: Receive) -> None:
+    async def _await_disconnect(self, receive: Receive) -> None:
         while (await receive())["type"] != "http.disconnect":
             pass
         self._gone = True
@@ -176,10 +179,10 @@ class EventStream(Response):
             self._waiting.set_result(None)
 
 
-def _frame(row: tuple[int, str, str]) -> bytes:
+def _encode_event(row: tuple[int, str, str]) -> bytes:
     sequence, kind, line = row
     return f"id: {sequence}\nevent: {kind}\ndata: {line}\n\n".encode()
 
 
-def _body(content: bytes) -> dict[str, Any]:
+def _make_body_message(content: bytes) -> dict[str, Any]:
     return {"type": "http.response.body", "body": content, "more_body": True}

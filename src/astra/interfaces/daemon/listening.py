@@ -24,42 +24,42 @@ class PortUnavailable(AstraError):
 def listen(port: int) -> tuple[socket.socket, socket.socket]:
     """Listen on both loopback addresses; port 0 finds a number that is free on both."""
     for _ in range(1 if port else _ATTEMPTS):
-        with contextlib.ExitStack() as opened:
+        with contextlib.ExitStack() as exit_stack:
             try:
-                first, second = _both(port, opened)
+                first, second = _open_listeners(port, exit_stack)
             except OSError as error:
                 if port or error.errno != errno.EADDRINUSE:
-                    raise _unavailable(port, error) from None
+                    raise _make_port_error(port, error) from None
                 continue
-            opened.pop_all()
+            exit_stack.pop_all()
             return first, second
-    raise _unavailable(port, OSError(errno.EADDRINUSE, "no number is free on both"))
+    raise _make_port_error(port, OSError(errno.EADDRINUSE, "no number is free on both"))
 
 
-def _both(port: int, opened: contextlib.ExitStack) -> tuple[socket.socket, socket.socket]:
-    made: list[socket.socket] = []
+def _open_listeners(port: int, opened: contextlib.ExitStack) -> tuple[socket.socket, socket.socket]:
+    listeners: list[socket.socket] = []
     for family, address in _FAMILIES:
         listener = opened.enter_context(socket.socket(family, socket.SOCK_STREAM, _TCP))
-        for level, name in _options(family):
+        for level, name in _list_socket_options(family):
             listener.setsockopt(level, name, 1)
         listener.bind((address, port))
         listener.listen(_BACKLOG)
         port = listener.getsockname()[1]
-        made.append(listener)
-    return made[0], made[1]
+        listeners.append(listener)
+    return listeners[0], listeners[1]
 
 
 _TCP = socket.IPPROTO_TCP
 """Named, because without it asyncio leaves answers waiting for the peer."""
 
 
-def _options(family: int) -> Iterator[tuple[int, int]]:
+def _list_socket_options(family: int) -> Iterator[tuple[int, int]]:
     yield socket.SOL_SOCKET, socket.SO_REUSEADDR
     if family == socket.AF_INET6:
         yield socket.IPPROTO_IPV6, socket.IPV6_V6ONLY
 
 
-def _unavailable(port: int, error: OSError) -> PortUnavailable:
+def _make_port_error(port: int, error: OSError) -> PortUnavailable:
     if error.errno == errno.EADDRINUSE:
         return PortUnavailable(
             f"port {port} of 127.0.0.1 or ::1 is already in use",

@@ -11,6 +11,8 @@ from typing import Any
 
 from astra.bootstrap.runtime import Runtime
 from astra.deployments import events as deployments
+from astra.deployments import views as releases
+from astra.operations import alert_book
 from astra.trusted.kernel.clock import parse_time
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.policy import budgets
@@ -30,7 +32,7 @@ class Metric:
         yield f"# HELP {self.name} {self.help}"
         yield f"# TYPE {self.name} {self.kind}"
         for labels, value in self.samples:
-            inside = ",".join(f'{name}="{_escaped(text)}"' for name, text in labels.items())
+            inside = ",".join(f'{name}="{_escape_label(text)}"' for name, text in labels.items())
             yield f"{self.name}{f'{{{inside}}}' if inside else ''} {value:g}"
 
 
@@ -43,87 +45,115 @@ def render(runtime: Runtime) -> str:
 def collect(runtime: Runtime) -> Iterator[Metric]:
     ledger, now = runtime.ledger, runtime.clock.now()
     head = ledger.head()
-    yield _counter("astra_records_total", "records in the ledger", [({}, head.sequence)])
+    yield _make_counter("astra_records_total", "records in the ledger", [({}, head.sequence)])
     for name, count in runtime.changes.book.counters().items():
-        yield _counter(
-            f"astra_change_{name}_total", f"changes of code: {_words(name)}", [({}, count)]
+        yield _make_counter(
+            f"astra_change_{name}_total", f"changes of code: {_name_to_words(name)}", [({}, count)]
         )
-    yield _counter(
+    yield _make_counter(
         "astra_release_rollbacks_total",
-        "releases that a good one took the place of",
-        [({}, _count(ledger, deployments.ROLLED_BACK))],
+        "releases that a good one took the place of, by itself or on an operator's order",
+        [
+            ({"by": "daemon"}, _count_records(ledger, deployments.ROLLED_BACK)),
+            ({"by": "operator"}, releases.count_rollbacks_by_hand(ledger)),
+        ],
     )
-    yield _gauge("astra_approvals", "requests for a decision, by state", _outcomes(ledger))
-    yield _counter("astra_tool_calls_total", "calls of tools, by tool and outcome", _calls(ledger))
-    yield _gauge("astra_budget_used", "starts spent today", _budgets(runtime, "used"))
-    yield _gauge("astra_budget_limit", "starts allowed today", _budgets(runtime, "limit"))
-    yield from _queues(runtime, now)
-    yield _gauge("astra_stopped", "1 while work is stopped", [({}, runtime.stops.stopped())])
+    yield _make_gauge(
+        "astra_approvals", "requests for a decision, by state", _sample_approvals(ledger)
+    )
+    yield _make_counter(
+        "astra_tool_calls_total", "calls of tools, by tool and outcome", _sample_tool_calls(ledger)
+    )
+    yield _make_gauge("astra_budget_used", "starts spent today", _sample_budgets(runtime, "used"))
+    yield _make_gauge(
+        "astra_budget_limit", "starts allowed today", _sample_budgets(runtime, "limit")
+    )
+    yield from _collect_queues(runtime, now)
+    yield _make_gauge(
+        "astra_stopped", "1 while work is stopped", [({}, runtime.stops.is_stopped())]
+    )
+    yield _make_gauge(
+        "astra_signal", "what alert rules compare, by signal", _sample_signals(runtime)
+    )
+    raised = alert_book.list_open(ledger).values()
+    yield _make_gauge(
+        "astra_alert",
+        "1 while an alert is raised, by rule",
+        [({"alert": alert.name, "severity": alert.severity}, 1) for alert in raised],
+    )
     flags = [({"flag": name}, flag.on) for name, flag in runtime.switches.flags().items()]
-    yield _gauge("astra_flag", "1 while a flag is on", flags)
+    yield _make_gauge("astra_flag", "1 while a flag is on", flags)
 
 
-def _queues(runtime: Runtime, now: datetime) -> Iterator[Metric]:
+def _collect_queues(runtime: Runtime, now: datetime) -> Iterator[Metric]:
     """Say how many wait, and how long the oldest has waited."""
-    waiting = runtime.desk.listed()
-    oldest = min((approval.requested_at for approval in waiting), default=None)
-    yield _gauge("astra_approvals_pending", "decisions that wait", [({}, len(waiting))])
-    yield _gauge(
+    pending_approvals = runtime.desk.list_by_state()
+    oldest = min((approval.requested_at for approval in pending_approvals), default=None)
+    yield _make_gauge(
+        "astra_approvals_pending", "decisions that wait", [({}, len(pending_approvals))]
+    )
+    yield _make_gauge(
         "astra_approval_oldest_seconds",
         "how long the oldest decision has waited",
-        [({}, _age(oldest, now))],
+        [({}, _compute_age(oldest, now))],
     )
     due = runtime.ledger.query("SELECT min(next_run) FROM schedule WHERE next_run IS NOT NULL")
-    late = _age(due[0][0], now)
-    yield _gauge(
+    late = _compute_age(due[0][0], now)
+    yield _make_gauge(
         "astra_schedule_lag_seconds", "how late the most overdue schedule is", [({}, max(late, 0))]
     )
     step = runtime.ledger.query("SELECT min(due) FROM due_step WHERE due IS NOT NULL")
-    yield _gauge(
+    yield _make_gauge(
         "astra_step_lag_seconds",
         "how late the most overdue step is",
-        [({}, max(_age(step[0][0], now), 0))],
+        [({}, max(_compute_age(step[0][0], now), 0))],
     )
 
 
-def _outcomes(ledger: Ledger) -> list[Sample]:
+def _sample_approvals(ledger: Ledger) -> list[Sample]:
     rows = ledger.query("SELECT state, number FROM approval_count WHERE number > 0 ORDER BY state")
     return [({"state": state}, count) for state, count in rows]
 
 
-def _calls(ledger: Ledger) -> list[Sample]:
+def _sample_tool_calls(ledger: Ledger) -> list[Sample]:
     rows = ledger.query("SELECT tool, outcome, calls FROM tool_count ORDER BY tool, outcome")
     return [({"tool": tool, "outcome": outcome}, count) for tool, outcome, count in rows]
 
 
-def _budgets(runtime: Runtime, what: str) -> list[Sample]:
-    today = budgets.week(runtime.ledger, now=runtime.clock.now())
+def _sample_signals(runtime: Runtime) -> list[Sample]:
+    """Give every signal that is known now."""
+    values = runtime.alerting.read_values().items()
+    return [({"signal": name}, value) for name, value in values if value is not None]
+
+
+def _sample_budgets(runtime: Runtime, what: str) -> list[Sample]:
+    today = budgets.list_week_usage(runtime.ledger, now=runtime.clock.now())
     return [({"scope": row["scope"], "name": row["name"]}, row[what]) for row in today]
 
 
-def _count(ledger: Ledger, kind: str) -> int:
+def _count_records(ledger: Ledger, kind: str) -> int:
     return ledger.query("SELECT count(*) FROM record WHERE type = ?", [kind])[0][0]
 
 
-def _words(name: str) -> str:
+def _name_to_words(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _age(moment: str | None, now: datetime) -> float:
+def _compute_age(moment: str | None, now: datetime) -> float:
     return (now - parse_time(moment)).total_seconds() if moment else 0.0
 
 
-def _counter(name: str, text: str, samples: Iterable[tuple[dict[str, str], Any]]) -> Metric:
-    return Metric(name=name, kind="counter", help=text, samples=_numbers(samples))
+def _make_counter(name: str, text: str, samples: Iterable[tuple[dict[str, str], Any]]) -> Metric:
+    return Metric(name=name, kind="counter", help=text, samples=_to_samples(samples))
 
 
-def _gauge(name: str, text: str, samples: Iterable[tuple[dict[str, str], Any]]) -> Metric:
-    return Metric(name=name, kind="gauge", help=text, samples=_numbers(samples))
+def _make_gauge(name: str, text: str, samples: Iterable[tuple[dict[str, str], Any]]) -> Metric:
+    return Metric(name=name, kind="gauge", help=text, samples=_to_samples(samples))
 
 
-def _numbers(samples: Iterable[tuple[dict[str, str], Any]]) -> tuple[Sample, ...]:
+def _to_samples(samples: Iterable[tuple[dict[str, str], Any]]) -> tuple[Sample, ...]:
     return tuple((labels, float(value)) for labels, value in samples)
 
 
-def _escaped(text: str) -> str:
+def _escape_label(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -90,6 +90,7 @@ class DaemonShown(Shape):
     socket: str
     url: str | None = Field(description="where the dashboard is, when it is served")
     port: int | None = Field(description="on 127.0.0.1 and ::1; a proxy in front goes there")
+    on_demand: bool = Field(description="started by a command, and gives way to `astra up`")
     started_at: str
 
 
@@ -180,6 +181,36 @@ class WitnessShown(Growing):
     trouble: str
 
 
+class SmokeSummary(Shape):
+    id: str
+    at: str
+    ok: bool
+    failed: list[str] = Field(description="the names of the parts that did not answer well")
+
+
+class ServersShown(Shape):
+    count: int
+    resting: list[str] = Field(description="servers with tools that wait for a signature")
+    troubles: dict[str, str] = Field(description="servers that do not run, and why")
+
+
+class SpendGauge(Shape):
+    cap: str = Field(description="the setting, such as tokens_per_day")
+    name: str = Field(description="the actor, goal or plan; empty for a day")
+    used: float = Field(description="settled, uncertain and reserved together")
+    reserved: float = Field(description="of calls that are not settled")
+    uncertain: float = Field(description="of calls whose server reported nothing believable")
+    limit: float = Field(description="in force: the configured one, or what was signed for")
+    configured: float
+    share: float
+    in_words: str
+
+
+class SpendSummary(Shape):
+    summary: str = Field(description="the fullest cap in one line; empty where none is set")
+    gauges: list[SpendGauge] = Field(description="the fullest first")
+
+
 class Status(Growing):
     version: str
     data_root: str
@@ -200,8 +231,11 @@ class Status(Growing):
     ledger: LedgerShown
     executor: ExecutorShown
     app: dict[str, Any] | None
+    smoke: SmokeSummary | None = Field(description="the last `astra smoke`, or null")
     model: str | None
     disk: DiskShown
+    servers: ServersShown
+    spend: SpendSummary
     changes: dict[str, Any]
 
 
@@ -232,9 +266,40 @@ class Survivor(Shape):
     pids: list[int]
 
 
+class MachineStopped(Shape):
+    """Whether a stop is verified on one of the machines that share a chain."""
+
+    id: str
+    name: str
+    answers: bool
+    seen_seconds_ago: float
+    leads: list[str]
+    reached: bool
+
+
+class MachineShown(Shape):
+    id: str
+    name: str
+    answers: bool
+    seen_seconds_ago: float
+    leads: list[str]
+
+
+class MachinesShown(Shape):
+    """The machines that share this chain; none where a data root is alone."""
+
+    own: str
+    items: list[MachineShown]
+
+
+class MachineForgotten(Shape):
+    forgotten: bool
+
+
 class Stopped(Shape):
     stop: str
     recorded: bool
+    machines: list[MachineStopped] = []
     frozen: bool
     ended: int
     already_gone: int
@@ -246,6 +311,7 @@ class Stopped(Shape):
 
 class Recorded(Shape):
     recorded: bool
+    machines: list[MachineStopped] = []
 
 
 class Accepted(Shape):
@@ -259,6 +325,18 @@ class ConfigurationShown(Shape):
     sha256: str
     state: str
     file: str
+
+
+class CheckedItem(Shape):
+    name: str
+    ok: bool
+    detail: str
+    fix: str
+
+
+class ConfigurationChecked(Shape):
+    ok: bool
+    items: list[CheckedItem]
 
 
 class ConfigurationSigned(Accepted):
@@ -291,6 +369,21 @@ class RecordShown(Shape):
     data: dict[str, Any]
     previous: str
     hash: str
+
+
+class BeliefMove(Shape):
+    sequence: int = Field(description="the record that counts")
+    belief: str
+    statement: str
+    kind: str
+    sign: str = Field(description="for or against")
+    mean: float = Field(description="what the belief is worth now")
+
+
+class StoryPage(Page[RecordShown]):
+    """A page of a story, with the beliefs that its records moved."""
+
+    beliefs: list[BeliefMove] = []
 
 
 class HeadShown(Shape):
@@ -353,14 +446,3 @@ class ApprovalDecided(ApprovalShown):
 class Explained(Shape):
     in_words: str
     next_runs: list[str]
-
-
-class GoalShown(Shape):
-    id: str
-    text: str
-    state: str
-    source: str
-    desire_id: str | None
-    approval_id: str | None
-    created_at: str
-    correlation: str

@@ -46,14 +46,14 @@ class Numbers(Shape):
 def add(app: FastAPI, runtime: Runtime) -> None:
     @app.get("/api/metrics", response_model=Numbers)
     def count_days(days: Days = daily.DEFAULT) -> dict[str, Any]:
-        ledger, named = runtime.ledger, daily.window(days, now=runtime.clock.now())
-        fullest, others = budgets.fullest(ledger, named, most=_MOST_BUDGETS)
+        ledger, day_names = runtime.ledger, daily.window(days, now=runtime.clock.now())
+        fullest, other_count = budgets.list_fullest_budgets(ledger, day_names, most=_MOST_BUDGETS)
         return {
-            "days": named,
-            "began": daily.began(ledger),
-            "series": daily.series(ledger, named),
+            "days": day_names,
+            "began": daily.find_first_day(ledger),
+            "series": daily.series(ledger, day_names),
             "budgets": fullest,
-            "other_budgets": others,
+            "other_budgets": other_count,
             "queues": queues.queues(ledger, runtime.desk),
         }
 
@@ -68,8 +68,8 @@ def add(app: FastAPI, runtime: Runtime) -> None:
         """List the records that a number counts, the newest first."""
         last = until or runtime.clock.now().date()
         first = since or last - timedelta(days=min(daily.DEFAULT - 1, last.toordinal() - 1))
-        found = daily.evidence(
+        records = daily.evidence(
             runtime.ledger, name, since=first, until=last, before=cursor, limit=limit + 1
         )
-        following = found[limit - 1].sequence if len(found) > limit else None
-        return {"items": [each.as_dict() for each in found[:limit]], "next": following}
+        following = records[limit - 1].sequence if len(records) > limit else None
+        return {"items": [record.as_dict() for record in records[:limit]], "next": following}

@@ -31,6 +31,10 @@ class PasskeyMade(Shape):
     check: str = Field(description="six digits that the terminal shows too")
 
 
+class EnrolmentOutcome(Shape):
+    enrolled: bool = Field(description="the operator has signed for it: it counts")
+
+
 class PasskeyShown(Shape):
     id: str
     name: str

@@ -15,6 +15,7 @@ from astra.interfaces.daemon.passkey_models import (
     Candidate,
     CreationOptions,
     EnrolmentLink,
+    EnrolmentOutcome,
     PasskeyEnrolled,
     PasskeyLogin,
     PasskeyMade,
@@ -22,7 +23,7 @@ from astra.interfaces.daemon.passkey_models import (
     RequestOptions,
     StatementDrafted,
 )
-from astra.interfaces.daemon.session_routes import Reception, opened
+from astra.interfaces.daemon.session_routes import Reception, hand_over_session
 from astra.trusted.door.challenges import ENROLMENT_LIFETIME, Enrolment
 from astra.trusted.door.login import NotRecognised
 from astra.trusted.door.requests import caller, source
@@ -41,25 +42,26 @@ _TIMEOUT = 120_000
 
 
 def add(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
-    _listing(app, runtime)
-    _enrolling(app, runtime, reception)
-    _making(app, runtime, reception)
-    _logging_in(app, runtime, reception)
-    _deciding(app, runtime, reception)
+    _add_list_routes(app, runtime)
+    _add_enrolment_routes(app, runtime, reception)
+    _add_creation_routes(app, runtime, reception)
+    _add_outcome_routes(app, runtime, reception)
+    _add_login_routes(app, runtime, reception)
+    _add_decision_routes(app, runtime, reception)
 
 
-def _listing(app: FastAPI, runtime: Runtime) -> None:
+def _add_list_routes(app: FastAPI, runtime: Runtime) -> None:
     @app.get("/api/passkeys", response_model=Page[PasskeyShown])
     def list_passkeys() -> dict[str, Any]:
-        found = [each.as_dict() for each in enrolment.listed(runtime.ledger)]
-        return {"items": found, "next": None}
+        passkeys = [passkey.as_dict() for passkey in enrolment.list_passkeys(runtime.ledger)]
+        return {"items": passkeys, "next": None}
 
     @app.post("/api/passkeys/{identifier}/revoke", response_model=PasskeyShown)
     def revoke_passkey(request: Request, identifier: str) -> dict[str, Any]:
         return enrolment.revoke(runtime.ledger, identifier, actor=caller(request)).as_dict()
 
 
-def _enrolling(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
+def _add_enrolment_routes(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
     """At the terminal: ask for a link, wait for what was made, sign it."""
 
     @app.post("/api/passkeys/enrolments")
@@ -73,41 +75,46 @@ def _enrolling(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
     def show_candidate(
         request: Request, code: Code, name: Annotated[str, Body(embed=True)]
     ) -> Candidate:
-        found = _open(runtime, reception, code, source(request))
-        if found.made is None:
+        open_enrolment = _find_enrolment(runtime, reception, code, source(request))
+        if open_enrolment.made is None:
             return Candidate(content=None, check=None)
-        return Candidate(content=enrolment.content(found.made, name=name), check=found.check)
+        return Candidate(
+            content=enrolment.content(open_enrolment.made, name=name), check=open_enrolment.check
+        )
 
     @app.post("/api/passkeys", response_model=PasskeyEnrolled)
     def enroll_passkey(
         content: Annotated[dict[str, Any], Body()],
         signature: Annotated[dict[str, Any], Body(alias="authority")],
     ) -> dict[str, Any]:
-        signed, now = Signed.read(signature), runtime.clock.now()
-        record = enrolment.enroll(runtime.ledger, content, signed, now=now)
-        made = enrolment.get(runtime.ledger, str(content["passkey"]))
-        return {**made.as_dict(), "sequence": record.sequence}
+        operator_signature, now = Signed.read(signature), runtime.clock.now()
+        record = enrolment.enroll(runtime.ledger, content, operator_signature, now=now)
+        passkey = enrolment.get(runtime.ledger, str(content["passkey"]))
+        return {**passkey.as_dict(), "sequence": record.sequence}
 
 
-def _making(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
+def _add_creation_routes(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
     """In the browser that opened the link."""
 
     @app.post("/api/passkeys/enrolments/options", response_model=CreationOptions)
     def creation_options(request: Request, code: Code) -> dict[str, Any]:
-        found, site = _open(runtime, reception, code, source(request)), reception.open_site()
-        root_id = authority.keys(runtime.ledger).root_id
+        open_enrolment, site = (
+            _find_enrolment(runtime, reception, code, source(request)),
+            reception.open_site(),
+        )
+        root_id = authority.find_keys(runtime.ledger).root_id
         return {
-            "challenge": assertions.encoded(found.challenge),
+            "challenge": assertions.encode_base64url(open_enrolment.challenge),
             "rp": {"id": site.name, "name": "Astra"},
             "user": {
-                "id": assertions.encoded(root_id.encode()),
+                "id": assertions.encode_base64url(root_id.encode()),
                 "name": root_id,
                 "displayName": "Astra's operator",
             },
             "pubKeyCredParams": [
                 {"type": "public-key", "alg": algorithm} for algorithm in assertions.ALGORITHMS
             ],
-            "excludeCredentials": _credentials(_usable(runtime, site)),
+            "excludeCredentials": _list_credentials(_list_usable_passkeys(runtime, site)),
             "authenticatorSelection": {
                 "residentKey": "required",
                 "userVerification": "required",
@@ -120,12 +127,15 @@ def _making(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
     def keep_made_passkey(
         request: Request, code: Code, client_data: Text, attestation: Text
     ) -> PasskeyMade:
-        found, site = _open(runtime, reception, code, source(request)), reception.open_site()
+        open_enrolment, site = (
+            _find_enrolment(runtime, reception, code, source(request)),
+            reception.open_site(),
+        )
         try:
-            made = assertions.read_registration(
-                assertions.decoded(client_data),
-                assertions.decoded(attestation),
-                found.challenge,
+            registration = assertions.read_registration(
+                assertions.decode_base64url(client_data),
+                assertions.decode_base64url(attestation),
+                open_enrolment.challenge,
                 site=site.name,
                 origin=site.origin,
             )
@@ -133,16 +143,42 @@ def _making(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
             raise BadInput(
                 str(error), code="bad_passkey", next_step="try again from the same link"
             ) from None
-        if not reception.enrolments.settle(code, made, runtime.clock.now()):
-            raise _too_late()
-        return PasskeyMade(check=found.check)
+        if not reception.enrolments.settle(code, registration, runtime.clock.now()):
+            raise _make_link_error()
+        return PasskeyMade(check=open_enrolment.check)
 
 
-def _logging_in(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
+def _add_outcome_routes(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
+    """In the same browser, once the passkey is made."""
+
+    @app.post("/api/passkeys/enrolments/outcome")
+    def show_outcome(request: Request, code: Code) -> EnrolmentOutcome:
+        open_enrolment = _find_enrolment(runtime, reception, code, source(request))
+        return EnrolmentOutcome(enrolled=_counts(runtime, reception, open_enrolment))
+
+    @app.post("/api/passkeys/enrolments/session")
+    def open_session_after_enrolment(request: Request, response: Response, code: Code) -> Opened:
+        """Let whoever enrolled in, once: the link is as good as one of `astra login`, no better."""
+        site, now = reception.open_site(), runtime.clock.now()
+        open_enrolment = _find_enrolment(runtime, reception, code, source(request))
+        if not _counts(runtime, reception, open_enrolment):
+            raise Refused(
+                "the operator has not signed for this passkey yet",
+                code="not_enrolled",
+                next_step="compare the digits in the terminal, and sign there",
+            )
+        if not reception.enrolments.spend(code, now):
+            raise _make_link_error()
+        secret = access.new_secret()
+        who = access.open_session(runtime.ledger, secret, by="link", now=now)
+        return hand_over_session(site, response, who, secret)
+
+
+def _add_login_routes(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
     @app.post("/api/session/challenge", response_model=RequestOptions)
     def login_challenge() -> dict[str, Any]:
         challenge = reception.challenges.create(runtime.clock.now())
-        return _request(reception.open_site(), challenge, [])
+        return _make_request_options(reception.open_site(), challenge, [])
 
     @app.post("/api/session/passkey")
     def open_session_with_passkey(
@@ -150,23 +186,25 @@ def _logging_in(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
     ) -> Opened:
         site, now = reception.open_site(), runtime.clock.now()
         try:
-            identifier = enrolment.passkey_id(assertions.decoded(said.credential))
+            identifier = enrolment.passkey_id(assertions.decode_base64url(said.credential))
             assertion = Assertion.read(said.model_dump())
-            challenge = assertions.challenge_of(assertion.client_data)
+            challenge = assertions.read_challenge(assertion.client_data)
         except ValueError:
             identifier, assertion, challenge = "", None, b""
-        if assertion is None or not _opens(runtime, reception, identifier, assertion, challenge):
-            reception.attempts.failed(source(request), now)
+        if assertion is None or not _accept_login(
+            runtime, reception, identifier, assertion, challenge
+        ):
+            reception.attempts.count_failure(source(request), now)
             raise NotRecognised(
                 "passkey not recognised", next_step="astra passkeys list; or: astra login"
             )
         secret = access.new_secret()
         used = {"passkey": identifier, "counter": assertion.counter}
         who = access.open_session(runtime.ledger, secret, by="passkey", now=now, passkey=used)
-        return opened(site, response, who, secret)
+        return hand_over_session(site, response, who, secret)
 
 
-def _opens(
+def _accept_login(
     runtime: Runtime,
     reception: Reception,
     identifier: str,
@@ -175,7 +213,7 @@ def _opens(
 ) -> bool:
     now, before = runtime.clock.now(), runtime.ledger.head().sequence + 1
     return (
-        reception.challenges.good(challenge, now)
+        reception.challenges.is_valid(challenge, now)
         and not authority.passkey_objection(
             runtime.ledger, identifier, assertion, challenge, before=before
         )
@@ -183,7 +221,7 @@ def _opens(
     )
 
 
-def _deciding(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
+def _add_decision_routes(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
     @app.post("/api/statements", response_model=StatementDrafted)
     def draft_statement(
         action: Annotated[str, Body(max_length=100)], content: Annotated[dict[str, Any], Body()]
@@ -199,51 +237,62 @@ def _deciding(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
         statement = authority.draft(
             action,
             content,
-            root_id=authority.keys(runtime.ledger).root_id,
+            root_id=authority.find_keys(runtime.ledger).root_id,
             head=views.settled_head(ledger),
             now=runtime.clock.now(),
         )
-        usable = _usable(runtime, site)
+        usable = _list_usable_passkeys(runtime, site)
         return {
             "statement": statement,
-            "options": _request(site, authority.challenge(statement), usable),
-            "passkeys": {each.credential: each.id for each in usable},
+            "options": _make_request_options(site, authority.challenge(statement), usable),
+            "passkeys": {passkey.credential: passkey.id for passkey in usable},
         }
 
 
-def _open(runtime: Runtime, reception: Reception, code: str, address: str) -> Enrolment:
+def _find_enrolment(runtime: Runtime, reception: Reception, code: str, address: str) -> Enrolment:
     now = runtime.clock.now()
-    found = reception.enrolments.find(code, now)
-    if found is None:
-        reception.attempts.failed(address, now)
-        raise _too_late()
-    return found
+    open_enrolment = reception.enrolments.find(code, now)
+    if open_enrolment is None:
+        reception.attempts.count_failure(address, now)
+        raise _make_link_error()
+    return open_enrolment
 
 
-def _too_late() -> NotRecognised:
+def _counts(runtime: Runtime, reception: Reception, open_enrolment: Enrolment) -> bool:
+    """Tell whether the operator has signed for the passkey that was made from a link."""
+    registration, usable = (
+        open_enrolment.made,
+        _list_usable_passkeys(runtime, reception.open_site()),
+    )
+    return registration is not None and enrolment.passkey_id(registration.id) in {
+        passkey.id for passkey in usable
+    }
+
+
+def _make_link_error() -> NotRecognised:
     return NotRecognised(
         "login link already used or expired",
         next_step="get a new one in a terminal: astra passkeys enroll",
     )
 
 
-def _usable(runtime: Runtime, site: Site) -> list[Passkey]:
+def _list_usable_passkeys(runtime: Runtime, site: Site) -> list[Passkey]:
     return [
-        each
-        for each in enrolment.listed(runtime.ledger)
-        if each.origin == site.origin and not each.revoked_at
+        passkey
+        for passkey in enrolment.list_passkeys(runtime.ledger)
+        if passkey.origin == site.origin and not passkey.revoked_at
     ]
 
 
-def _credentials(passkeys: list[Passkey]) -> list[dict[str, str]]:
-    return [{"type": "public-key", "id": each.credential} for each in passkeys]
+def _list_credentials(passkeys: list[Passkey]) -> list[dict[str, str]]:
+    return [{"type": "public-key", "id": passkey.credential} for passkey in passkeys]
 
 
-def _request(site: Site, challenge: bytes, passkeys: list[Passkey]) -> dict[str, Any]:
+def _make_request_options(site: Site, challenge: bytes, passkeys: list[Passkey]) -> dict[str, Any]:
     return {
-        "challenge": assertions.encoded(challenge),
+        "challenge": assertions.encode_base64url(challenge),
         "rpId": site.name,
-        "allowCredentials": _credentials(passkeys),
+        "allowCredentials": _list_credentials(passkeys),
         "userVerification": "required",
         "timeout": _TIMEOUT,
     }

@@ -6,7 +6,7 @@ from fastapi import Body, FastAPI, Query, Request
 
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon.models import ApprovalDetails, Page
-from astra.interfaces.daemon.tool_routes import called
+from astra.interfaces.daemon.tool_routes import run_tool
 from astra.interfaces.daemon.work_models import (
     DecisionWanted,
     GrantChanged,
@@ -29,20 +29,20 @@ SeenStep = Annotated[int | None, Body(embed=True, description="that was seen wai
 
 
 def add(app: FastAPI, runtime: Runtime) -> None:
-    _drafting(app, runtime)
-    _deciding(app, runtime)
-    _holding(app, runtime)
-    _loosening(app, runtime)
-    _talking(app, runtime)
-    _allowlist(app, runtime)
+    _add_draft_routes(app, runtime)
+    _add_decision_routes(app, runtime)
+    _add_hold_routes(app, runtime)
+    _add_signed_routes(app, runtime)
+    _add_message_routes(app, runtime)
+    _add_allowlist_routes(app, runtime)
 
 
-def _drafting(app: FastAPI, runtime: Runtime) -> None:
+def _add_draft_routes(app: FastAPI, runtime: Runtime) -> None:
     @app.post("/api/agents", response_model=PlanDrafted)
     def draft_plan(
         request: Request, fields: Annotated[Document, Body()], astra_off: Off = ""
     ) -> Document:
-        return called(runtime, request, "astra.plans.draft", fields, off=astra_off)
+        return run_tool(runtime, request, "astra.plans.draft", fields, off=astra_off)
 
     @app.get("/api/agents", response_model=Page[PlanBrief])
     def list_plans(
@@ -51,18 +51,18 @@ def _drafting(app: FastAPI, runtime: Runtime) -> None:
         limit: Annotated[int, Query(ge=1, le=paging.LARGEST_PAGE)] = 50,
         cursor: Annotated[int | None, Query()] = None,
     ) -> Document:
-        asked = {"state": state, "limit": limit, "cursor": cursor}
-        return called(runtime, request, "astra.plans.list", asked, off="")
+        arguments = {"state": state, "limit": limit, "cursor": cursor}
+        return run_tool(runtime, request, "astra.plans.list", arguments, off="")
 
     @app.get("/api/agents/waiting", response_model=Page[PlanBrief])
     def list_waiting_plans() -> Document:
         """List the plans that stand still until a person answers; for looking, not as a tool."""
-        found = runtime.planning.register.standing_still()
-        return {"items": [plan.short() for plan in found], "next": None}
+        waiting_plans = runtime.planning.register.list_waiting_plans()
+        return {"items": [plan.summarise() for plan in waiting_plans], "next": None}
 
     @app.get("/api/agents/{identifier}", response_model=PlanShown)
     def show_plan(request: Request, identifier: str) -> Document:
-        return called(runtime, request, "astra.plans.get", {"id": identifier}, off="")
+        return run_tool(runtime, request, "astra.plans.get", {"id": identifier}, off="")
 
     @app.post("/api/agents/{identifier}/answers", response_model=PlanDrafted)
     def answer(
@@ -71,11 +71,11 @@ def _drafting(app: FastAPI, runtime: Runtime) -> None:
         answer: Annotated[str, Body(embed=True)],
         astra_off: Off = "",
     ) -> Document:
-        asked = {"id": identifier, "answer": answer}
-        return called(runtime, request, "astra.plans.answer", asked, off=astra_off)
+        arguments = {"id": identifier, "answer": answer}
+        return run_tool(runtime, request, "astra.plans.answer", arguments, off=astra_off)
 
 
-def _deciding(app: FastAPI, runtime: Runtime) -> None:
+def _add_decision_routes(app: FastAPI, runtime: Runtime) -> None:
     @app.post("/api/agents/{identifier}/approval", response_model=ApprovalDetails)
     def ask_for_approval(identifier: str) -> Document:
         """Name the approval of exactly what would run now, asking for it where none waits."""
@@ -93,7 +93,7 @@ def _deciding(app: FastAPI, runtime: Runtime) -> None:
         runtime.desk.grant(approval, Signed.read(authority))
         runtime.planning.plans.fulfil(approval)
         runtime.planning.exports.export(identifier)
-        return runtime.planning.views.shown(identifier)
+        return runtime.planning.views.show_plan(identifier)
 
     @app.post("/api/agents/{identifier}/reject", response_model=PlanShown)
     def reject_plan(
@@ -104,7 +104,7 @@ def _deciding(app: FastAPI, runtime: Runtime) -> None:
     ) -> Document:
         actor = caller(request)
         runtime.planning.plans.reject(identifier, reason, actor=actor, seen=plan_hash)
-        return runtime.planning.views.shown(identifier)
+        return runtime.planning.views.show_plan(identifier)
 
     @app.post("/api/agents/{identifier}/revise", response_model=PlanShown)
     def revise_plan(
@@ -115,21 +115,21 @@ def _deciding(app: FastAPI, runtime: Runtime) -> None:
     ) -> Document:
         actor = caller(request)
         runtime.planning.plans.revise(identifier, edits, actor=actor, seen=plan_hash)
-        return runtime.planning.views.shown(identifier)
+        return runtime.planning.views.show_plan(identifier)
 
 
-def _holding(app: FastAPI, runtime: Runtime) -> None:
+def _add_hold_routes(app: FastAPI, runtime: Runtime) -> None:
     """Add what needs no signature: it can only make a plan do less."""
 
     @app.post("/api/agents/{identifier}/pause", response_model=PlanShown)
     def pause_plan(request: Request, identifier: str, reason: Reason = "") -> Document:
         runtime.running.control.pause(identifier, actor=caller(request), reason=reason)
-        return runtime.planning.views.shown(identifier)
+        return runtime.planning.views.show_plan(identifier)
 
     @app.post("/api/agents/{identifier}/abort", response_model=PlanShown)
     def abort_plan(request: Request, identifier: str, reason: Reason = "") -> Document:
         runtime.running.control.abort(identifier, actor=caller(request), reason=reason)
-        return runtime.planning.views.shown(identifier)
+        return runtime.planning.views.show_plan(identifier)
 
     @app.post("/api/agents/{identifier}/skip", response_model=PlanShown)
     def skip_action(
@@ -140,10 +140,10 @@ def _holding(app: FastAPI, runtime: Runtime) -> None:
     ) -> Document:
         actor = caller(request)
         runtime.running.control.skip(identifier, actor=actor, reason=reason, seen=step)
-        return runtime.planning.views.shown(identifier)
+        return runtime.planning.views.show_plan(identifier)
 
 
-def _loosening(app: FastAPI, runtime: Runtime) -> None:
+def _add_signed_routes(app: FastAPI, runtime: Runtime) -> None:
     """Add what the operator signs; `decision` gives the words to sign."""
 
     @app.get("/api/agents/{identifier}/decision", response_model=DecisionWanted)
@@ -155,13 +155,13 @@ def _loosening(app: FastAPI, runtime: Runtime) -> None:
         steps: Annotated[int, Query(ge=0)] = 0,
         step: Annotated[int | None, Query(description="that was seen waiting")] = None,
     ) -> Document:
-        wanted = runtime.running.control.wanted
-        return wanted(identifier, action, once=once, steps=steps, seen=step)
+        describe_decision = runtime.running.control.describe_decision
+        return describe_decision(identifier, action, once=once, steps=steps, seen=step)
 
     @app.post("/api/agents/{identifier}/resume", response_model=PlanShown)
     def resume_plan(identifier: str, authority: Authority, step: SeenStep = None) -> Document:
         runtime.running.control.decide(identifier, "resume", Signed.read(authority), seen=step)
-        return runtime.planning.views.shown(identifier)
+        return runtime.planning.views.show_plan(identifier)
 
     @app.post("/api/agents/{identifier}/grant", response_model=PlanShown)
     def grant_more(
@@ -171,16 +171,18 @@ def _loosening(app: FastAPI, runtime: Runtime) -> None:
         once: Annotated[bool, Body()] = False,
         step: SeenStep = None,
     ) -> Document:
-        signed = Signed.read(authority)
-        runtime.running.control.decide(identifier, "grant", signed, once=once, seen=step)
+        operator_signature = Signed.read(authority)
+        runtime.running.control.decide(
+            identifier, "grant", operator_signature, once=once, seen=step
+        )
         runtime.planning.exports.export(identifier)
-        return runtime.planning.views.shown(identifier)
+        return runtime.planning.views.show_plan(identifier)
 
     @app.post("/api/agents/{identifier}/retry", response_model=PlanShown)
     def retry_step(identifier: str, authority: Authority, step: SeenStep = None) -> Document:
         """Run the last step once more, as it was decided, and let the plan go on."""
         runtime.running.control.decide(identifier, "retry", Signed.read(authority), seen=step)
-        return runtime.planning.views.shown(identifier)
+        return runtime.planning.views.show_plan(identifier)
 
     @app.post("/api/agents/{identifier}/extend_budget", response_model=PlanShown)
     def extend_budget(
@@ -189,42 +191,44 @@ def _loosening(app: FastAPI, runtime: Runtime) -> None:
         steps: Annotated[int, Body()],
         step: SeenStep = None,
     ) -> Document:
-        signed = Signed.read(authority)
-        runtime.running.control.decide(identifier, "extend_budget", signed, steps=steps, seen=step)
-        return runtime.planning.views.shown(identifier)
+        operator_signature = Signed.read(authority)
+        runtime.running.control.decide(
+            identifier, "extend_budget", operator_signature, steps=steps, seen=step
+        )
+        return runtime.planning.views.show_plan(identifier)
 
 
-def _talking(app: FastAPI, runtime: Runtime) -> None:
+def _add_message_routes(app: FastAPI, runtime: Runtime) -> None:
     @app.get("/api/agents/{identifier}/messages", response_model=Page[MessageShown])
     def list_messages(
         identifier: str, limit: Limit = LARGEST_PAGE, cursor: Cursor = None
     ) -> Document:
         register = runtime.planning.register
         register.get(identifier)
-        found = register.messages(identifier, after=cursor or 0, limit=limit + 1)
-        following = found[limit - 1].sequence if len(found) > limit else None
-        return {"items": [each.as_dict() for each in found[:limit]], "next": following}
+        messages = register.messages(identifier, after=cursor or 0, limit=limit + 1)
+        following = messages[limit - 1].sequence if len(messages) > limit else None
+        return {"items": [message.as_dict() for message in messages[:limit]], "next": following}
 
     @app.post("/api/agents/{identifier}/messages", response_model=PlanShown)
     def tell_plan(
         request: Request, identifier: str, text: Annotated[str, Body(embed=True)]
     ) -> Document:
         runtime.running.control.message(identifier, text, actor=caller(request))
-        return runtime.planning.views.shown(identifier)
+        return runtime.planning.views.show_plan(identifier)
 
     @app.post("/api/agents/{identifier}/silence", response_model=PlanShown)
     def silence_plan(
         request: Request, identifier: str, *, on: Annotated[bool, Body(embed=True)] = True
     ) -> Document:
         runtime.running.control.silence(identifier, on=on, actor=caller(request))
-        return runtime.planning.views.shown(identifier)
+        return runtime.planning.views.show_plan(identifier)
 
 
-def _allowlist(app: FastAPI, runtime: Runtime) -> None:
+def _add_allowlist_routes(app: FastAPI, runtime: Runtime) -> None:
     @app.get("/api/agent_global_grants", response_model=GrantPage)
     def list_grants() -> Document:
         allowlist = runtime.planning.allowlist
-        return {"sequence": allowlist.newest(), "items": allowlist.listed(), "next": None}
+        return {"sequence": allowlist.newest(), "items": allowlist.list_grants(), "next": None}
 
     @app.get("/api/agent_global_grants/content", response_model=GrantContent)
     def spelled_grant(kind: Annotated[str, Query()], value: Annotated[str, Query()]) -> Document:

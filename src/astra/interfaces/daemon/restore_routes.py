@@ -12,8 +12,8 @@ from astra.trusted.policy.authority import Signed
 def add(app: FastAPI, runtime: Runtime) -> None:
     @app.get("/api/restore")
     def show_restore() -> RestoreShown:
-        held = [hold.detail for hold in runtime.ledger.holds]
-        return RestoreShown(held=held, content=runtime.restores.content())
+        hold_details = [hold.detail for hold in runtime.ledger.holds]
+        return RestoreShown(held=hold_details, content=runtime.restores.content())
 
     @app.post("/api/restore")
     def sign_restore(

@@ -20,12 +20,14 @@ def add(app: FastAPI, runtime: Runtime) -> None:
 
     @app.post("/api/sandbox/off-unsafe", response_model=SandboxShown)
     def allow_off(authority: Annotated[dict[str, Any], Body(embed=True)]) -> dict[str, Any]:
-        signed = Signed.read(authority)
-        event = confinement.allowed(runtime.ledger, signed, now=runtime.clock.now())
+        operator_signature = Signed.read(authority)
+        event = confinement.build_allowed_event(
+            runtime.ledger, operator_signature, now=runtime.clock.now()
+        )
         runtime.ledger.append([event])
         return runtime.sandbox.state()
 
     @app.post("/api/sandbox/on", response_model=SandboxShown)
     def turn_on(request: Request) -> dict[str, Any]:
-        runtime.ledger.append([confinement.revoked(actor=caller(request))])
+        runtime.ledger.append([confinement.build_revoked_event(actor=caller(request))])
         return runtime.sandbox.state()

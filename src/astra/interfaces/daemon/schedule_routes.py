@@ -10,7 +10,7 @@ from astra.interfaces.daemon.models import ApprovalDetails, Explained, Page
 from astra.interfaces.daemon.work_models import FiringShown, ScheduleCreated, ScheduleShown
 from astra.schedules import cron, wording
 from astra.trusted.calls.counter import Request as ToolRequest
-from astra.trusted.door.requests import Off, caller, names
+from astra.trusted.door.requests import Off, caller, parse_names
 from astra.trusted.kernel.errors import BadInput
 from astra.trusted.policy.call import Actor, Role
 
@@ -19,12 +19,12 @@ Fields = Annotated[dict[str, Any], Body()]
 
 
 def add(app: FastAPI, runtime: Runtime) -> None:
-    _reading(app, runtime)
-    _changing(app, runtime)
-    _running(app, runtime)
+    _add_read_routes(app, runtime)
+    _add_write_routes(app, runtime)
+    _add_run_routes(app, runtime)
 
 
-def _reading(app: FastAPI, runtime: Runtime) -> None:
+def _add_read_routes(app: FastAPI, runtime: Runtime) -> None:
     @app.get("/api/schedules", response_model=Page[ScheduleShown])
     def list_schedules(  # noqa: PLR0917 - a query parameter each
         request: Request,
@@ -35,8 +35,8 @@ def _reading(app: FastAPI, runtime: Runtime) -> None:
         cursor: Annotated[str | None, Query()] = None,
         limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     ) -> dict[str, Any]:
-        asked = {"state": state, "tier": tier, "tool": tool, "text": text, "cursor": cursor}
-        return _call(runtime, request, "list", {**asked, "limit": limit})
+        arguments = {"state": state, "tier": tier, "tool": tool, "text": text, "cursor": cursor}
+        return _call_schedule_tool(runtime, request, "list", {**arguments, "limit": limit})
 
     @app.get("/api/schedules/explain")
     def explain(
@@ -47,7 +47,7 @@ def _reading(app: FastAPI, runtime: Runtime) -> None:
         calendar = cron.parse(cron_expression, timezone)
         upcoming = calendar.upcoming(runtime.clock.now(), 5)
         return Explained(
-            in_words=wording.in_words(cron_expression),
+            in_words=wording.describe_cron(cron_expression),
             next_runs=[firing.isoformat() for firing in upcoming],
         )
 
@@ -56,8 +56,8 @@ def _reading(app: FastAPI, runtime: Runtime) -> None:
         identifier: str, start: Annotated[str | None, Query()] = None
     ) -> dict[str, Any]:
         schedule = runtime.timetable.get(identifier)
-        moment = _moment(start, "start") if start else None
-        return runtime.timetable.shown(schedule, start=moment)
+        moment = _parse_moment(start, "start") if start else None
+        return runtime.timetable.describe_schedule(schedule, start=moment)
 
     @app.get("/api/schedules/{identifier}/history", response_model=Page[FiringShown])
     def schedule_history(
@@ -66,24 +66,26 @@ def _reading(app: FastAPI, runtime: Runtime) -> None:
         cursor: Annotated[int | None, Query()] = None,
         limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     ) -> dict[str, Any]:
-        asked = {"id": identifier, "cursor": cursor, "limit": limit}
-        return _call(runtime, request, "history", asked)
+        arguments = {"id": identifier, "cursor": cursor, "limit": limit}
+        return _call_schedule_tool(runtime, request, "history", arguments)
 
 
-def _changing(app: FastAPI, runtime: Runtime) -> None:
+def _add_write_routes(app: FastAPI, runtime: Runtime) -> None:
     @app.post("/api/schedules", response_model=ScheduleCreated)
     def create_schedule(request: Request, fields: Fields, astra_off: Off = "") -> dict[str, Any]:
-        return _call(runtime, request, "create", fields, off=astra_off)
+        return _call_schedule_tool(runtime, request, "create", fields, off=astra_off)
 
     @app.post("/api/schedules/{identifier}", response_model=ScheduleShown)
     def modify_schedule(
         request: Request, identifier: str, fields: Fields, astra_off: Off = ""
     ) -> dict[str, Any]:
-        return _call(runtime, request, "modify", {**fields, "id": identifier}, off=astra_off)
+        return _call_schedule_tool(
+            runtime, request, "modify", {**fields, "id": identifier}, off=astra_off
+        )
 
     @app.post("/api/schedules/{identifier}/pause", response_model=ScheduleShown)
     def pause_schedule(request: Request, identifier: str, astra_off: Off = "") -> dict[str, Any]:
-        return _call(runtime, request, "pause", {"id": identifier}, off=astra_off)
+        return _call_schedule_tool(runtime, request, "pause", {"id": identifier}, off=astra_off)
 
     @app.post("/api/schedules/{identifier}/resume", response_model=ScheduleShown)
     def resume_schedule(
@@ -92,11 +94,16 @@ def _changing(app: FastAPI, runtime: Runtime) -> None:
         seen: Annotated[str | None, Body(embed=True, description="`etag` of the schedule")] = None,
         astra_off: Off = "",
     ) -> dict[str, Any]:
-        asked = {"id": identifier, **({"seen": seen} if seen else {})}
-        return _call(runtime, request, "resume", asked, off=astra_off)
+        arguments = {"id": identifier, **({"seen": seen} if seen else {})}
+        return _call_schedule_tool(runtime, request, "resume", arguments, off=astra_off)
+
+    @app.post("/api/schedules/{identifier}/delete", response_model=ScheduleShown)
+    def delete_schedule(request: Request, identifier: str, astra_off: Off = "") -> dict[str, Any]:
+        """Take a schedule out of service for good; its history stays."""
+        return _call_schedule_tool(runtime, request, "delete", {"id": identifier}, off=astra_off)
 
 
-def _running(app: FastAPI, runtime: Runtime) -> None:
+def _add_run_routes(app: FastAPI, runtime: Runtime) -> None:
     @app.post("/api/schedules/{identifier}/run", response_model=FiringShown | Page[FiringShown])
     def run_schedule(
         request: Request,
@@ -109,7 +116,7 @@ def _running(app: FastAPI, runtime: Runtime) -> None:
             return executor.by_hand.run_now(identifier, actor=actor)
         if not (start and end):
             raise BadInput("a backfill has a start and an end", next_step="give both")
-        stretch = _moment(start, "start"), _moment(end, "end")
+        stretch = _parse_moment(start, "start"), _parse_moment(end, "end")
         return {"items": executor.by_hand.backfill(identifier, *stretch, actor=actor), "next": None}
 
     @app.post("/api/schedules/{identifier}/approval", response_model=ApprovalDetails)
@@ -119,19 +126,19 @@ def _running(app: FastAPI, runtime: Runtime) -> None:
         return runtime.desk.details(approval)
 
 
-def _call(
+def _call_schedule_tool(
     runtime: Runtime, request: Request, verb: str, arguments: dict[str, Any], *, off: str = ""
 ) -> dict[str, Any]:
-    wanted = ToolRequest(
+    tool_request = ToolRequest(
         name=f"astra.schedule.{verb}",
         arguments=arguments,
         actor=Actor(role=Role.AGENT, name=caller(request), door="http"),
-        off=names(off),
+        off=parse_names(off),
     )
-    return runtime.counter.call(wanted)
+    return runtime.counter.call(tool_request)
 
 
-def _moment(text: str, name: str) -> datetime:
+def _parse_moment(text: str, name: str) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:

@@ -25,11 +25,11 @@ from anyio import to_thread
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
-from astra.adapters.supervisor.lending import take_back
+from astra.adapters.supervisor.lending import take_back_listeners
 from astra.bootstrap import PROJECTIONS
 from astra.bootstrap.build import build_runtime
 from astra.bootstrap.runtime import Runtime
-from astra.bootstrap.sweeping import sweep
+from astra.bootstrap.sweeping import sweep, sweep_conversations
 from astra.interfaces import socket_path
 from astra.interfaces.daemon import app as api
 from astra.interfaces.daemon import listening, logs, pages, session_routes
@@ -44,6 +44,7 @@ from astra.trusted.door.leases import Leases
 from astra.trusted.door.site import Site
 from astra.trusted.files.data_root import DataRoot
 from astra.trusted.kernel.errors import AstraError
+from astra.trusted.policy import flags
 from astra.trusted.sandbox.cgroups import take_delegation
 from astra.trusted.settings import environment
 from astra.trusted.settings.environment import Settings
@@ -54,7 +55,7 @@ _log = logging.getLogger("astra.daemon")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    options = _parse(arguments)
+    options = _parse_arguments(arguments)
     ready = os.fdopen(options.ready, "w") if options.ready is not None else None
     raise_descriptor_limit()
     logs.set_up(DataRoot(options.data_root).log)
@@ -63,8 +64,10 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         loopback = None if options.port is None else Loopback.open(options.data_root, options.port)
         runtime = open_runtime(options.data_root)
+        if options.turn is not None:
+            os.close(options.turn)
     except AstraError as error:
-        _tell(ready, {"error": error.as_dict(), "exit_code": error.exit_code})
+        _report_start(ready, {"error": error.as_dict(), "exit_code": error.exit_code})
         _log.error("%s; next: %s", error, error.next_step)
         return error.exit_code
     try:
@@ -95,13 +98,17 @@ def close(runtime: Runtime) -> None:
 
 
 def open_runtime(data_root: Path) -> Runtime:
-    runtime = build_runtime(_settings(data_root), groups=take_delegation())
-    if litter := sweep(runtime.root, PROJECTIONS).in_words():
+    runtime = build_runtime(_load_settings(data_root), groups=take_delegation())
+    if litter := sweep(runtime.root, PROJECTIONS).describe():
+        _log.info("swept: %s", litter)
+    if runtime.ledger.holds:  # records may be missing; the texts that they named stay
+        return runtime
+    if litter := sweep_conversations(runtime.root, runtime.chat.conversations):
         _log.info("swept: %s", litter)
     return runtime
 
 
-def _settings(data_root: Path) -> Settings:
+def _load_settings(data_root: Path) -> Settings:
     environ = {**os.environ, "AGENT_DATA_ROOT": str(data_root)}
     return environment.load(environ, DataRoot(data_root).dotenv())
 
@@ -116,8 +123,8 @@ class Loopback:
 
     @staticmethod
     def open(data_root: Path, port: int) -> "Loopback":
-        public = _settings(data_root).public_url
-        listeners = take_back(DataRoot(data_root).run, port) or listening.listen(port)
+        public = _load_settings(data_root).public_url
+        listeners = take_back_listeners(DataRoot(data_root).run, port) or listening.listen(port)
         port = listeners[0].getsockname()[1]
         site = Site.public(public) if public else Site.loopback(port)
         return Loopback(site=site, listeners=listeners, port=port)
@@ -139,10 +146,11 @@ async def serve(
     """
     activity = Activity()
     leaving = asyncio.Event()
+    runtime.dashboard.on_demand = idle
     to_thread.current_default_thread_limiter().total_tokens = capacity.THREADS
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, leaving.set)
-    loop.add_signal_handler(signal.SIGINT, _interrupt, runtime, leaving)
+    loop.add_signal_handler(signal.SIGINT, _end_with_app, runtime, leaving)
     mcp = McpListener(runtime, activity)
     async with mcp.open():
         reception = Reception(site=loopback.site if loopback else None)
@@ -159,14 +167,18 @@ async def serve(
             dashboard = runtime.dashboard
             dashboard.url, dashboard.port = loopback.site.origin, loopback.port
             runtime.listeners.offer(loopback.listeners)
-        watching = asyncio.create_task(_watch(runtime, activity, leaving)) if idle else None
+        watching = (
+            asyncio.create_task(_leave_when_idle(runtime, activity, leaving)) if idle else None
+        )
         runtime.shelf.settle()
         runtime.deployer.prepare(app=app)
+        runtime.machines.start()
         runtime.background.start()
         threading.Thread(target=runtime.sandbox.preflight, name="preflight", daemon=True).start()
         _log.info("serving %s", runtime.root.path)
-        _tell(ready, {"ready": os.getpid()})
-        _invite(runtime, reception)
+        _log.info("%s", flags.describe_code_access(runtime.switches.flags()))
+        _report_start(ready, {"ready": os.getpid()})
+        _show_login_link(runtime, reception)
         await leaving.wait()
         activity.leaving = True
         runtime.listeners.close()
@@ -190,7 +202,7 @@ def front_door(app: FastAPI, runtime: Runtime, site: Site) -> FrontDoor:
     )
 
 
-def _invite(runtime: Runtime, reception: Reception) -> None:
+def _show_login_link(runtime: Runtime, reception: Reception) -> None:
     """Show the way in on the terminal, and nowhere else: a log is read by others, and later."""
     if reception.site is None:
         return
@@ -203,14 +215,14 @@ def _invite(runtime: Runtime, reception: Reception) -> None:
         sys.stdout.flush()
 
 
-def _interrupt(runtime: Runtime, leaving: asyncio.Event) -> None:
+def _end_with_app(runtime: Runtime, leaving: asyncio.Event) -> None:
     runtime.deployer.ends_app = True
     leaving.set()
 
 
-async def _watch(runtime: Runtime, activity: Activity, leaving: asyncio.Event) -> None:
+async def _leave_when_idle(runtime: Runtime, activity: Activity, leaving: asyncio.Event) -> None:
     limit = runtime.settings.idle_minutes * 60
-    while activity.idle_seconds() < limit or runtime.background.needed():  # noqa: ASYNC110 - idleness is a lack of events
+    while activity.idle_seconds() < limit or runtime.background.is_needed():  # noqa: ASYNC110 - idleness is a lack of events
         await asyncio.sleep(min(_IDLE_CHECK_SECONDS, limit))
     _log.info("nobody came for %s minutes", runtime.settings.idle_minutes)
     leaving.set()
@@ -250,17 +262,18 @@ class PeerProtocol(BoundedProtocol):
             self.client = (f"user:{uid}", pid)
 
 
-def _parse(arguments: list[str] | None) -> argparse.Namespace:
+def _parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="astra-daemon", description=__doc__)
     parser.add_argument("--data-root", type=Path, required=True)
     parser.add_argument("--ready", type=int, help="descriptor to tell when ready")
     parser.add_argument("--port", type=int, help="also serve this loopback port; 0 picks one")
+    parser.add_argument("--turn", type=int, help="descriptor of the lock to let go once it owns")
     parser.add_argument("--stay", action="store_true", help="never leave for want of clients")
     parser.add_argument("--app", action="store_true", help="start the deployed app too")
     return parser.parse_args(arguments)
 
 
-def _tell(ready: Any, message: dict[str, Any]) -> None:
+def _report_start(ready: Any, message: dict[str, Any]) -> None:
     if ready is not None:
         with contextlib.suppress(BrokenPipeError):
             ready.write(json.dumps(message, default=str) + "\n")

@@ -50,15 +50,15 @@ class Reception:
             raise Refused(
                 "this daemon serves no page: it was started on demand",
                 code="no_page",
-                next_step="astra down, then astra up",
+                next_step="astra login starts one that does; so does astra up",
             )
         return self.site
 
 
 def add(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
-    _login_routes(app, runtime, reception)
-    _session_routes(app, runtime, reception)
-    _token_routes(app, runtime)
+    _add_login_routes(app, runtime, reception)
+    _add_session_routes(app, runtime, reception)
+    _add_token_routes(app, runtime)
 
 
 def login_url(runtime: Runtime, reception: Reception) -> str:
@@ -67,7 +67,7 @@ def login_url(runtime: Runtime, reception: Reception) -> str:
     return f"{reception.open_site().origin}/login#{code}"
 
 
-def _login_routes(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
+def _add_login_routes(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
     @app.post("/api/login")
     def make_login_link() -> LoginLink:
         url = login_url(runtime, reception)
@@ -75,25 +75,25 @@ def _login_routes(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
         return LoginLink(url=url, expires_at=until)
 
 
-def _session_routes(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
+def _add_session_routes(app: FastAPI, runtime: Runtime, reception: Reception) -> None:
     @app.post("/api/session")
     def open_session(
         request: Request, response: Response, code: Annotated[str, Body(embed=True, max_length=200)]
     ) -> Opened:
         site, now = reception.open_site(), runtime.clock.now()
         if not reception.links.spend(code, now):
-            reception.attempts.failed(source(request), now)
+            reception.attempts.count_failure(source(request), now)
             raise NotRecognised(
                 "login link already used or expired",
                 next_step="get a new one in a terminal: astra login",
             )
         secret = access.new_secret()
         who = access.open_session(runtime.ledger, secret, by="link", now=now)
-        return opened(site, response, who, secret)
+        return hand_over_session(site, response, who, secret)
 
     @app.get("/api/session")
     def show_session(request: Request) -> Session:
-        return _shown(principal(request), request.cookies.get(COOKIE, ""))
+        return _session_from_principal(principal(request), request.cookies.get(COOKIE, ""))
 
     @app.delete("/api/session")
     def close_session(request: Request, response: Response) -> Session:
@@ -105,43 +105,45 @@ def _session_routes(app: FastAPI, runtime: Runtime, reception: Reception) -> Non
         access.close_session(runtime.ledger, who.id, actor=caller(request))
         response.headers["Clear-Site-Data"] = '"cache", "storage"'
         response.delete_cookie(COOKIE, secure=True, httponly=True, samesite="strict")
-        return _shown(who, "")
+        return _session_from_principal(who, "")
 
 
-def opened(site: Site, response: Response, who: Principal, secret: str) -> Opened:
+def hand_over_session(site: Site, response: Response, who: Principal, secret: str) -> Opened:
     """Hand a session over: in a cookie behind TLS, else as a secret that is told this once."""
     if not site.secure:
-        return Opened(session=_shown(who, ""), secret=secret)
+        return Opened(session=_session_from_principal(who, ""), secret=secret)
     response.set_cookie(COOKIE, secret, secure=True, httponly=True, samesite="strict", path="/")
-    return Opened(session=_shown(who, secret), secret=None)
+    return Opened(session=_session_from_principal(who, secret), secret=None)
 
 
-def _shown(who: Principal | None, secret: str) -> Session:
+def _session_from_principal(who: Principal | None, secret: str) -> Session:
     if who is None:
         return Session(id="", role=Role.OPERATOR, by="socket", expires_at=None, csrf=None)
     csrf = csrf_token(secret) if secret else None
-    said = {"id": who.id, "role": who.role, "by": who.by, "expires_at": who.expires_at}
-    return Session.model_validate({**said, "csrf": csrf})
+    session_fields = {"id": who.id, "role": who.role, "by": who.by, "expires_at": who.expires_at}
+    return Session.model_validate({**session_fields, "csrf": csrf})
 
 
-def _token_routes(app: FastAPI, runtime: Runtime) -> None:
+def _add_token_routes(app: FastAPI, runtime: Runtime) -> None:
     ledger = runtime.ledger
 
     @app.get("/api/tokens")
     def list_tokens() -> Page[TokenShown]:
-        found = [TokenShown.model_validate(each.as_dict()) for each in access.tokens(ledger)]
-        return Page[TokenShown](items=found, next=None)
+        tokens = [
+            TokenShown.model_validate(token.as_dict()) for token in access.list_tokens(ledger)
+        ]
+        return Page[TokenShown](items=tokens, next=None)
 
     @app.post("/api/tokens")
     def create_token(
         content: Annotated[dict[str, Any], Body()], authority: Annotated[dict[str, Any], Body()]
     ) -> TokenCreated:
-        signed, now = Signed.read(authority), runtime.clock.now()
-        record = access.create_token(ledger, content, signed, now=now)
-        made = access.token(ledger, str(content["token"]))
-        return TokenCreated.model_validate({**made.as_dict(), "sequence": record.sequence})
+        operator_signature, now = Signed.read(authority), runtime.clock.now()
+        record = access.create_token(ledger, content, operator_signature, now=now)
+        token = access.get_token(ledger, str(content["token"]))
+        return TokenCreated.model_validate({**token.as_dict(), "sequence": record.sequence})
 
     @app.post("/api/tokens/{identifier}/revoke")
     def revoke_token(request: Request, identifier: str) -> TokenShown:
-        found = access.revoke_token(ledger, identifier, actor=caller(request))
-        return TokenShown.model_validate(found.as_dict())
+        token = access.revoke_token(ledger, identifier, actor=caller(request))
+        return TokenShown.model_validate(token.as_dict())

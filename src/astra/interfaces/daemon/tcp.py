@@ -30,22 +30,22 @@ class TcpProtocol(BoundedProtocol):
         if self.conn.their_state is h11.IDLE:
             self._expect_head()
         else:
-            self._forget()
+            self._cancel_deadline()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._forget()
+        self._cancel_deadline()
         super().connection_lost(exc)
 
     def _expect_head(self) -> None:
         if self._deadline is None:
-            self._deadline = self.loop.call_later(HEAD_SECONDS, self._too_late)
+            self._deadline = self.loop.call_later(HEAD_SECONDS, self._abort_silent_peer)
 
-    def _too_late(self) -> None:
+    def _abort_silent_peer(self) -> None:
         self._deadline = None
         if self.conn.their_state is h11.IDLE and not self.transport.is_closing():
             self.transport.abort()
 
-    def _forget(self) -> None:
+    def _cancel_deadline(self) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None

@@ -14,7 +14,7 @@ from astra.interfaces.daemon.models import (
 )
 from astra.trusted.calls.counter import Request as ToolRequest
 from astra.trusted.calls.registry import AnyTool
-from astra.trusted.door.requests import LARGEST_PAGE, Cursor, Limit, Off, caller, names
+from astra.trusted.door.requests import LARGEST_PAGE, Cursor, Limit, Off, caller, parse_names
 from astra.trusted.policy.authority import Signed
 from astra.trusted.policy.call import Actor, Role
 
@@ -22,8 +22,8 @@ Wanted = Literal["pending", "approved", "rejected", "expired", "used", "stale", 
 
 
 def add(app: FastAPI, runtime: Runtime) -> None:
-    _tool_routes(app, runtime)
-    _approval_routes(app, runtime)
+    _add_tool_routes(app, runtime)
+    _add_approval_routes(app, runtime)
 
 
 def describe(tool: AnyTool) -> dict[str, Any]:
@@ -38,20 +38,20 @@ def describe(tool: AnyTool) -> dict[str, Any]:
     }
 
 
-def called(
+def run_tool(
     runtime: Runtime, request: Request, name: str, arguments: dict[str, Any], *, off: str
 ) -> dict[str, Any]:
     """Call a tool for whoever is at the other end."""
     actor = Actor(role=Role.AGENT, name=caller(request), door="http")
-    wanted = ToolRequest(name=name, arguments=arguments, actor=actor, off=names(off))
-    return runtime.counter.call(wanted)
+    tool_request = ToolRequest(name=name, arguments=arguments, actor=actor, off=parse_names(off))
+    return runtime.counter.call(tool_request)
 
 
-def _tool_routes(app: FastAPI, runtime: Runtime) -> None:
+def _add_tool_routes(app: FastAPI, runtime: Runtime) -> None:
     @app.get("/api/tools", response_model=Page[ToolShown])
     def list_tools(astra_off: Off = "") -> dict[str, Any]:
-        flags = runtime.switches.on(off=names(astra_off))
-        visible = runtime.counter.registry.visible(flags, operator=False)
+        flags = runtime.switches.read_states(off=parse_names(astra_off))
+        visible = runtime.counter.registry.list_visible(flags, operator=False)
         return {"items": [describe(tool) for tool in visible], "next": None}
 
     @app.post("/api/tools/{name}")
@@ -61,10 +61,10 @@ def _tool_routes(app: FastAPI, runtime: Runtime) -> None:
         arguments: Annotated[dict[str, Any] | None, Body()] = None,
         astra_off: Off = "",
     ) -> dict[str, Any]:
-        return called(runtime, request, name, arguments or {}, off=astra_off)
+        return run_tool(runtime, request, name, arguments or {}, off=astra_off)
 
 
-def _approval_routes(app: FastAPI, runtime: Runtime) -> None:
+def _add_approval_routes(app: FastAPI, runtime: Runtime) -> None:
     @app.get("/api/approvals", response_model=Page[ApprovalShown])
     def list_approvals(
         state: Annotated[Wanted, Query()] = "pending",
@@ -73,8 +73,10 @@ def _approval_routes(app: FastAPI, runtime: Runtime) -> None:
         *,
         newest: Annotated[bool, Query(description="the newest first")] = False,
     ) -> dict[str, Any]:
-        found, following = runtime.desk.page(state=state, limit=limit, cursor=cursor, newest=newest)
-        return {"items": [approval.as_dict() for approval in found], "next": following}
+        approvals, following = runtime.desk.page(
+            state=state, limit=limit, cursor=cursor, newest=newest
+        )
+        return {"items": [approval.as_dict() for approval in approvals], "next": following}
 
     @app.get("/api/approvals/{identifier}", response_model=ApprovalDetails)
     def show_approval(identifier: str) -> dict[str, Any]:
@@ -87,6 +89,8 @@ def _approval_routes(app: FastAPI, runtime: Runtime) -> None:
         record = runtime.desk.grant(identifier, Signed.read(authority))
         runtime.shelf.export(identifier)
         runtime.planning.plans.fulfil(identifier)
+        runtime.goals.adoption.fulfil(identifier)
+        runtime.goals.of_desires.fulfil(identifier)
         return {**runtime.desk.get(identifier).as_dict(), "sequence": record.sequence}
 
     @app.post("/api/approvals/{identifier}/reject", response_model=ApprovalDecided)

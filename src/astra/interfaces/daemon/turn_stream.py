@@ -34,35 +34,35 @@ class TurnStream(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         del scope
-        heard: asyncio.Queue[Heard | None] = asyncio.Queue()
+        heard_queue: asyncio.Queue[Heard | None] = asyncio.Queue()
         loop = asyncio.get_running_loop()
 
         def hear(each: Heard | None) -> None:
             with contextlib.suppress(RuntimeError):  # the daemon left; the answer is kept anyway
-                loop.call_soon_threadsafe(heard.put_nowait, each)
+                loop.call_soon_threadsafe(heard_queue.put_nowait, each)
 
-        threading.Thread(target=_talk, args=(self._turn, hear), name="chat").start()
-        leaving = asyncio.create_task(self._leave(receive))
+        threading.Thread(target=_run_turn, args=(self._turn, hear), name="chat").start()
+        leaving = asyncio.create_task(self._await_disconnect(receive))
         try:
             await send(
                 {"type": "http.response.start", "status": 200, "headers": list(self.raw_headers)}
             )
-            await _send(send, b"".join(self._first))
-            while (each := await _next(heard)) is not None:
-                frame = b"".join(self._frames(each)) if isinstance(each, Heard) else each
-                await _send(send, frame)
+            await _send_body(send, b"".join(self._first))
+            while (item := await _await_heard(heard_queue)) is not None:
+                frame = b"".join(self._frames(item)) if isinstance(item, Heard) else item
+                await _send_body(send, frame)
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
             self._turn.cut.set()
             leaving.cancel()
 
-    async def _leave(self, receive: Receive) -> None:
+    async def _await_disconnect(self, receive: Receive) -> None:
         while (await receive())["type"] != "http.disconnect":
             pass
         self._turn.cut.set()
 
 
-def _talk(turn: Turn, hear: Callable[[Heard | None], None]) -> None:
+def _run_turn(turn: Turn, hear: Callable[[Heard | None], None]) -> None:
     """Run a turn to its end and tell of it; nothing is what comes last."""
     try:
         turn.run(hear)
@@ -82,7 +82,7 @@ _FAILED = {
 }
 
 
-async def _next(heard: "asyncio.Queue[Heard | None]") -> Heard | bytes | None:
+async def _await_heard(heard: "asyncio.Queue[Heard | None]") -> Heard | bytes | None:
     try:
         async with asyncio.timeout(_HEARTBEAT):
             return await heard.get()
@@ -90,6 +90,6 @@ async def _next(heard: "asyncio.Queue[Heard | None]") -> Heard | bytes | None:
         return _STILL_HERE
 
 
-async def _send(send: Send, content: bytes) -> None:
+async def _send_body(send: Send, content: bytes) -> None:
     if content:
         await send({"type": "http.response.body", "body": content, "more_body": True})

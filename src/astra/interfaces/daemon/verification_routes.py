@@ -34,12 +34,12 @@ def add(app: FastAPI, runtime: Runtime) -> None:
     @app.post("/api/ledger/verify")
     def verify_ledger() -> Verified:
         with one_at_a_time:
-            return _checked(runtime)
+            return _verify_chain(runtime)
 
 
-def _checked(runtime: Runtime) -> Verified:
-    key = runtime.root.ledger_key().public
-    report = check_data_root(runtime.root, public_key=key).report
+def _verify_chain(runtime: Runtime) -> Verified:
+    key = runtime.root.read_ledger_key().public
+    report = check_data_root(runtime.root, runtime.chain, public_key=key).report
     return Verified(
         ok=report.ok,
         records=report.records,

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from astra.changes.lines import LONGEST_REMARK, MOST_REMARKS, Side
 from astra.interfaces.daemon.models import Accepted, Growing, Page, Shape
-from astra.tools import changes, desires, plans, schedules
+from astra.tools import changes, desires, plans, research, schedules
 
 
 class ScheduleShown(schedules.Shown):
@@ -17,7 +17,7 @@ class ScheduleCreated(schedules.Created):
     pass
 
 
-class FiringShown(schedules.Task):
+class FiringShown(schedules.Firing):
     pass
 
 
@@ -91,6 +91,18 @@ class FindingsAndEvidence(Growing):
     evidence: dict[str, Any]
 
 
+class ResearchCited(Shape):
+    """The research that a change names, with its citations as they were recorded."""
+
+    id: str
+    question: str
+    narrative: str
+    findings: list[research.FindingAnswer]
+    more: int
+    unsupported: int
+    remark: str
+
+
 class ChangeShown(FindingsAndEvidence):
     state: str
     branch: str
@@ -115,6 +127,11 @@ class ChangeShown(FindingsAndEvidence):
     goal: str | None
     goal_text: str | None
     desire: str | None
+    research: str | None
+    research_session: ResearchCited | None
+    contains_quarantined: list[str] = Field(
+        description="the commits inside that failed in service and are in quarantine"
+    )
     blocked: str | None
 
 
@@ -175,19 +192,6 @@ class RejectionGiven(LinesGiven):
     reason: str
 
 
-class TaskShown(Shape):
-    id: str
-    kind: str
-    schedule: str
-    enabled: bool
-    state: str
-    outcome: str
-    subject_id: str
-    created_at: str
-    finished_at: str | None
-    correlation: str
-
-
 # Releases and deployments
 
 
@@ -201,6 +205,8 @@ class ReleaseShown(Shape):
     built_at: str
     files: int
     size: int
+    settings: str
+    quarantined: bool
 
 
 class DeploymentShown(Shape):
@@ -218,7 +224,13 @@ class DeploymentShown(Shape):
     requested_at: str
     changed_at: str
     correlation: str
+    output: str
+    cut: int
+    keep_state: bool
     open: bool
+    revert: str | None = Field(
+        default=None, description="the change taken out of service that the branch still holds"
+    )
 
 
 class DeployOrder(Growing):
@@ -230,9 +242,13 @@ class DeployOrder(Growing):
     tests_passed: bool
     human_approval_required: bool
     stale: bool
+    live: str = Field(description="the live release, if it is this commit with these settings")
     quarantined: str = Field(description="why its commit is in quarantine, or empty")
     contains: list[str] = Field(
         description="commits below it that failed in service and that it does not undo"
+    )
+    to_revert: list[str] = Field(
+        default_factory=list[str], description="the changes that brought what failed in service"
     )
     despite: list[str] = Field(description="those that the approval of its change accepted")
     approval_id: str

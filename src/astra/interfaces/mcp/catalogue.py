@@ -1,71 +1,79 @@
 """The registry's tools as MCP shows them: a name, two schemas, and hints for the client's screen.
 
-Every tool's output schema is its answer *or* a refusal, because clients check the structured
-content of errors against it too.
+A model pays for this list in every conversation, so it is kept small: schemas are compact
+(`tools.compact_schemas`), and the output schema says no more than that there is an object. A
+refusal is the same for every tool: `code`, `detail`, `next_step`, and `approval_id` where a
+signature would let the same call through. What a session does not ask for (`toolsets`) and what
+does not exist yet is not in the list.
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 from mcp_types import Tool as ShownTool
 from mcp_types import ToolAnnotations
-from pydantic import BaseModel, Field
-from pydantic.json_schema import models_json_schema
 
+from astra.interfaces.mcp.toolsets import Selection
+from astra.tools import compact_schemas
 from astra.trusted.calls.registry import AnyTool, Registry
 from astra.trusted.policy.call import Tier
 
-
-class Refusal(BaseModel):
-    """Why there is no answer, and what to do about it."""
-
-    code: str
-    detail: str
-    next_step: str
-    approval_id: str | None = Field(
-        default=None,
-        description="what an operator has to approve before the same call goes through",
-    )
+_EVERYTHING = Selection()
 
 
 class Catalogue:
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
-        self._shown: dict[tuple[str, bool], ShownTool] = {}
+        self._shown: dict[tuple[str, bool, bool], tuple[AnyTool, ShownTool]] = {}
 
-    def shown(self, flags: Mapping[str, bool], *, operator: bool, dotted: bool) -> list[ShownTool]:
+    def list_tools(
+        self,
+        flags: Mapping[str, bool],
+        *,
+        operator: bool,
+        dotted: bool,
+        selection: Selection = _EVERYTHING,
+        plain: bool = False,
+    ) -> list[ShownTool]:
+        offered = self.select_tools(flags, operator=operator, selection=selection)
+        return [self._describe_once(tool, dotted=dotted, plain=plain) for tool in offered]
+
+    def select_tools(
+        self, flags: Mapping[str, bool], *, operator: bool, selection: Selection = _EVERYTHING
+    ) -> list[AnyTool]:
         return [
-            self._one(tool, dotted=dotted)
-            for tool in self._registry.visible(flags, operator=operator)
+            tool
+            for tool in self._registry.list_visible(flags, operator=operator)
+            if tool.available and selection.includes(tool)
         ]
 
-    def _one(self, tool: AnyTool, *, dotted: bool) -> ShownTool:
-        key = (tool.name, dotted)
-        if key not in self._shown:
-            self._shown[key] = _describe(tool, tool.name if dotted else tool.underscored)
-        return self._shown[key]
+    def _describe_once(self, tool: AnyTool, *, dotted: bool, plain: bool) -> ShownTool:
+        key = (tool.name, dotted, plain)
+        shown_before = self._shown.get(key)
+        # An imported tool may have been signed anew.
+        if shown_before is None or shown_before[0] is not tool:
+            name = tool.name if dotted else tool.underscored
+            shown_before = self._shown[key] = (tool, _describe_tool(tool, name, plain=plain))
+        return shown_before[1]
 
 
-def _describe(tool: AnyTool, name: str) -> ShownTool:
-    read_only = tool.tier is Tier.READ
+def _describe_tool(tool: AnyTool, name: str, *, plain: bool) -> ShownTool:
     return ShownTool(
         name=name,
-        title=tool.title,
         description=tool.description,
-        input_schema=tool.input.model_json_schema(),
-        output_schema=_answer_or_refusal(tool),
-        annotations=ToolAnnotations(
-            title=tool.title,
-            read_only_hint=read_only,
-            destructive_hint=not read_only and tool.hints.destructive,
-            idempotent_hint=read_only or tool.hints.idempotent,
-            open_world_hint=tool.hints.open_world,
-        ),
+        input_schema=compact_schemas.compact_input(tool.input),
+        output_schema=None if plain else compact_schemas.ANSWER,
+        annotations=_describe_hints(tool),
     )
 
 
-def _answer_or_refusal(tool: AnyTool) -> dict[str, Any]:
-    models = (tool.output, Refusal)
-    places, schema = models_json_schema([(model, "serialization") for model in models])
-    options = [places[model, "serialization"] for model in models]
-    return {"type": "object", "anyOf": options, **schema}
+def _describe_hints(tool: AnyTool) -> ToolAnnotations:
+    """Give the hints; one that the protocol takes for granted or for meaningless is left out."""
+    hints = tool.hints
+    if tool.tier is Tier.READ:
+        return ToolAnnotations(read_only_hint=True, open_world_hint=hints.open_world)
+    return ToolAnnotations(
+        read_only_hint=False,
+        destructive_hint=hints.destructive,
+        idempotent_hint=hints.idempotent or None,
+        open_world_hint=hints.open_world,
+    )

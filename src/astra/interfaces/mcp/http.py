@@ -36,7 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
         return error.exit_code
     try:
         with listen(options.port) as listener:
-            asyncio.run(server.serve(runtime, idle=False, beside=_loopback(listener)))
+            asyncio.run(server.serve(runtime, idle=False, beside=_make_loopback(listener)))
     finally:
         server.close(runtime)
     return 0
@@ -53,7 +53,7 @@ def listen(port: int) -> socket.socket:
     return listener
 
 
-def _loopback(listener: socket.socket) -> server.Beside:
+def _make_loopback(listener: socket.socket) -> server.Beside:
     port = listener.getsockname()[1]
     token = secrets.token_urlsafe(32)
 
@@ -73,18 +73,18 @@ class TokenRequired:
         self._expected = f"Bearer {token}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        given = Headers(scope=scope).get("authorization", "").encode()
-        if not secrets.compare_digest(given, self._expected):
-            await _refuse(401, "no_token", "this needs the bearer token that was printed at start")(
-                scope, receive, send
-            )
+        authorization = Headers(scope=scope).get("authorization", "").encode()
+        if not secrets.compare_digest(authorization, self._expected):
+            await _build_refusal(
+                401, "no_token", "this needs the bearer token that was printed at start"
+            )(scope, receive, send)
         elif scope["path"] != "/mcp":
-            await _refuse(404, "not_found", "only /mcp is here")(scope, receive, send)
+            await _build_refusal(404, "not_found", "only /mcp is here")(scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
 
-def _refuse(status: int, code: str, detail: str) -> JSONResponse:
+def _build_refusal(status: int, code: str, detail: str) -> JSONResponse:
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None  # noqa: PLR2004 - HTTP
     body = {"code": code, "detail": detail, "next_step": "send Authorization: Bearer TOKEN to /mcp"}
     return JSONResponse(body, status_code=status, headers=headers)

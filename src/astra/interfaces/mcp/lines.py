@@ -1,12 +1,14 @@
 """JSON-RPC, one message a line, as the SDK's streams: what stdio speaks, over a socket.
 
-Whatever is not a message is answered politely and forgotten; the stream goes on. A line longer than
-the limit is skipped to its end without being kept.
+Whatever is not a message is answered politely and forgotten; the stream goes on. Of a line longer
+than the limit only its beginning and its end are kept, so that the answer can name the request.
 """
 
 import asyncio
 import json
+import re
 import time
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self, cast
 
@@ -25,6 +27,12 @@ from pydantic import ValidationError
 
 LONGEST_LINE = 4 * 1024 * 1024
 _CHUNK = 256 * 1024
+_EDGE = 4096
+_ID = rb'"id"\s*:\s*(-?\d{1,18}|"[^"\\\x00-\x1f\x80-\xff]{0,200}")'
+_PLAIN_MEMBER = rb'\s*"[^"\\]{0,100}"\s*:\s*(?:"[^"\\]{0,200}"|-?[\d.]{1,30}|true|false|null)\s*,'
+_FIRST_ID = re.compile(rb"\s*\{(?:" + _PLAIN_MEMBER + rb"){0,8}?\s*" + _ID + rb"\s*[,}]")
+"""Members before the id are plain, so that no `id` inside another member is taken for it."""
+_LAST_ID = re.compile(rb",\s*" + _ID + rb"\s*\}\s*$")
 
 
 class Incoming:
@@ -34,29 +42,51 @@ class Incoming:
         self._reader = reader
         self._buffer = bytearray()
         self._looked = 0
-        self._skipping = False
+        self._skipped_start = b""
         self.last = time.monotonic()
         """When the peer last sent something."""
 
-    async def line(self) -> bytes | None:
-        """Give the next line; an empty one for a line that was too long, None at the end."""
+    async def read_line(self) -> "bytes | TooLong | None":
+        """Give the next line, what is left of one that was too long, or None at the end."""
         while (end := self._buffer.find(b"\n", self._looked)) < 0:
             self._looked = len(self._buffer)
             if self._looked > LONGEST_LINE:
-                self._skipping, self._looked = True, 0
-                self._buffer.clear()
+                self._skipped_start = self._skipped_start or bytes(self._buffer[:_EDGE])
+                del self._buffer[:-_EDGE]
+                self._looked = len(self._buffer)
             chunk = await self._reader.read(_CHUNK)
             if not chunk:
                 return None
             self._buffer += chunk
             self.last = time.monotonic()
-        found = bytes(self._buffer[: end + 1])
+        raw_line = bytes(self._buffer[: end + 1])
         del self._buffer[: end + 1]
         self._looked = 0
-        if self._skipping or len(found) > LONGEST_LINE:
-            self._skipping = False
-            return b""
-        return found
+        if self._skipped_start or len(raw_line) > LONGEST_LINE:
+            too_long = TooLong(self._skipped_start or raw_line[:_EDGE], raw_line[-_EDGE:])
+            self._skipped_start = b""
+            return too_long
+        return raw_line
+
+
+@dataclass(frozen=True)
+class TooLong:
+    """How a line that is too long began and ended."""
+
+    start: bytes
+    end: bytes
+
+    def find_id(self) -> int | str | None:
+        """Find the request's id: the first member `id` of the message, or its last.
+
+        >>> TooLong(b'{"jsonrpc":"2.0","id":7,"method":"x","params":{"a":"', b'').find_id()
+        7
+        >>> TooLong(b'{"params":{"id":1,"a":"', b'"},"id":"x"}').find_id()
+        'x'
+        """
+        if match := _FIRST_ID.match(self.start) or _LAST_ID.search(self.end):
+            return json.loads(match.group(1))
+        return None
 
 
 class _Closing:
@@ -100,16 +130,19 @@ class Outbox(_Closing):
 class Inbox(_Closing):
     """Messages from the peer."""
 
-    def __init__(self, incoming: Incoming, outbox: Outbox, first: bytes | None = None) -> None:
+    def __init__(
+        self, incoming: Incoming, outbox: Outbox, first: "bytes | TooLong | None" = None
+    ) -> None:
         self._incoming = incoming
         self._outbox = outbox
         self._first = first
 
     async def receive(self) -> SessionMessage | Exception:
         while (line := await self._next_line()) is not None:
-            if message := _message(line):
+            message = None if isinstance(line, TooLong) else _parse_message(line)
+            if message:
                 return SessionMessage(message)
-            await self._outbox.write(_objection(line))
+            await self._outbox.write(_build_objection(line))
         raise anyio.EndOfStream
 
     def __aiter__(self) -> Self:
@@ -121,12 +154,12 @@ class Inbox(_Closing):
         except (anyio.EndOfStream, anyio.BrokenResourceError, ConnectionError):
             raise StopAsyncIteration from None
 
-    async def _next_line(self) -> bytes | None:
+    async def _next_line(self) -> "bytes | TooLong | None":
         first, self._first = self._first, None
-        return first if first is not None else await self._incoming.line()
+        return first if first is not None else await self._incoming.read_line()
 
 
-def _message(line: bytes) -> JSONRPCMessage | None:
+def _parse_message(line: bytes) -> JSONRPCMessage | None:
     try:
         message = jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValidationError:
@@ -136,24 +169,29 @@ def _message(line: bytes) -> JSONRPCMessage | None:
     return message
 
 
-def _objection(line: bytes) -> JSONRPCError:
+def _build_objection(line: bytes | TooLong) -> JSONRPCError:
     """Say what is wrong with a line, to whoever waits for its answer if that can be known."""
-    if not line:
-        return _error(None, INVALID_REQUEST, f"a message may have {LONGEST_LINE} bytes at most")
+    if isinstance(line, TooLong):
+        limit = f"a message may have {LONGEST_LINE} bytes at most; next: send it in parts"
+        return _build_error(line.find_id(), INVALID_REQUEST, limit)
     try:
         document: Any = json.loads(line)
     except (ValueError, RecursionError):
-        return _error(None, PARSE_ERROR, "this is not JSON, one message a line")
+        return _build_error(None, PARSE_ERROR, "this is not JSON, one message a line")
     if isinstance(document, list):
-        return _error(
+        return _build_error(
             None, INVALID_REQUEST, "batches are not part of the protocol; send one by one"
         )
     identifier: Any = None
     if isinstance(document, dict):
         identifier = cast("dict[str, Any]", document).get("id")
-    known = type(identifier) is int or (isinstance(identifier, str) and identifier.isprintable())
-    return _error(identifier if known else None, INVALID_REQUEST, "this is not a JSON-RPC message")
+    is_valid_id = type(identifier) is int or (
+        isinstance(identifier, str) and identifier.isprintable()
+    )
+    return _build_error(
+        identifier if is_valid_id else None, INVALID_REQUEST, "this is not a JSON-RPC message"
+    )
 
 
-def _error(identifier: Any, code: int, message: str) -> JSONRPCError:
+def _build_error(identifier: Any, code: int, message: str) -> JSONRPCError:
     return JSONRPCError(jsonrpc="2.0", id=identifier, error=ErrorData(code=code, message=message))

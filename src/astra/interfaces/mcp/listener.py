@@ -34,7 +34,7 @@ class McpListener:
         """Listen on `var/run/mcp.sock`; leaving ends the sessions of both transports."""
         folder = self._runtime.root.run
         listener = socket_path.listen(folder, socket_path.MCP)
-        server = await asyncio.start_unix_server(self._connected, sock=listener)
+        server = await asyncio.start_unix_server(self._serve_connection, sock=listener)
         try:
             yield
         finally:
@@ -46,20 +46,20 @@ class McpListener:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one HTTP request."""
-        transports = await self._opened()
+        transports = await self._await_transports()
         await transports.http(scope, receive, send)
 
-    async def _connected(self, reader: StreamReader, writer: StreamWriter) -> None:
+    async def _serve_connection(self, reader: StreamReader, writer: StreamWriter) -> None:
         with self._activity.one_request():
-            transports = await self._opened()
-            await transports.sockets.session(reader, writer)
+            transports = await self._await_transports()
+            await transports.sockets.serve_connection(reader, writer)
 
-    async def _opened(self) -> "McpTransports":
+    async def _await_transports(self) -> "McpTransports":
         if not self._holding:
-            self._holding = asyncio.create_task(self._hold())
+            self._holding = asyncio.create_task(self._hold_transports())
         return await asyncio.shield(self._transports)
 
-    async def _hold(self) -> None:
+    async def _hold_transports(self) -> None:
         """Keep the transports open in a task of their own: who opens them is to close them."""
         try:
             await asyncio.to_thread(importlib.import_module, "astra.interfaces.mcp.transports")

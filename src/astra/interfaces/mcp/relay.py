@@ -5,6 +5,9 @@ client introduced itself. When the daemon goes away, open requests are answered 
 says their outcome is uncertain. The relay connects again as soon as there is a daemon, and starts
 one itself only when its client wants something; then it introduces the client anew, keeps the
 repeated answer to itself, and says that the tools may have changed.
+
+While the first daemon starts, the relay answers the introduction and the list of tools itself, with
+what the last one said (`greetings`); all else waits.
 """
 
 import contextlib
@@ -17,8 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from astra.interfaces import socket_path
-from astra.interfaces.cli import client
+from astra.interfaces.mcp import greetings
+from astra.interfaces.mcp.relay_ends import Daemon, Writer, send_first_lines
 from astra.interfaces.mcp.session import Opening
 from astra.trusted.kernel.errors import AstraError
 
@@ -34,56 +37,13 @@ Message = dict[str, Any]
 def run(data_root: Path, opening: Opening, *, stdin: int = 0, stdout: int = 1) -> None:
     """Relay until the client closes its end."""
     relay = Relay(Daemon(data_root, opening), Writer(stdout))
-    relay.connect()
+    relay.begin()
     listening = threading.Thread(target=relay.listen, name="from-daemon", daemon=True)
     listening.start()
-    for line in _lines(lambda: os.read(stdin, _CHUNK)):
-        relay.from_client(line)
+    for line in _read_lines(lambda: os.read(stdin, _CHUNK)):
+        relay.forward_from_client(line)
     relay.leave()
     listening.join(_LEAVE_SECONDS)
-
-
-@dataclass(frozen=True)
-class Daemon:
-    """Where the daemon is, and what to tell it first."""
-
-    data_root: Path
-    opening: Opening
-
-    def reach(self) -> socket.socket:
-        """Connect, starting a daemon when there is none.
-
-        What narrows this session is in its first line; a daemon for all does not inherit it.
-        """
-        own = self.opening.off | {"ASTRA_MCP_TOOL_NAMES"}
-        return self._opened(client.reach(self.data_root, socket_path.MCP, without=own))
-
-    def look(self) -> socket.socket | None:
-        """Connect if there is one."""
-        try:
-            return self._opened(
-                socket_path.connect(self.data_root / "var" / "run", socket_path.MCP)
-            )
-        except OSError:
-            return None
-
-    def _opened(self, connection: socket.socket) -> socket.socket:
-        _say(connection, self.opening.line())
-        return connection
-
-
-@dataclass(frozen=True)
-class Writer:
-    """The client's end: whole lines, whichever thread brings them."""
-
-    descriptor: int
-    _turn: threading.Lock = field(default_factory=threading.Lock)
-
-    def __call__(self, data: bytes) -> None:
-        view = memoryview(data)
-        with self._turn:
-            while view:
-                view = view[os.write(self.descriptor, view) :]
 
 
 @dataclass
@@ -95,6 +55,11 @@ class Introduction:
     answered: bool = False
     confirmation: bytes = b""
     lost: int = 0
+
+    def read_version(self) -> str:
+        """Read the protocol's version that the client asked for."""
+        params = _parse_message(self.request).get("params")
+        return str(_read_member(params, "protocolVersion"))
 
     def may_go_again(self) -> bool:
         """Tell whether the next daemon may be asked what this one did not answer."""
@@ -111,22 +76,49 @@ class Relay:
     _connection: socket.socket | None = None
     _repeated: bool = False
     _leaving: bool = False
+    _greetings: greetings.Answers = field(default_factory=dict[str, dict[str, Any]])
+    _starting: bool = False
     _changed: threading.Condition = field(default_factory=threading.Condition)
 
     # From the client
 
-    def connect(self) -> None:
+    def begin(self) -> None:
+        """Connect; to a daemon that has to start first, beside answering what is known."""
+        connection = self.daemon.connect_if_running()
+        if connection is None and (answers := self.daemon.read_greetings()):
+            self._greetings, self._starting = answers, True
+            threading.Thread(target=self._start_daemon, name="to-daemon", daemon=True).start()
+            return
         with self._changed:
-            self._use(self.daemon.reach())
+            self._use_connection(connection or self.daemon.reach())
 
-    def from_client(self, line: bytes) -> None:
-        message = _parse(line)
-        connection = self._note(message, line)
+    def _start_daemon(self) -> None:
+        connection = None
+        with contextlib.suppress(AstraError, OSError):  # said to who asks for something, at once
+            connection = self.daemon.reach()
+        with self._changed:
+            self._starting = False
+            if connection is not None:
+                with contextlib.suppress(OSError):
+                    self._use_connection(connection)
+            self._changed.notify_all()
+
+    def forward_from_client(self, line: bytes) -> None:
+        message = _parse_message(line)
+        connection = self._note_message(message, line)
+        if connection is None and self._starting:
+            if self._greet(message):
+                return
+            with self._changed:
+                self._changed.wait_for(lambda: not self._starting)
+                connection = self._connection
+            if connection and line in (self._introduction.request, self._introduction.confirmation):
+                return  # it was sent when the connection was taken into use
         try:
-            if not (connection and self._sent(line, connection)):
+            if not (connection and self._try_send(line, connection)):
                 self._send_again(message, line)
         except (AstraError, OSError) as error:
-            self._refuse(message, error)
+            self._refuse_request(message, error)
 
     def leave(self) -> None:
         """Let open requests finish for a moment, then say goodbye."""
@@ -137,89 +129,104 @@ class Relay:
                 self._connection.shutdown(socket.SHUT_WR)
             self._changed.notify_all()
 
-    def _note(self, message: Message, line: bytes) -> socket.socket | None:
+    def _note_message(self, message: Message, line: bytes) -> socket.socket | None:
         """Remember what matters of a message, and give the connection there is at this moment."""
         method = message.get("method")
         with self._changed:
             if _is_request(message):
-                self._open.add(_key(message["id"]))
+                self._open.add(_key_from_id(message["id"]))
             if method == "initialize":
-                self._introduction = Introduction(line, _key(message.get("id")))
+                self._introduction = Introduction(line, _key_from_id(message.get("id")))
             elif method == "notifications/initialized":
                 self._introduction.confirmation = line
             elif method == "notifications/cancelled":
-                self._open.discard(_key(_member(message.get("params"), "requestId")))
+                self._open.discard(_key_from_id(_read_member(message.get("params"), "requestId")))
             return self._connection
 
-    def _sent(self, line: bytes, connection: socket.socket) -> bool:
+    def _greet(self, message: Message) -> bool:
+        """Answer what the last daemon answered, while the next one starts."""
+        if message.get("method") == "notifications/initialized":
+            return True  # goes with the introduction
+        answer = greetings.find_answer(self._greetings, message, self._introduction.read_version())
+        if answer is None:
+            return False
+        self._settle_request({"id": message["id"]})
+        text = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": answer})
+        self.to_client(text.encode() + b"\n")
+        return True
+
+    def _try_send(self, line: bytes, connection: socket.socket) -> bool:
         """Send a line; one that did not leave whole was not understood, and may go again."""
         try:
             connection.sendall(line)
         except OSError:
-            self._lost(connection, keep=line)
+            self._drop_connection(connection, keep=line)
             return False
         return True
 
     def _send_again(self, message: Message, line: bytes) -> None:
         with self._changed:
-            fresh = self._connection or self._use(self.daemon.reach())
+            fresh = self._connection or self._use_connection(self.daemon.reach())
             introduced = line in (self._introduction.request, self._introduction.confirmation)
-            answered = _is_request(message) and _key(message["id"]) not in self._open
+            answered = _is_request(message) and _key_from_id(message["id"]) not in self._open
         if not introduced and not answered:
             fresh.sendall(line)
 
-    def _refuse(self, message: Message, error: AstraError | OSError) -> None:
-        key = _key(message.get("id"))
+    def _refuse_request(self, message: Message, error: AstraError | OSError) -> None:
+        key = _key_from_id(message.get("id"))
         with self._changed:
             waits = key in self._open
             self._open.discard(key)
         if waits:
-            facts = error.as_dict() if isinstance(error, AstraError) else _gone()
-            self.to_client(_error(key, facts))
+            facts = error.as_dict() if isinstance(error, AstraError) else _describe_lost_daemon()
+            self.to_client(_build_error(key, facts))
 
     # From the daemon
 
     def listen(self) -> None:
         while connection := self._next_connection():
             try:
-                for line in _lines(lambda used=connection: used.recv(_CHUNK)):
+                for line in _read_lines(lambda used=connection: used.recv(_CHUNK)):
                     self._from_daemon(line)
             except OSError:
                 pass
-            self._lost(connection)
+            self._drop_connection(connection)
 
     def _next_connection(self) -> socket.socket | None:
         with self._changed:
             while not self._connection and not self._leaving:
+                if self._starting:
+                    self._changed.wait(_LOOK_AGAIN_SECONDS)
+                    continue
                 with contextlib.suppress(OSError):
-                    if found := self._look():
-                        return self._use(found)
+                    if connection := self._look_for_daemon():
+                        return self._use_connection(connection)
                 self._changed.wait(_LOOK_AGAIN_SECONDS)
             return self._connection
 
-    def _look(self) -> socket.socket | None:
+    def _look_for_daemon(self) -> socket.socket | None:
         """Look for a daemon; start one for a client that still waits to be introduced."""
         if self._introduction.key not in self._open:
-            return self.daemon.look()
+            return self.daemon.connect_if_running()
         try:
             return self.daemon.reach()
         except (AstraError, OSError) as error:
-            self._refuse(_parse(self._introduction.request), error)
+            self._refuse_request(_parse_message(self._introduction.request), error)
             return None
 
     def _from_daemon(self, line: bytes) -> None:
-        message = _parse(line)
-        if "id" in message and "method" not in message and self._settle(message):
+        message = _parse_message(line)
+        if "id" in message and "method" not in message and self._settle_request(message):
             self.to_client(_LIST_CHANGED)
         else:
             self.to_client(line)
 
-    def _settle(self, answer: Message) -> bool:
+    def _settle_request(self, answer: Message) -> bool:
         """Note that a request was answered; tell whether it was the relay's own repetition.
 
         An introduction that was turned down is not repeated: the client goes on without it.
         """
-        key = _key(answer["id"])
+        key = _key_from_id(answer["id"])
         with self._changed:
             self._open.discard(key)
             self._changed.notify_all()
@@ -233,57 +240,49 @@ class Relay:
 
     # When the daemon comes and goes; both with the lock held, or taking it
 
-    def _use(self, connection: socket.socket) -> socket.socket:
+    def _use_connection(self, connection: socket.socket) -> socket.socket:
         """Take a fresh connection into use, and introduce the client to whoever is there."""
-        known = self._introduction
-        if known.request:
-            self._repeated = known.answered
-            _say(connection, known.request + known.confirmation)
+        introduction = self._introduction
+        if introduction.request:
+            self._repeated = introduction.answered
+            send_first_lines(connection, introduction.request + introduction.confirmation)
         self._connection = connection
         self._changed.notify_all()
         return connection
 
-    def _lost(self, connection: socket.socket, keep: bytes = b"") -> None:
+    def _drop_connection(self, connection: socket.socket, keep: bytes = b"") -> None:
         """Answer what was open when the daemon went away, but for what can still be asked."""
         with self._changed:
             if self._connection is not connection:
                 return
             connection.close()
             self._connection = None
-            kept = {_key(_parse(keep).get("id"))} if keep else set[str]()
+            retained_keys = {_key_from_id(_parse_message(keep).get("id"))} if keep else set[str]()
             if self._introduction.may_go_again():
-                kept.add(self._introduction.key)
-            uncertain, self._open = self._open - kept, self._open & kept
+                retained_keys.add(self._introduction.key)
+            uncertain, self._open = self._open - retained_keys, self._open & retained_keys
             leaving = self._leaving
         if not leaving:
             for key in uncertain:
-                self.to_client(_error(key, _gone()))
+                self.to_client(_build_error(key, _describe_lost_daemon()))
 
 
-def _say(connection: socket.socket, first: bytes) -> None:
-    """Send the first words on a connection; one that cannot take them is of no use."""
-    try:
-        connection.sendall(first)
-    except OSError:
-        connection.close()
-        raise
-
-
-def _gone() -> dict[str, Any]:
+def _describe_lost_daemon() -> dict[str, Any]:
     return {
         "code": "uncertain",
         "detail": "the daemon went away before it answered; whether this was done is uncertain",
-        "next_step": "look before you try again: the ledger has what was recorded",
+        "next_step": "look before you try again: the tools that list and show say what was done",
     }
 
 
-def _error(key: str, facts: dict[str, Any]) -> bytes:
-    error = {"code": _SERVER_ERROR, "message": facts["detail"], "data": facts}
+def _build_error(key: str, facts: dict[str, Any]) -> bytes:
+    message = f"{facts['detail']}; next: {facts['next_step']}"  # all that many clients show
+    error = {"code": _SERVER_ERROR, "message": message, "data": facts}
     text = json.dumps({"jsonrpc": "2.0", "id": json.loads(key), "error": error}, default=str)
     return text.encode() + b"\n"
 
 
-def _parse(line: bytes) -> Message:
+def _parse_message(line: bytes) -> Message:
     """Read a message; what is none is carried all the same, for the daemon to object to."""
     try:
         document: Any = json.loads(line)
@@ -296,19 +295,19 @@ def _is_request(message: Message) -> bool:
     return "id" in message and "method" in message
 
 
-def _key(identifier: Any) -> str:
+def _key_from_id(identifier: Any) -> str:
     """Tell 1 from "1"."""
     return json.dumps(identifier)
 
 
-def _member(value: Any, name: str) -> Any:
+def _read_member(value: Any, name: str) -> Any:
     return cast("Message", value).get(name) if isinstance(value, dict) else None
 
 
-def _lines(read: Callable[[], bytes]) -> Any:
+def _read_lines(read: Callable[[], bytes]) -> Any:
     """Give whole lines until the end; what is left without a newline then is nobody's message."""
-    rest = b""
+    partial_line = b""
     while chunk := read():
-        *whole, rest = (rest + chunk).split(b"\n")
-        for line in whole:
+        *complete_lines, partial_line = (partial_line + chunk).split(b"\n")
+        for line in complete_lines:
             yield line + b"\n"

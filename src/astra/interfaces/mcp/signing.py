@@ -26,31 +26,31 @@ from astra.trusted.kernel.ids import random_id
 _offered: set[asyncio.Task[None]] = set()
 
 
-async def offer(
+async def offer_link(
     ctx: ServerRequestContext[Any, Any], params: CallToolRequestParams, result: CallToolResult
 ) -> CallToolResult | InputRequiredResult:
     """Give the result, or first the request to open its link where the protocol has it so."""
-    link = _link(result)
+    link = _read_link(result)
     if not link or not _opens_links(ctx):
         return result
     message = "A person has to look at this approval and sign it."
     if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
         if params.input_responses is not None:
             return result
-        asked = ElicitRequest(params=ElicitRequestURLParams(message=message, url=link))
-        return InputRequiredResult(input_requests={"sign": asked})
-    task = asyncio.create_task(_ask(ctx, message, link))
+        elicitation = ElicitRequest(params=ElicitRequestURLParams(message=message, url=link))
+        return InputRequiredResult(input_requests={"sign": elicitation})
+    task = asyncio.create_task(_elicit_url(ctx, message, link))
     _offered.add(task)
     task.add_done_callback(_offered.discard)
     return result
 
 
-async def _ask(ctx: ServerRequestContext[Any, Any], message: str, link: str) -> None:
+async def _elicit_url(ctx: ServerRequestContext[Any, Any], message: str, link: str) -> None:
     with contextlib.suppress(MCPError, ValidationError):
         await ctx.session.elicit_url(message, link, random_id("eli"))
 
 
-def _link(result: CallToolResult) -> str:
+def _read_link(result: CallToolResult) -> str:
     answer: dict[str, Any] = result.structured_content or {}
     return "" if result.is_error else str(answer.get("link", ""))
 

@@ -1,32 +1,41 @@
 """MCP over HTTP, as an ASGI application: an agent's door, whoever knocks.
 
-Sessions of the 2025 protocol have an id and a budget each. The 2026 protocol has no sessions, so
-one caller's requests share a budget, which is forgotten like an idle session's.
+Sessions of the 2025 protocol have an id and a budget each, and belong to the caller who opened
+them. The 2026 protocol has no sessions, so one caller's requests share a budget, which starts anew
+every hour.
 
 One caller has so many sessions at most. Who opens one more loses the one that was idle longest;
 where none is idle, the new one is refused.
 """
 
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import cast
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
+from astra.interfaces.mcp.departure import watch_request
+from astra.interfaces.mcp.resource_handlers import Context
 from astra.interfaces.mcp.session import Budget, Session
-from astra.interfaces.mcp.tool_server import Context, SessionServer, ToolServer, client_of
+from astra.interfaces.mcp.session_server import SessionServer, read_session_id
+from astra.interfaces.mcp.tool_server import ToolServer
+from astra.interfaces.mcp.toolsets import Selection
 from astra.trusted.door import problems
-from astra.trusted.door.requests import caller, names
+from astra.trusted.door.requests import caller, parse_names
+from astra.trusted.kernel.errors import BadInput, NotFound
 from astra.trusted.policy.call import Actor, Role
 from astra.trusted.policy.caps import MCP_SESSIONS
 
 _IDLE_SECONDS = 30 * 60.0
+_BUDGET_SECONDS = 60 * 60.0
 _MOST_SESSIONS = 1_000
 _SESSION_ID = b"mcp-session-id"
 _FAILED = 400
@@ -39,21 +48,31 @@ class _Kept:
     budget: Budget = field(default_factory=Budget)
     under_way: int = 0
     last: float = field(default_factory=time.monotonic)
-
+    began: float = field(default_factory=time.monotonic)
     owner: str = ""
 
-    def idle(self) -> bool:
-        return not self.under_way and time.monotonic() - self.last > _IDLE_SECONDS
+    def is_idle(self) -> bool:
+        """Tell whether it can be forgotten; an hour's budget is remembered for its hour."""
+        patience = _BUDGET_SECONDS if self.budget.hourly else _IDLE_SECONDS
+        return not self.under_way and time.monotonic() - self.last > patience
 
 
 class HttpSessions:
-    def __init__(self, tools: ToolServer, *, dotted: bool, origins: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        tools: ToolServer,
+        *,
+        dotted: bool,
+        origins: Sequence[str] = (),
+        seconds: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._tools = tools
+        self._seconds = seconds
         self._dotted = dotted
         self._kept: dict[tuple[str, str], _Kept] = {}
         self._manager = StreamableHTTPSessionManager(
             app=SessionServer(tools, self._session_of),
-            security_settings=_only([*_LOCAL, *origins]),
+            security_settings=_allow_origins([*_LOCAL, *origins]),
             session_idle_timeout=_IDLE_SECONDS,
             max_sessions=_MOST_SESSIONS,
         )
@@ -67,22 +86,28 @@ class HttpSessions:
         request = Request(scope)
         session = request.headers.get("mcp-session-id", "")
         if not session and not _is_modern(request):
-            await self._open(scope, receive, send, owner=caller(request))
+            await self._open_session(scope, receive, send, owner=caller(request))
             return
-        kept = self._kept.get(("session", session), _Kept())
-        kept.under_way += 1
+        usage = self._kept.get(("session", session))
+        if session and (usage is None or usage.owner != caller(request)):
+            await problems.render_problem(_build_unknown_session())(scope, receive, send)
+            return
+        usage = usage or _Kept()
+        usage.under_way += 1
         try:
-            await self._manager.asgi_app(scope, receive, send)
+            await self._manager.asgi_app(scope, watch_request(scope, receive), send)
         finally:
-            kept.under_way -= 1
-            kept.last = time.monotonic()
+            usage.under_way -= 1
+            usage.last = time.monotonic()
             if scope["method"] == "DELETE":
                 self._kept.pop(("session", session), None)
 
-    async def _open(self, scope: Scope, receive: Receive, send: Send, *, owner: str) -> None:
+    async def _open_session(
+        self, scope: Scope, receive: Receive, send: Send, *, owner: str
+    ) -> None:
         """Let a caller open a session, unless all it may have are open and in use."""
         if not await self._make_room(scope, owner):
-            await problems.rendered(MCP_SESSIONS.exceeded())(scope, receive, send)
+            await problems.render_problem(MCP_SESSIONS.build_error())(scope, receive, send)
             return
         opening = _Kept(owner=owner, under_way=1)  # counts from here on, whatever comes of it
         place = ("opening", str(id(opening)))
@@ -104,19 +129,19 @@ class HttpSessions:
     async def _make_room(self, scope: Scope, owner: str) -> bool:
         """Tell whether a caller may have one more session, after ending an idle one if need be."""
         self._forget_idle()
-        theirs = {key: kept for key, kept in self._kept.items() if kept.owner == owner}
+        theirs = {key: usage for key, usage in self._kept.items() if usage.owner == owner}
         if len(theirs) < MCP_SESSIONS.most:
             return True
-        resting = [key for key, kept in theirs.items() if not kept.under_way]
+        resting = [key for key, usage in theirs.items() if not usage.under_way]
         if not resting:
             return False
         oldest = min(resting, key=lambda key: theirs[key].last)
         del self._kept[oldest]
         self._tools.announcements.remove(oldest[1])
-        await self._end(scope, oldest[1])
+        await self._end_session(scope, oldest[1])
         return True
 
-    async def _end(self, scope: Scope, session: str) -> None:
+    async def _end_session(self, scope: Scope, session: str) -> None:
         """End a session as its client would: the manager has no other way."""
         headers = [
             *((name, value) for name, value in scope["headers"] if name == b"host"),
@@ -136,16 +161,19 @@ class HttpSessions:
         request = cast("Request", ctx.request)
         session = Session(
             actor=Actor(role=Role.AGENT, name=caller(request), door="mcp"),
-            off=names(request.headers.get("astra-off", "")),
+            off=parse_names(request.headers.get("astra-off", "")),
             dotted=self._dotted,
+            selection=_read_selection(request),
+            plain=_is_set(request, "astra-plain"),
         )
-        return replace(session, budget=self._budget(ctx, str(session.actor)))
+        key = read_session_id(ctx) or str(session.actor)
+        return replace(session, budget=self._find_budget(ctx, str(session.actor)), key=key)
 
-    def _budget(self, ctx: Context, who: str) -> Budget:
-        session = client_of(ctx)
+    def _find_budget(self, ctx: Context, who: str) -> Budget:
+        session = read_session_id(ctx)
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
-            key = ("caller", who)
-        elif session is not None:
+            return self._find_hourly_budget(("caller", who))
+        if session is not None:
             key = ("session", session)
         else:
             return Budget()
@@ -155,17 +183,48 @@ class HttpSessions:
         self._kept[key].last = time.monotonic()
         return self._kept[key].budget
 
+    def _find_hourly_budget(self, key: tuple[str, str]) -> Budget:
+        now = self._seconds()
+        usage = self._kept.get(key)
+        if usage is None or now - usage.began >= _BUDGET_SECONDS:
+            self._forget_idle()
+            usage = self._kept[key] = _Kept(budget=Budget(hourly=True), began=now)
+        usage.last = now
+        return usage.budget
+
     def _forget_idle(self) -> None:
-        for key in [key for key, kept in self._kept.items() if kept.idle()]:
+        for key in [key for key, usage in self._kept.items() if usage.is_idle()]:
             del self._kept[key]
             self._tools.announcements.remove(key[1])
+
+
+def _build_unknown_session() -> NotFound:
+    """Say the same of a session that is over and of one that is another caller's."""
+    return NotFound(
+        "there is no such MCP session, or it was opened with another token",
+        code="unknown_session",
+        next_step="send `initialize` without Mcp-Session-Id to open one",
+    )
+
+
+def _read_selection(request: Request) -> Selection:
+    """Read which tools a client asks for; a name that is none is answered as a bad request."""
+    names = request.headers.get("astra-toolsets", "")
+    try:
+        return Selection.parse(names, read_only=_is_set(request, "astra-read-only"))
+    except BadInput as error:
+        raise MCPError(INVALID_PARAMS, error.detail, error.as_dict()) from None
+
+
+def _is_set(request: Request, header: str) -> bool:
+    return request.headers.get(header, "").lower() in {"1", "true", "on", "yes"}
 
 
 def _is_modern(request: Request) -> bool:
     return request.headers.get("mcp-protocol-version") in MODERN_PROTOCOL_VERSIONS
 
 
-def _only(origins: Sequence[str]) -> TransportSecuritySettings:
+def _allow_origins(origins: Sequence[str]) -> TransportSecuritySettings:
     """Answer to these names only, so that no web page reaches the door by a name of its own."""
     return TransportSecuritySettings(
         enable_dns_rebinding_protection=True,

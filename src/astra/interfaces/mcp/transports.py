@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from astra.bootstrap.runtime import Runtime
+from astra.interfaces.mcp.greetings import Greetings
 from astra.interfaces.mcp.streamable import HttpSessions
 from astra.interfaces.mcp.tool_server import ToolServer
 from astra.interfaces.mcp.unix_socket import SocketSessions
@@ -22,12 +23,12 @@ async def open_transports(runtime: Runtime) -> AsyncGenerator[McpTransports]:
     dotted = runtime.settings.mcp_tool_names == "dotted"
 
     def flags(off: frozenset[str]) -> Mapping[str, bool]:
-        return runtime.switches.on(off=off)
+        return runtime.switches.read_states(off=off)
 
     tools = ToolServer(counter=lambda: runtime.counter, ledger=runtime.ledger, flags=flags)
     public = runtime.settings.public_url
     http = HttpSessions(tools, dotted=dotted, origins=[public.origin] if public else [])
-    sockets = SocketSessions(tools, dotted=dotted)
+    sockets = SocketSessions(tools, dotted=dotted, greetings=Greetings(runtime.root.run))
     async with tools.open(), http.run():
         try:
             yield McpTransports(sockets=sockets, http=http)

@@ -12,13 +12,16 @@ import socket
 import struct
 import time
 from collections.abc import Callable
+from typing import Any
 
 from mcp.server.runner import serve_dual_era_loop
 from mcp_types import INVALID_REQUEST, ErrorData, JSONRPCError
 
+from astra.interfaces.mcp.greetings import Greetings, name_opening
 from astra.interfaces.mcp.lines import Inbox, Incoming, Outbox
 from astra.interfaces.mcp.session import Opening
-from astra.interfaces.mcp.tool_server import SessionServer, ToolServer
+from astra.interfaces.mcp.session_server import Remember, SessionServer
+from astra.interfaces.mcp.tool_server import ToolServer
 from astra.trusted.kernel.errors import AstraError, BadInput
 from astra.trusted.policy.caps import MCP_SESSIONS
 
@@ -30,24 +33,32 @@ _log = logging.getLogger("astra.mcp")
 
 class SocketSessions:
     def __init__(
-        self, tools: ToolServer, *, dotted: bool, seconds: Callable[[], float] = time.monotonic
+        self,
+        tools: ToolServer,
+        *,
+        dotted: bool,
+        greetings: Greetings | None = None,
+        seconds: Callable[[], float] = time.monotonic,
     ) -> None:
         self._tools = tools
         self._dotted = dotted
         self._seconds = seconds
         self._turned_away = 0
+        self._greetings = greetings
         self._open: dict[asyncio.StreamWriter, tuple[str, Incoming]] = {}
 
     def end(self) -> None:
         for writer in list(self._open):
             writer.transport.abort()
 
-    async def session(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        incoming, outbox, who = Incoming(reader), Outbox(writer), _peer(writer)
+    async def serve_connection(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        incoming, outbox, who = Incoming(reader), Outbox(writer), _identify_peer(writer)
         try:
             if self._make_room(who):
                 self._open[writer] = (who, incoming)
-                await self._talk(incoming, outbox, who)
+                await self._serve_messages(incoming, outbox, who)
             else:
                 await self._turn_away(incoming, outbox)
         except (ConnectionError, TimeoutError):
@@ -79,33 +90,47 @@ class SocketSessions:
             return
         self._turned_away += 1
         try:
-            await asyncio.wait_for(incoming.line(), _LAST_LINE_SECONDS)
-            await outbox.write(_objection(MCP_SESSIONS.exceeded()))
+            await asyncio.wait_for(incoming.read_line(), _LAST_LINE_SECONDS)
+            await outbox.write(_build_objection(MCP_SESSIONS.build_error()))
         finally:
             self._turned_away -= 1
 
-    async def _talk(self, incoming: Incoming, outbox: Outbox, who: str) -> None:
-        line = await asyncio.wait_for(incoming.line(), _FIRST_LINE_SECONDS)
+    async def _serve_messages(self, incoming: Incoming, outbox: Outbox, who: str) -> None:
+        line = await asyncio.wait_for(incoming.read_line(), _FIRST_LINE_SECONDS)
         try:
-            opening = Opening.read(line or b"")
+            opening = Opening.read(line) if isinstance(line, bytes) else None
+            session = (opening or Opening()).make_session(who, dotted=self._dotted)
         except BadInput as error:
-            await outbox.write(_objection(error))
+            await outbox.write(_build_objection(error))
             return
-        session = (opening or Opening()).session(who, dotted=self._dotted)
-        server = SessionServer(self._tools, lambda _ctx: session)
+        remember = self._make_memory(opening or Opening())
+        server = SessionServer(self._tools, lambda _ctx: session, remember=remember)
         inbox = Inbox(incoming, outbox, first=None if opening else line)
         try:
             await serve_dual_era_loop(server, inbox, outbox, lifespan_state={})
         finally:
             self._tools.announcements.remove(server)
 
+    def _make_memory(self, opening: Opening) -> Remember | None:
+        """Make what keeps first answers for the relays of sessions that are opened like this."""
+        greetings, name = self._greetings, name_opening(opening.to_line())
+        if greetings is None:
+            return None
 
-def _objection(error: AstraError) -> JSONRPCError:
-    reason = ErrorData(code=INVALID_REQUEST, message=error.detail, data=error.as_dict())
+        def remember(request: str, answer: dict[str, Any]) -> None:
+            if greetings.keep(name, request, answer):
+                asyncio.get_running_loop().run_in_executor(None, greetings.save)
+
+        return remember
+
+
+def _build_objection(error: AstraError) -> JSONRPCError:
+    message = f"{error.detail}; next: {error.next_step}"
+    reason = ErrorData(code=INVALID_REQUEST, message=message, data=error.as_dict())
     return JSONRPCError(jsonrpc="2.0", id=None, error=reason)
 
 
-def _peer(writer: asyncio.StreamWriter) -> str:
+def _identify_peer(writer: asyncio.StreamWriter) -> str:
     """Name who speaks as the kernel knows it: the OS user at the other end."""
     connection: socket.socket = writer.get_extra_info("socket")
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)

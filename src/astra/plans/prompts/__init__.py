@@ -13,12 +13,21 @@ import hashlib
 from functools import cache
 from importlib import resources
 
-DRAFTING, WORKING, CODING = "drafting-1", "working-1", "coding-1"
+DIGEST = "what happened lately"
+DRAFTING, WORKING, CODING = "drafting-2", "working-1", "coding-1"
+DECOMPOSING = "decomposing-1"
+PLACING, REWRITING = "placing-1", "rewriting-1"
+REPLACING, DIFFING = "replacing-1", "diffing-1"
 
 
 @cache
 def rules(version: str) -> str:
     return resources.files(__name__).joinpath(f"{version}.md").read_text(encoding="utf-8")
+
+
+def list_optional(name: str, text: str) -> tuple[str, ...]:
+    """Delimit data where there is any."""
+    return (untrusted(name, text),) if text else ()
 
 
 def untrusted(name: str, text: str) -> str:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from astra.trusted.approvals import titles
 from astra.trusted.approvals.events import (
     ANNOUNCED,
     EXPIRED,
@@ -28,7 +29,7 @@ from astra.trusted.approvals.events import (
 from astra.trusted.approvals.views import Approval, Approvals, content, terms_of
 from astra.trusted.kernel.clock import format_time, parse_time
 from astra.trusted.kernel.errors import Conflict, DuplicateKey, StaleVersion
-from astra.trusted.kernel.ids import from_content, random_id
+from astra.trusted.kernel.ids import id_from_content, random_id
 from astra.trusted.ledger.record import Event, Record
 from astra.trusted.policy import authority, contract, payload
 from astra.trusted.policy.authority import Signed
@@ -36,7 +37,7 @@ from astra.trusted.policy.call import Call
 from astra.trusted.policy.caps import WAITING_REQUESTS
 
 LIFETIME = timedelta(hours=24)
-_CAN_BE_ASKED_AGAIN = ("sch_", "chg_", "plan_")
+_CAN_BE_ASKED_AGAIN = ("sch_", "chg_", "plan_", "goal_", "des_")
 _TOOL_CALL = "tool_call"
 OF_CALLS = frozenset({_TOOL_CALL, "schedule"})
 """Kinds of requests that are about one call, which is kept with them whole."""
@@ -57,27 +58,28 @@ class Desk(Approvals):
     # What the gate asks
 
     def use(self, approval_id: str, call: Call) -> Event:
-        return spent(approval_id, actor=str(call.actor), correlation=call.correlation)
+        return build_used_event(approval_id, actor=str(call.actor), correlation=call.correlation)
 
-    def spent(self, approval_id: str) -> None:
+    def announce_spent(self, approval_id: str) -> None:
         for tell in self.when_spent:
             tell(approval_id)
 
     def request(self, call: Call, digest: str) -> str:
         """Ask for a call; refused to who has too many requests waiting, unless this is one."""
-        if not self._waiting(digest):
+        if not self._find_waiting(digest, asked_by=str(call.actor)):
             self._refuse_flood(str(call.actor))
         return self.ask(
             kind=_TOOL_CALL,
             subject_id=call.tool,
             digest=digest,
-            summary=f"{call.actor} asks to run {call.tool} once",
+            summary=titles.title_call(call),
             details={
                 **call.content(),
-                "in_words": _meaning(call),
+                "in_words": _describe_effects(call),
             },
             actor=str(call.actor),
             correlation=call.correlation,
+            only_theirs=True,
         )
 
     # What everybody else asks
@@ -93,8 +95,13 @@ class Desk(Approvals):
         actor: str,
         correlation: str,
         expires_at: datetime | None = None,
+        only_theirs: bool = False,
     ) -> str:
-        """Ask for an approval; while one for the same content waits, that one is meant."""
+        """Ask for an approval; while one for the same content waits, that one is meant.
+
+        What is `only_theirs` can be used by nobody else, so another's request is another one.
+        """
+        asked_by = actor if only_theirs else None
         until = format_time(expires_at or parse_time(self.now()) + LIFETIME)
         data = {
             "kind": kind,
@@ -106,9 +113,9 @@ class Desk(Approvals):
         }
         while True:
             times = self._times_asked(digest)  # before the look: whoever comes between takes it
-            if waiting := self._waiting(digest):
-                return waiting
-            identifier = from_content("apr", digest, random_id("nonce"))
+            if waiting_id := self._find_waiting(digest, asked_by=asked_by):
+                return waiting_id
+            identifier = id_from_content("apr", digest, random_id("nonce"))
             event = Event(
                 type=REQUESTED,
                 actor=actor,
@@ -123,12 +130,15 @@ class Desk(Approvals):
 
     def _refuse_flood(self, actor: str) -> None:
         """Keep a person's inbox readable: one actor may have so many requests in it."""
-        most = contract.in_force(self.ledger).budgets.waiting_requests
-        if self.waiting_of(actor, _TOOL_CALL) >= most:
-            raise WAITING_REQUESTS.exceeded(most)
+        most = contract.read_configuration(self.ledger).budgets.waiting_requests
+        if self.count_waiting(actor, _TOOL_CALL) >= most:
+            raise WAITING_REQUESTS.build_error(most)
 
-    def _waiting(self, digest: str) -> str | None:
-        for approval in self._where("digest = ? AND state = 'pending'", digest):
+    def _find_waiting(self, digest: str, *, asked_by: str | None) -> str | None:
+        condition, values = "digest = ? AND state = 'pending'", [digest]
+        if asked_by is not None:
+            condition, values = f"{condition} AND requested_by = ?", [*values, asked_by]
+        for approval in self._query_approvals(condition, *values):
             if self.in_time(approval):
                 return approval.id
         return None
@@ -139,7 +149,7 @@ class Desk(Approvals):
 
     def grant(self, identifier: str, signed: Signed) -> Record:
         """Record an operator's yes, for this approval and this digest, on the terms signed."""
-        approval = self._pending(identifier)
+        approval = self._require_pending(identifier)
         if approval.kind in OF_CALLS:
             payload.require_same(self.details(identifier)["details"], approval.digest)
         terms = terms_of(signed.statement.get("content"))
@@ -154,7 +164,7 @@ class Desk(Approvals):
         self, identifier: str, reason: str, *, actor: str, beside: Sequence[Event] = ()
     ) -> Record:
         """Turn a request down; what is recorded `beside` it stands in the same batch, or not."""
-        self._pending(identifier)
+        self._require_pending(identifier)
         data = {"approval": identifier, "reason": reason}
         event = Event(type=REJECTED, actor=actor, data=data, subject=identifier)
         return self._decide_first(identifier, event, *beside)
@@ -164,7 +174,7 @@ class Desk(Approvals):
         data = {"approval": identifier, "reason": what_moved}
         event = Event(type=STALE, actor="daemon", data=data, subject=identifier)
         try:
-            self._decide(identifier, event)
+            self._append_decision(identifier, event)
         except StaleVersion:
             if self.get(identifier).state != "stale":
                 raise
@@ -172,7 +182,9 @@ class Desk(Approvals):
     def expire(self, identifier: str) -> None:
         """Close what nobody decided, or nobody used, in time."""
         data = {"approval": identifier, "reason": "its time is over"}
-        self._decide(identifier, Event(type=EXPIRED, actor="daemon", data=data, subject=identifier))
+        self._append_decision(
+            identifier, Event(type=EXPIRED, actor="daemon", data=data, subject=identifier)
+        )
 
     def announce(self, identifier: str, step: str) -> None:
         """Say once more that somebody waits; the same reminder is said once."""
@@ -185,27 +197,27 @@ class Desk(Approvals):
         except DuplicateKey:
             return
 
-    def _pending(self, identifier: str) -> Approval:
+    def _require_pending(self, identifier: str) -> Approval:
         approval = self.get(identifier)
         if approval.state != "pending":
-            raise self._decided(approval)
+            raise self._build_conflict(approval)
         if not self.in_time(approval):
             raise Conflict(
                 f"{identifier} is expired already",
                 code="already_decided",
-                next_step=_again(approval),
+                next_step=_suggest_next_step(approval),
                 state="expired",
                 at=approval.expires_at,
             )
         return approval
 
-    def _decided(self, approval: Approval) -> Conflict:
+    def _build_conflict(self, approval: Approval) -> Conflict:
         """Say who was first, and when: two people may look at the same request."""
         record = self.ledger.records_of(approval.id)[-1]
         return Conflict(
             f"{approval.id} is {approval.state} already, by {record.actor} at {record.time}",
             code="already_decided",
-            next_step=_again(approval),
+            next_step=_suggest_next_step(approval),
             state=approval.state,
             by=record.actor,
             at=record.time,
@@ -214,22 +226,22 @@ class Desk(Approvals):
 
     def _decide_first(self, identifier: str, event: Event, *beside: Event) -> Record:
         try:
-            return self._decide(identifier, event, *beside)
+            return self._append_decision(identifier, event, *beside)
         except StaleVersion:
-            raise self._decided(self.get(identifier)) from None
+            raise self._build_conflict(self.get(identifier)) from None
 
-    def _decide(self, identifier: str, event: Event, *beside: Event) -> Record:
+    def _append_decision(self, identifier: str, event: Event, *beside: Event) -> Record:
         version = self.ledger.version(identifier)
-        event = replace(event, correlation=self._story(identifier))
+        event = replace(event, correlation=self._find_correlation(identifier))
         batch = [*beside, event]
         return self.ledger.append(batch, expect={identifier: version})[-1]
 
-    def _story(self, identifier: str) -> str:
+    def _find_correlation(self, identifier: str) -> str:
         """Name the story a request belongs to, so that what comes of it is told there too."""
         return self._request_of(identifier).correlation
 
 
-def _meaning(call: Call) -> list[str]:
+def _describe_effects(call: Call) -> list[str]:
     """Say in the server's own words what a yes would let happen."""
     loosened = [f"it {call.loosens}"] if call.loosens else []
     reached = [
@@ -238,7 +250,7 @@ def _meaning(call: Call) -> list[str]:
     return [*loosened, *reached]
 
 
-def _again(approval: Approval) -> str:
+def _suggest_next_step(approval: Approval) -> str:
     """Say how to be asked again for what nobody decided in time, or for what changed since."""
     lapsed = approval.state in {"pending", "expired", "stale"}
     if lapsed and approval.subject_id.startswith(_CAN_BE_ASKED_AGAIN):
@@ -246,7 +258,18 @@ def _again(approval: Approval) -> str:
     return "astra approvals"
 
 
-def spent(approval_id: str, *, actor: str, correlation: str) -> Event:
+def build_stale_event(approval_id: str, reason: str, *, correlation: str) -> Event:
+    """Give the event that withdraws an approval, for a batch that expects its version."""
+    return Event(
+        type=STALE,
+        actor="daemon",
+        data={"approval": approval_id, "reason": reason},
+        correlation=correlation,
+        subject=approval_id,
+    )
+
+
+def build_used_event(approval_id: str, *, actor: str, correlation: str) -> Event:
     """Give the event that uses an approval up; the ledger lets it happen once."""
     return Event(
         type=USED,

@@ -2,11 +2,15 @@
 
 `var/restored.json` says that a backup was put in place and nobody has signed for it yet. The record
 of the restore ends that, so a crash in between leaves the file and changes nothing.
+
+A statement for a restore is good in one place: it names the opening, an id that each daemon draws
+when it opens the ledger and that is nowhere on disk. So whoever keeps a signed restore cannot put
+the same backup in place again and have it count there, within its ten minutes or after.
 """
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +34,8 @@ class Restores:
     desk: Desk
     clock: Clock
     var: Path
+    opening: str = field(default_factory=lambda: random_id("open"))
+    """Drawn anew by each daemon; what is signed for another opening does not count here."""
 
     @property
     def marker(self) -> Path:
@@ -52,7 +58,7 @@ class Restores:
 
     def content(self) -> dict[str, Any]:
         """Give what the operator signs to go on from here."""
-        return restoring.content(self.ledger.holds)
+        return restoring.content(self.ledger.holds, self.opening)
 
     def sign(self, signed: Signed) -> Record:
         """Record the operator's word, void what was open, stop all work, and go on."""
@@ -63,26 +69,26 @@ class Restores:
                 code="not_held",
                 next_step="to put a backup in place: astra restore BACKUP --data-root NEW",
             )
-        event = restoring.event(holds)
+        event = restoring.event(holds, self.opening)
         event = authority.signed_event(self.ledger, event, signed, now=self.clock.now())
-        record, *_ = self.ledger.append([event, *self._void(event.correlation)])
+        record, *_ = self.ledger.append([event, *self._build_void_events(event.correlation)])
         self.marker.unlink(missing_ok=True)
         self.ledger.release()
         return record
 
-    def _void(self, story: str) -> Iterator[Event]:
+    def _build_void_events(self, story: str) -> Iterator[Event]:
         """Give a record for everything that somebody could still use."""
         for state in ("pending", "approved"):
-            for approval in self.desk.listed(state=state):
+            for approval in self.desk.list_by_state(state=state):
                 data = {"approval": approval.id, "reason": WHY}
-                yield _ended(STALE, approval.id, data, story)
-        for token in access.tokens(self.ledger):
+                yield _build_event(STALE, approval.id, data, story)
+        for token in access.list_tokens(self.ledger):
             if not token.ended:
-                yield _ended(access.TOKEN_REVOKED, token.id, {"token": token.id}, story)
-        for session in access.open_sessions(self.ledger):
-            yield _ended(access.SESSION_CLOSED, session, {"session": session}, story)
-        yield stopping.stopped(random_id("stop"), {"because": WHY}, actor="operator")
+                yield _build_event(access.TOKEN_REVOKED, token.id, {"token": token.id}, story)
+        for session in access.list_open_sessions(self.ledger):
+            yield _build_event(access.SESSION_CLOSED, session, {"session": session}, story)
+        yield stopping.build_stopped_event(random_id("stop"), {"because": WHY}, actor="operator")
 
 
-def _ended(type_: str, subject: str, data: dict[str, Any], story: str) -> Event:
+def _build_event(type_: str, subject: str, data: dict[str, Any], story: str) -> Event:
     return Event(type=type_, actor="operator", data=data, subject=subject, correlation=story)

@@ -65,9 +65,13 @@ class Approvals:
     ledger: Ledger
     clock: Clock
 
-    def usable(self, digest: str) -> str | None:
-        for approval in self._where("digest = ? AND state = 'approved'", digest):
-            if self.in_time(approval) and self._signed(approval):
+    def find_usable(self, digest: str, *, asked_by: str | None = None) -> str | None:
+        """Name a granted approval of this content; of one asker's requests only, where named."""
+        condition, values = "digest = ? AND state = 'approved'", [digest]
+        if asked_by is not None:
+            condition, values = f"{condition} AND requested_by = ?", [*values, asked_by]
+        for approval in self._query_approvals(condition, *values):
+            if self.in_time(approval) and self._has_valid_signature(approval):
                 return approval.id
         return None
 
@@ -75,7 +79,7 @@ class Approvals:
         """Tell whether an approval is granted, by the operator's own signature, and not over."""
         approval = self.get(identifier)
         usable = approval.state == "approved" and self.in_time(approval)
-        return usable and self._signed(approval)
+        return usable and self._has_valid_signature(approval)
 
     def in_time(self, approval: Approval) -> bool:
         """Tell whether the time that an approval is for is not over."""
@@ -87,33 +91,33 @@ class Approvals:
         """Give what the operator signed besides yes; nothing for a grant that does not stand."""
         approval = self.get(identifier)
         granted = self._grant_of(approval)
-        return terms_of(granted.data) if granted and self._signed(approval) else {}
+        return terms_of(granted.data) if granted and self._has_valid_signature(approval) else {}
 
     def was_signed(self, identifier: str) -> bool:
         """Tell whether an approval was granted by the operator's own signature, used up or not."""
-        return self._signed(self.get(identifier))
+        return self._has_valid_signature(self.get(identifier))
 
-    def listed(self, *, state: str = "pending") -> list[Approval]:
+    def list_by_state(self, *, state: str = "pending") -> list[Approval]:
         if state == "all":
-            return self._where("sequence > 0")
-        found = self._where("state = ?", state)
+            return self._query_approvals("sequence > 0")
+        approvals = self._query_approvals("state = ?", state)
         if state != "pending":
-            return found
+            return approvals
         now, since = self.now(), last_acceptance(self.ledger)
         return [
             approval
-            for approval in found
+            for approval in approvals
             if approval.expires_at > now and approval.sequence > since
         ]
 
-    def about(self, kind: str, subject_id: str, *states: str) -> list[Approval]:
+    def list_for_subject(self, kind: str, subject_id: str, *states: str) -> list[Approval]:
         """Give the approvals that something was asked for, in some states, oldest first."""
         marks = ", ".join("?" * len(states))
-        return self._where(
+        return self._query_approvals(
             f"subject_id = ? AND state IN ({marks}) AND kind = ?", subject_id, *states, kind
         )
 
-    def waiting_of(self, actor: str, kind: str) -> int:
+    def count_waiting(self, actor: str, kind: str) -> int:
         """Count the requests of one kind that one actor waits for a decision on."""
         rows = self.ledger.query(
             "SELECT count(*) FROM approval"
@@ -127,8 +131,8 @@ class Approvals:
         self, *, state: str, limit: int, cursor: int | None = None, newest: bool = False
     ) -> tuple[list[Approval], int | None]:
         """Give some approvals, the oldest or the newest first, and where the next page starts."""
-        there, order, start = ("<", "DESC", END) if newest else (">", "ASC", 0)
-        conditions = [f"sequence {there} ?"]
+        comparison, order, start = ("<", "DESC", END) if newest else (">", "ASC", 0)
+        conditions = [f"sequence {comparison} ?"]
         parameters: list[Any] = [start if cursor is None else cursor]
         if state != "all":
             conditions.append("state = ?")
@@ -141,14 +145,14 @@ class Approvals:
             f" ORDER BY sequence {order} LIMIT ?",
             [*parameters, limit + 1],
         )
-        found = [_read(row) for row in rows[:limit]]
-        return found, rows[limit - 1][-1] if len(rows) > limit else None
+        approvals = [_approval_from_row(row) for row in rows[:limit]]
+        return approvals, rows[limit - 1][-1] if len(rows) > limit else None
 
     def get(self, identifier: str) -> Approval:
-        found = self._where("id = ?", identifier)
-        if not found:
+        approvals = self._query_approvals("id = ?", identifier)
+        if not approvals:
             raise NotFound(f"there is no approval {identifier}", next_step="astra approvals")
-        return found[0]
+        return approvals[0]
 
     def details(self, identifier: str) -> dict[str, Any]:
         """Show an approval with all that the server recorded about the thing that would run."""
@@ -157,7 +161,7 @@ class Approvals:
         return {
             **approval.as_dict(),
             "details": record.data["details"],
-            "payload": payload.shown(record.data["details"]),
+            "payload": payload.render_payload(record.data["details"]),
             "requested_by": record.actor,
             "correlation": record.correlation,
         }
@@ -166,14 +170,18 @@ class Approvals:
         """Give the time that counts: turning a clock back revives nothing."""
         return format_time(current_time(self.clock.now(), self.ledger.head()))
 
-    def _signed(self, approval: Approval) -> bool:
+    def _has_valid_signature(self, approval: Approval) -> bool:
         """Check the operator's signature again, over this approval's own content."""
         record = self._grant_of(approval)
         if record is None:
             return False
-        said = {name: value for name, value in record.written.items() if name != "authority"}
-        wanted = content(approval, terms_of(record.data))
-        return said == wanted and authority.holds(self.ledger, record)
+        record_content = {
+            name: value for name, value in record.raw_data.items() if name != "authority"
+        }
+        expected_content = content(approval, terms_of(record.data))
+        return record_content == expected_content and authority.is_signed_by_operator(
+            self.ledger, record
+        )
 
     def _grant_of(self, approval: Approval) -> Record | None:
         return self.ledger.record(approval.granted) if approval.granted else None
@@ -182,23 +190,23 @@ class Approvals:
         """Give the record that asked for an approval: the first one about it."""
         return self.ledger.records_of(identifier, REQUESTED)[0]
 
-    def _where(self, condition: str, *parameters: Any) -> list[Approval]:
+    def _query_approvals(self, condition: str, *parameters: Any) -> list[Approval]:
         rows = self.ledger.query(
             f"SELECT {_COLUMNS} FROM approval WHERE {condition} ORDER BY sequence",  # noqa: S608 - fixed text
             parameters,
         )
-        return [_read(row) for row in rows]
+        return [_approval_from_row(row) for row in rows]
 
 
-def _read(row: tuple[Any, ...]) -> Approval:
+def _approval_from_row(row: tuple[Any, ...]) -> Approval:
     names = [name.strip() for name in _COLUMNS.split(",")]
     return Approval(**dict(zip(names, row, strict=True)))
 
 
 def content(approval: Approval, terms: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Give what an operator signs to approve; terms say what else was agreed to."""
-    named: dict[str, Any] = {"approval": approval.id, "digest": approval.digest}
-    return {**named, "terms": dict(terms)} if terms else named
+    base_content: dict[str, Any] = {"approval": approval.id, "digest": approval.digest}
+    return {**base_content, "terms": dict(terms)} if terms else base_content
 
 
 def terms_of(said: Any) -> Mapping[str, Any]:
@@ -206,7 +214,7 @@ def terms_of(said: Any) -> Mapping[str, Any]:
     return cast("dict[str, Any]", terms) if isinstance(terms, dict) else {}
 
 
-def _apply(record: Record) -> Iterator[Statement]:
+def _apply_record(record: Record) -> Iterator[Statement]:
     data = record.data
     if record.type == REQUESTED:
         yield (
@@ -257,6 +265,6 @@ PROJECTION = Projection(
         "CREATE INDEX approval_subject ON approval (subject_id, state)",
         "CREATE INDEX approval_requester ON approval (requested_by, state, kind, expires_at)",
     ),
-    _apply,
+    _apply_record,
     types=frozenset({REQUESTED, *_STATES}),
 )

@@ -9,11 +9,13 @@ one record (`refusals`).
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from pydantic import BaseModel
 
+from astra.trusted.calls import cancellation as cancelling
+from astra.trusted.calls.cancellation import CallCancelled, Cancellation
 from astra.trusted.calls.rate import RateLimit
 from astra.trusted.calls.refusals import Refusals
 from astra.trusted.calls.registry import AnyTool, Registry
@@ -50,12 +52,18 @@ class Request:
     schedule_budget: int = 0
     at_least: Tier = Tier.READ
     plan_id: str | None = None
+    cancellation: Cancellation = field(default_factory=Cancellation)
+    """Where whoever made the call says that they wait for it no longer."""
 
 
 class CallServices(Protocol):
     """What handlers use; the counter only says on whose behalf."""
 
-    def for_call(self, call: Call) -> Any: ...
+    def for_call(self, call: Call, cancellation: Cancellation) -> Any: ...
+
+    def end_boxes(self, correlation: str, why: str) -> int:
+        """End what runs in boxes for one call; says how many there were."""
+        ...
 
 
 class Counter:
@@ -85,21 +93,34 @@ class Counter:
     def begin(self, request: Request) -> Callable[[], dict[str, Any]]:
         """Pass the gate, or raise its refusal; what it gives back runs the tool, once."""
         if not self._rate.take(str(request.actor)):
-            raise self._refuse(_unread(request), _too_many())
-        tool, parsed, call = self._understand(request)
+            raise self._record_refusal(_call_from_request(request), _too_many())
+        tool, parsed, call = self._parse_request(request)
+        if request.cancellation.is_asked():
+            raise self._record_refusal(call, _cancelled())
         if objection := self._slots.take(call, boxed=tool.slow):
-            raise self._refuse(call, objection)
+            raise self._record_refusal(call, objection)
         try:
-            decision, permit = self._admit(call, request.off)
+            decision, permit = self._pass_gate(call, request.off)
         except BaseException:  # refused or broken: raised again, and nothing runs
             self._slots.give_back(call, boxed=tool.slow)
             raise
-        return lambda: self._run(tool, parsed, call, decision, permit)
+        admitted = _Admitted(call, decision, permit, request.cancellation)
+        return lambda: self._run_tool(tool, parsed, admitted)
 
-    def _admit(self, call: Call, off: frozenset[str]) -> tuple[Decision, Permit]:
+    def cancel(self, request: Request) -> int:
+        """Hear that nobody waits for a call any more; says how many boxes were ended for it.
+
+        A box that starts in this moment is not there yet: whoever cancels asks until it is over.
+        """
+        request.cancellation.ask()
+        if not request.correlation:
+            return 0
+        return self._services.end_boxes(request.correlation, cancelling.WHY)
+
+    def _pass_gate(self, call: Call, off: frozenset[str]) -> tuple[Decision, Permit]:
         decision, permit = self._gate.admit(call, off=off)
         if permit is None:
-            raise self._refuse(call, decision)
+            raise self._record_refusal(call, decision)
         return decision, permit
 
     def record_refusals(self, *, leaving: bool = False) -> None:
@@ -109,22 +130,30 @@ class Counter:
 
     def understand(self, request: Request) -> Call:
         """Work out exactly what a request would run, without running it."""
-        _, _, call = self._understand(request)
+        _, _, call = self._parse_request(request)
         return call
 
-    def turn_away(self, request: Request, decision: Decision) -> AstraError:
-        """Record what a door refuses of its own accord, and give the error to show."""
-        if not self._rate.take(str(request.actor)):
-            return self._refuse(_unread(request), _too_many())
-        return self._refuse(_unread(request), decision)
+    def turn_away(self, request: Request, decision: Decision, *, again: bool = False) -> AstraError:
+        """Record what a door refuses of its own accord, and give the error to show.
 
-    def _understand(self, request: Request) -> tuple[AnyTool, BaseModel, Call]:
+        What it refused before (`again`) is counted and has no record of its own.
+        """
+        if again:
+            events = self._refusals.count(_call_from_request(request), decision)
+            if events:
+                self._ledger.append(events, lazy=True)
+            return decision.as_error()
+        if not self._rate.take(str(request.actor)):
+            return self._record_refusal(_call_from_request(request), _too_many())
+        return self._record_refusal(_call_from_request(request), decision)
+
+    def _parse_request(self, request: Request) -> tuple[AnyTool, BaseModel, Call]:
         """Make a call of a request; what is closed anyway says so before its arguments matter."""
-        call = _unread(request)
+        call = _call_from_request(request)
         try:
             tool = self.registry.find(request.name)
             call = _of_tool(call, tool, request.at_least)
-            if objection := self._gate.closed(call, off=request.off):
+            if objection := self._gate.deny_unreachable(call, off=request.off):
                 raise objection.as_error()
             parsed = tool.parse(request.arguments)
             call = replace(
@@ -136,21 +165,25 @@ class Counter:
                 call = replace(call, tier=Tier.EXTERNAL, loosens=loosened)
             call.digest()
         except AstraError as error:
-            self._refuse(call, deny(_reason(error), error.detail, error.next_step))
+            self._record_refusal(
+                call, deny(_reason_from_error(error), error.detail, error.next_step)
+            )
             raise
         return tool, parsed, call
 
-    def _run(
-        self, tool: AnyTool, parsed: BaseModel, call: Call, decision: Decision, permit: Permit
-    ) -> dict[str, Any]:
+    def _run_tool(self, tool: AnyTool, parsed: BaseModel, admitted: "_Admitted") -> dict[str, Any]:
+        call, permit = admitted.call, admitted.permit
         began = self._seconds()
-        code, size, refused = "failed", 0, False
+        code, size, is_without_effect = "failed", 0, False
         try:
-            answer = tool.run(permit, call.digest(), parsed, self._services.for_call(call))
+            services = self._services.for_call(call, admitted.cancellation)
+            answer = tool.run(permit, call.digest(), parsed, services)
             document: dict[str, Any] = answer.model_dump(mode="json")
             code, size = "ok", len(answer.model_dump_json())
         except AstraError as error:
-            code, refused = error.reason, isinstance(error, _WITHOUT_EFFECT)
+            code, is_without_effect = error.reason, isinstance(error, _WITHOUT_EFFECT)
+            if admitted.cancellation.is_asked():
+                code = CallCancelled.code  # whatever else its end looked like from inside
             raise
         else:
             return document
@@ -162,12 +195,15 @@ class Counter:
                 milliseconds=(self._seconds() - began) * 1000,
                 size=size,
             )
-            events = [telemetry.finished(call, permit.call_id, decision, outcome)]
-            if refused:
-                events += budgets.returned(self._ledger, permit.spent, call)
-            self._ledger.append(events, lazy=call.tier is Tier.READ)
+            events = [
+                telemetry.build_finished_event(call, permit.call_id, admitted.decision, outcome)
+            ]
+            if is_without_effect:
+                events += budgets.build_return_events(self._ledger, permit.spent, call)
+            is_telemetry = call.tier is Tier.READ and len(events) == 1
+            self._ledger.append(events, lazy=is_telemetry)
 
-    def _refuse(self, call: Call, decision: Decision) -> AstraError:
+    def _record_refusal(self, call: Call, decision: Decision) -> AstraError:
         try:
             if events := self._refusals.note(call, decision):
                 self._ledger.append(events, lazy=True)
@@ -178,7 +214,22 @@ class Counter:
         return decision.as_error()
 
 
-def _unread(request: Request) -> Call:
+@dataclass(frozen=True)
+class _Admitted:
+    """A call that passed the gate."""
+
+    call: Call
+    decision: Decision
+    permit: Permit
+    cancellation: Cancellation
+
+
+def _cancelled() -> Decision:
+    error = cancelling.build_error()
+    return deny(Reason.CANCELLED, error.detail, error.next_step)
+
+
+def _call_from_request(request: Request) -> Call:
     return Call(
         tool=request.name[:100],
         tier=Tier.READ,
@@ -205,10 +256,12 @@ def _of_tool(call: Call, tool: AnyTool, at_least: Tier) -> Call:
         flags=tool.flags,
         operator_only=tool.operator_only,
         available=tool.available,
+        server=tool.server,
+        server_budget=tool.server_budget,
     )
 
 
-def _reason(error: AstraError) -> Reason:
+def _reason_from_error(error: AstraError) -> Reason:
     """Name the reason; what is not in the closed list was a path that may not be touched."""
     if error.reason in set(Reason):
         return Reason(error.reason)

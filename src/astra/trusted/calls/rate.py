@@ -16,8 +16,8 @@ class RateLimit:
     def take(self, actor: str) -> bool:
         now = self._seconds()
         with self._lock:
-            left, last = self._buckets.get(actor, (float(BURST), now))
-            left = min(BURST, left + (now - last) * PER_SECOND)
-            allowed = left >= 1
-            self._buckets[actor] = (left - 1 if allowed else left, now)
+            tokens_left, last = self._buckets.get(actor, (float(BURST), now))
+            tokens_left = min(BURST, tokens_left + (now - last) * PER_SECOND)
+            allowed = tokens_left >= 1
+            self._buckets[actor] = (tokens_left - 1 if allowed else tokens_left, now)
         return allowed

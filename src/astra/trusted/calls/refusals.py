@@ -3,8 +3,9 @@
 Whoever is refused can be refused again at once, as often as it likes. So in a minute, of one actor,
 tool and reason, a refusal has a record of its own (`tool_refused`) only while its arguments are new
 (or nearly so) and the actor has had few of them; the others are counted, and when the minute is
-over one record (`tool_refusals_counted`) says how many there were. What a plan or a schedule was
-refused is always a record: their own budgets bound it, and their stories tell it.
+over one record (`tool_refusals_counted`) says how many there were. A door that refused the same
+before (a session that has spent its calls) has the others counted only. What a plan or a schedule
+was refused is always a record: their own budgets bound it, and their stories tell it.
 """
 
 import threading
@@ -47,20 +48,27 @@ class Refusals:
     def note(self, call: Call, decision: Decision) -> list[Event]:
         """Give what is to be recorded about a refusal: itself, counts that are due, or nothing."""
         if call.schedule_id is not None or call.plan_id is not None:
-            return [telemetry.refused(call, decision)]
+            return [telemetry.build_refused_event(call, decision)]
         flood = decision.reason is Reason.TOO_MANY_CALLS  # not worth looking at what was sent
         digest = "" if flood else telemetry.arguments_digest(call.arguments)
         with self._lock:
             due = self._take_due()
-            is_new = self._is_new(self._window(call, decision), digest, str(call.actor))
-        return [*due, telemetry.refused(call, decision)] if is_new else due
+            is_new = self._is_new(self._find_window(call, decision), digest, str(call.actor))
+        return [*due, telemetry.build_refused_event(call, decision)] if is_new else due
+
+    def count(self, call: Call, decision: Decision) -> list[Event]:
+        """Count a refusal that has no record of its own; gives the counts that are due."""
+        with self._lock:
+            due = self._take_due()
+            self._find_window(call, decision).counted += 1
+        return due
 
     def due(self, *, leaving: bool = False) -> list[Event]:
         """Give the counts of the windows that are over; of all, when the daemon leaves."""
         with self._lock:
             return self._take_due(leaving=leaving)
 
-    def _window(self, call: Call, decision: Decision) -> _Window:
+    def _find_window(self, call: Call, decision: Decision) -> _Window:
         tool = call.tool if self._is_tool(call.tool) else _ANY_TOOL
         kind = (str(call.actor), tool, decision.reason)
         first = replace(call, arguments={})  # which may be large, and the window stays a while

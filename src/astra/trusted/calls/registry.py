@@ -10,9 +10,9 @@ Names are dotted where they have parts (`astra.desires.list`); doors may show un
 """
 
 import difflib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -72,6 +72,12 @@ class Tool(Generic[In, Out]):
     nothing where they loosen nothing."""
     tier_in_plan: Tier | None = None
     """The tier within the grants of an approved plan, where that is another."""
+    text_members: tuple[str, ...] = ()
+    """Members of the answer that a model reads as they are, not as a string inside JSON."""
+    server: str = ""
+    """The MCP server that it was imported from; nothing for Astra's own."""
+    server_budget: int = 0
+    """How often a day tools of that server may be called, all together."""
 
     @property
     def underscored(self) -> str:
@@ -82,7 +88,7 @@ class Tool(Generic[In, Out]):
             return self.input.model_validate(dict(arguments))
         except ValidationError as error:
             raise BadInput(
-                f"{self.name}: {_problems(error)}",
+                f"{self.name}: {_describe_problems(error)}",
                 code="bad_arguments",
                 next_step="look at the tool's input schema and call it again",
             ) from None
@@ -96,9 +102,28 @@ class Tool(Generic[In, Out]):
 AnyTool = Tool[Any, Any]
 
 
+class ImportedTools(Protocol):
+    """Tools of other servers as they may be called now: they come and go with signatures."""
+
+    def list_tools(self) -> Sequence[AnyTool]: ...
+
+    def find_tool(self, name: str) -> AnyTool | None: ...
+
+
+class NoImportedTools:
+    def list_tools(self) -> Sequence[AnyTool]:
+        return ()
+
+    def find_tool(self, name: str) -> AnyTool | None:
+        del name
+
+
 class Registry:
-    def __init__(self, tools: Iterable[AnyTool]) -> None:
+    """Astra's own tools, and behind them those of other servers, which can shadow none."""
+
+    def __init__(self, tools: Iterable[AnyTool], imported: ImportedTools | None = None) -> None:
         self._tools = {tool.name: tool for tool in tools}
+        self._imported = imported or NoImportedTools()
         self._names = {
             alias: tool
             for tool in self._tools.values()
@@ -106,30 +131,31 @@ class Registry:
         }
 
     def find(self, name: str) -> AnyTool:
-        tool = self._names.get(name)
+        tool = self._names.get(name) or self._imported.find_tool(name)
         if tool is None:
-            close = difflib.get_close_matches(name[:100], self._names, n=3)
+            known_names = [*self._names, *(tool.name for tool in self._imported.list_tools())]
+            close = difflib.get_close_matches(name[:100], known_names, n=3)
             hint = f"did you mean {' or '.join(close)}?" if close else "list the tools"
             raise NotFound(f"there is no tool {name[:100]!r}", code="unknown_tool", next_step=hint)
         return tool
 
     def has(self, name: str) -> bool:
-        return name in self._names
+        return name in self._names or self._imported.find_tool(name) is not None
 
-    def visible(self, flags: Mapping[str, bool], *, operator: bool) -> list[AnyTool]:
+    def list_visible(self, flags: Mapping[str, bool], *, operator: bool) -> list[AnyTool]:
         """List what a caller gets to see: what a flag switches off is not there."""
         return [
             tool
-            for tool in self._tools.values()
+            for tool in self.list_all()
             if all(flags.get(name, False) for name in tool.flags)
             and (operator or not tool.operator_only)
         ]
 
-    def every(self) -> list[AnyTool]:
-        return list(self._tools.values())
+    def list_all(self) -> list[AnyTool]:
+        return [*self._tools.values(), *self._imported.list_tools()]
 
 
-def _problems(error: ValidationError) -> str:
+def _describe_problems(error: ValidationError) -> str:
     parts = [
         f"{'.'.join(map(str, problem['loc'])) or 'arguments'}: {problem['msg']}"
         for problem in error.errors(include_url=False, include_context=False, include_input=False)

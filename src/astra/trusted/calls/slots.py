@@ -32,9 +32,9 @@ class Slots:
         who, most = str(call.actor), self.most_boxes() if boxed else 0
         with self._lock:
             if boxed and self._running[who, True] >= most:
-                return _denied(Reason.TOO_MANY_BOXES, BOXES_AT_ONCE.exceeded(most))
+                return _denial_from_error(Reason.TOO_MANY_BOXES, BOXES_AT_ONCE.build_error(most))
             if self._running[who, True] + self._running[who, False] >= CALLS_AT_ONCE.most:
-                return _denied(Reason.TOO_MANY_AT_ONCE, CALLS_AT_ONCE.exceeded())
+                return _denial_from_error(Reason.TOO_MANY_AT_ONCE, CALLS_AT_ONCE.build_error())
             self._running[who, boxed] += 1
         return None
 
@@ -52,5 +52,5 @@ def _bounded_otherwise(call: Call) -> bool:
     return call.schedule_id is not None or call.plan_id is not None
 
 
-def _denied(reason: Reason, error: Exception) -> Decision:
+def _denial_from_error(reason: Reason, error: Exception) -> Decision:
     return deny(reason, str(error), getattr(error, "next_step", ""))

@@ -1,9 +1,9 @@
 """The operator's test command: its words, where its report goes, and how to ask for single tests.
 
 >>> command = parse("python -m pytest -q tests")
->>> command.words("/out/junit.xml")[3:]
+>>> command.build_words("/out/junit.xml")[3:]
 ('--junitxml=/out/junit.xml', '-o', 'junit_family=xunit1', '-q', 'tests')
->>> parse("make check JUNIT={junit}").words("/out/junit.xml")[-1]
+>>> parse("make check JUNIT={junit}").build_words("/out/junit.xml")[-1]
 'JUNIT=/out/junit.xml'
 """
 
@@ -48,57 +48,67 @@ class TestCommand:
     """Where the word `pytest` stands, if the command is one of pytest's."""
 
     @property
-    def reports(self) -> bool:
+    def has_report(self) -> bool:
         return self.pytest is not None or PLACEHOLDER in self.text
 
-    def words(self, report: str) -> tuple[str, ...]:
+    def build_words(self, report: str) -> tuple[str, ...]:
         """Give the words to run, with the report asked for."""
-        words = tuple(word.replace(PLACEHOLDER, report) for word in self.parts)
+        command_words = tuple(word.replace(PLACEHOLDER, report) for word in self.parts)
         if self.pytest is None or PLACEHOLDER in self.text:
-            return words
-        asked = (f"--junitxml={report}", "-o", "junit_family=xunit1")
-        return (*words[: self.pytest + 1], *asked, *words[self.pytest + 1 :])
+            return command_words
+        report_options = (f"--junitxml={report}", "-o", "junit_family=xunit1")
+        return (
+            *command_words[: self.pytest + 1],
+            *report_options,
+            *command_words[self.pytest + 1 :],
+        )
 
-    def only(
+    def select_tests(
         self, report: str, names: Sequence[str], *, is_path: Callable[[str], bool]
     ) -> tuple[str, ...]:
         """Give the words that run these tests of pytest's and no others."""
-        words = self.words(report)
+        command_words = self.build_words(report)
         if self.pytest is None:
-            return words
+            return command_words
         first = self.pytest + 1
-        kept: list[str] = []
-        for before, word in zip(words[first - 1 :], words[first:], strict=False):
+        remaining_words: list[str] = []
+        for before, word in zip(command_words[first - 1 :], command_words[first:], strict=False):
             is_value = before.startswith("-") and not _ALONE.fullmatch(before)
             if word.startswith("-") or is_value or not is_path(word.partition("::")[0]):
-                kept.append(word)
-        return (*words[:first], *kept, *names)
+                remaining_words.append(word)
+        return (*command_words[:first], *remaining_words, *names)
 
 
 def parse(text: str) -> TestCommand:
     try:
         parts = tuple(shlex.split(text))
     except ValueError as error:
-        raise _bad(text, f"cannot be split into words: {error}") from None
+        raise _bad_command_error(text, f"cannot be split into words: {error}") from None
     if not parts:
-        raise _bad(text, "is empty")
+        raise _bad_command_error(text, "is empty")
     if _SHELL.search(parts[0]) or any(part in {"&&", "||", "|", ";", ">", "<"} for part in parts):
-        raise _bad(text, "uses the shell's signs, and no shell reads it")
-    return TestCommand(text=text, parts=parts, pytest=_pytest(parts))
+        raise _bad_command_error(text, "uses the shell's signs, and no shell reads it")
+    return TestCommand(text=text, parts=parts, pytest=_find_pytest(parts))
 
 
-def named_files(text: str) -> tuple[str, ...]:
+def list_named_files(text: str) -> tuple[str, ...]:
     """Name the files of the target that a test command runs or is told what to do by.
 
     Whoever may change them decides what the tests are, as surely as with the tests themselves.
 
-    >>> named_files("env CI=1 make check"), named_files("sh -c './scripts/test.sh --cov=src'")
-    (('GNUmakefile', 'makefile', 'Makefile'), ('scripts/test.sh',))
+    >>> list_named_files("env CI=1 make check")
+    ('GNUmakefile', 'makefile', 'Makefile')
+    >>> list_named_files("sh -c './scripts/test.sh --cov=src'")
+    ('scripts/test.sh',)
     """
-    words = [word.removeprefix("./") for word in _WORD.findall(text)]
-    found = [word for word in words if not word.startswith(("/", "-")) and _is_file(word)]
-    found += [name for word in words for name in _DIRECTED_BY.get(word.rpartition("/")[2], ())]
-    return tuple(dict.fromkeys(found))
+    command_words = [word.removeprefix("./") for word in _WORD.findall(text)]
+    file_names = [
+        word for word in command_words if not word.startswith(("/", "-")) and _is_file(word)
+    ]
+    file_names += [
+        name for word in command_words for name in _DIRECTED_BY.get(word.rpartition("/")[2], ())
+    ]
+    return tuple(dict.fromkeys(file_names))
 
 
 def _is_file(word: str) -> bool:
@@ -106,14 +116,14 @@ def _is_file(word: str) -> bool:
     return _FILE.fullmatch(word) is not None
 
 
-def _pytest(parts: tuple[str, ...]) -> int | None:
+def _find_pytest(parts: tuple[str, ...]) -> int | None:
     for number, word in enumerate(parts):
         if _PYTEST.fullmatch(word):
             return number
     return None
 
 
-def _bad(text: str, why: str) -> BadSetting:
+def _bad_command_error(text: str, why: str) -> BadSetting:
     return BadSetting(
         f"target.test_command is {text!r}, which {why}",
         next_step="write a program and its words, such as `python -m pytest -q`, or `sh -c '…'`",

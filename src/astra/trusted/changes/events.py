@@ -50,19 +50,23 @@ def scheduled(identifier: str, data: Mapping[str, Any], *, actor: str, story: st
 
 
 def scanned(change: Change, findings: list[dict[str, Any]]) -> Event:
-    return _of(change, SCANNED, {"findings": findings}, key=_once(change, "scanned"))
+    return _make_event(
+        change, SCANNED, {"findings": findings}, key=_make_round_key(change, "scanned")
+    )
 
 
 def tests_started(change: Change, run: Mapping[str, Any], *, attempt: int) -> Event:
     data = {**run, "attempt": attempt}
-    return _of(change, TESTS_STARTED, data, key=_once(change, f"tests:{run['label']}:{attempt}"))
+    return _make_event(
+        change, TESTS_STARTED, data, key=_make_round_key(change, f"tests:{run['label']}:{attempt}")
+    )
 
 
 def tests_ended(change: Change, run: Mapping[str, Any], report: Mapping[str, Any]) -> Event:
-    data, key = {**run, "report": report}, _once(change, f"tested:{run['label']}")
+    data, key = {**run, "report": report}, _make_round_key(change, f"tested:{run['label']}")
     if report["verdict"] == "passed":
-        return _of(change, TESTS_PASSED, data, key=key)
-    return _of(change, TESTS_FAILED, data, key=key)
+        return _make_event(change, TESTS_PASSED, data, key=key)
+    return _make_event(change, TESTS_FAILED, data, key=key)
 
 
 def tests_completed(
@@ -79,67 +83,73 @@ def tests_completed(
     data |= {"warnings": list(warnings)} if warnings else {}
     data |= {"mutation": mutation} if mutation is not None else {}
     data |= {"findings": list(findings)} if findings else {}
-    return _of(change, TESTS_COMPLETED, data, key=_once(change, "tests-completed"))
+    return _make_event(
+        change, TESTS_COMPLETED, data, key=_make_round_key(change, "tests-completed")
+    )
 
 
 def returned(change: Change, verdict: str, reason: str, failures: list[dict[str, Any]]) -> Event:
     """Say that a change went back to the agent by itself, with what its tests said."""
     data = {"verdict": verdict, "reason": reason, "failures": failures}
-    return _of(change, RETURNED, data)
+    return _make_event(change, RETURNED, data)
 
 
 def rebased(change: Change, facts: Mapping[str, Any]) -> Event:
     data = {"facts": facts, "from": {"base": change.facts["base"], "commit": change.commit}}
-    return _of(change, REBASED, data, key=_once(change, "rebased"))
+    return _make_event(change, REBASED, data, key=_make_round_key(change, "rebased"))
 
 
 def conflicted(change: Change, *, onto: str, paths: list[str], why: str) -> Event:
     data = {"onto": onto, "paths": paths, "why": why}
-    return _of(change, CONFLICTED, data, key=_once(change, "conflicted"))
+    return _make_event(change, CONFLICTED, data, key=_make_round_key(change, "conflicted"))
 
 
 def renewed(change: Change, *, actor: str, facts: Mapping[str, Any] | None = None) -> Event:
     """Say that the evidence is gathered again; with facts, where the rules are other ones now."""
-    return _of(change, RENEWED, {} if facts is None else {"facts": facts}, actor=actor)
+    return _make_event(change, RENEWED, {} if facts is None else {"facts": facts}, actor=actor)
 
 
 def commented(change: Change, text: str, remarks: list[Remarked], *, actor: str) -> Event:
-    return _of(change, COMMENTED, {"text": text, "remarks": remarks}, actor=actor)
+    return _make_event(change, COMMENTED, {"text": text, "remarks": remarks}, actor=actor)
 
 
 def revision_requested(change: Change, text: str, remarks: list[Remarked], *, actor: str) -> Event:
-    return _of(change, REVISION_REQUESTED, {"text": text, "remarks": remarks}, actor=actor)
+    return _make_event(change, REVISION_REQUESTED, {"text": text, "remarks": remarks}, actor=actor)
 
 
 def superseded(change: Change, by: str) -> Event:
-    return _of(change, SUPERSEDED, {"by": by}, key=f"superseded:{change.id}")
+    return _make_event(change, SUPERSEDED, {"by": by}, key=f"superseded:{change.id}")
 
 
 def approved(change: Change, approval: str, terms: Mapping[str, Any]) -> Event:
     data = {"approval": approval, "terms": dict(terms)}
-    return _of(change, APPROVED, data, key=f"approved:{approval}")
+    return _make_event(change, APPROVED, data, key=f"approved:{approval}")
 
 
 def rejected(change: Change, reason: str, *, actor: str) -> Event:
-    return _of(change, REJECTED, {"reason": reason}, actor=actor, key=f"rejected:{change.id}")
+    return _make_event(
+        change, REJECTED, {"reason": reason}, actor=actor, key=f"rejected:{change.id}"
+    )
 
 
 def withdrawn(change: Change, reason: str, *, actor: str) -> Event:
-    return _of(change, WITHDRAWN, {"reason": reason}, actor=actor, key=f"withdrawn:{change.id}")
+    return _make_event(
+        change, WITHDRAWN, {"reason": reason}, actor=actor, key=f"withdrawn:{change.id}"
+    )
 
 
 def executed(change: Change) -> Event:
     deploy = bool(change.terms.get("deploy"))
     data = {"diff": change.facts["diff"], "files": change.facts["files"], "deploy": deploy}
-    return _of(change, EXECUTED, data, key=f"executed:{change.id}")
+    return _make_event(change, EXECUTED, data, key=f"executed:{change.id}")
 
 
 def rolled_back(change: Change, reason: str, *, actor: str) -> Event:
     data = {"reason": reason, "diff": change.facts["diff"]}
-    return _of(change, ROLLED_BACK, data, actor=actor, key=f"rolled-back:{change.id}")
+    return _make_event(change, ROLLED_BACK, data, actor=actor, key=f"rolled-back:{change.id}")
 
 
-def _of(
+def _make_event(
     change: Change,
     type_: str,
     data: Mapping[str, Any],
@@ -147,7 +157,7 @@ def _of(
     actor: str = DAEMON,
     key: str | None = None,
 ) -> Event:
-    where = {
+    commit_facts = {
         "commit": change.commit,
         "base": change.facts["base"],
         "branch": change.facts["branch"],
@@ -157,12 +167,12 @@ def _of(
     return Event(
         type=type_,
         actor=actor,
-        data={**where, **data},
+        data={**commit_facts, **data},
         correlation=change.correlation,
         subject=change.id,
         key=key,
     )
 
 
-def _once(change: Change, what: str) -> str:
+def _make_round_key(change: Change, what: str) -> str:
     return f"change:{change.id}:{change.round}:{what}"

@@ -152,14 +152,14 @@ def replay(records: Iterable[Record]) -> Change | None:
 def evolve(change: Change | None, record: Record) -> Change:
     """Give the change after one more record; a record that may not come here is refused."""
     if change is None:
-        return _begun(record)
+        return _begin_change(record)
     if record.type in _OF_APPROVAL and record.subject != change.approval:
         return change  # it is about a request that was withdrawn meanwhile
     require(change, record.type)
     to = TRANSITIONS[record.type].to
-    moved = change if to is None else replace(change, state=to)
+    next_change = change if to is None else replace(change, state=to)
     effect = _EFFECTS.get(record.type)
-    return effect(moved, record) if effect else moved
+    return effect(next_change, record) if effect else next_change
 
 
 def require(change: Change, type_: str) -> None:
@@ -173,7 +173,7 @@ def require(change: Change, type_: str) -> None:
         )
 
 
-def _begun(record: Record) -> Change:
+def _begin_change(record: Record) -> Change:
     if record.type != SCHEDULED:
         raise Conflict(
             f"the records of {record.subject} begin with {record.type}",
@@ -193,39 +193,42 @@ def _begun(record: Record) -> Change:
     )
 
 
-def _scanned(change: Change, record: Record) -> Change:
+def _apply_scan(change: Change, record: Record) -> Change:
     return replace(change, findings=tuple(record.data["findings"]))
 
 
-def _tests_started(change: Change, record: Record) -> Change:
+def _apply_tests_started(change: Change, record: Record) -> Change:
     data = record.data
-    run = Run(label=data["label"], code=data["code"], tests=data["tests"], attempts=data["attempt"])
-    return replace(change, runs={**change.runs, run.label: run})
+    test_run = Run(
+        label=data["label"], code=data["code"], tests=data["tests"], attempts=data["attempt"]
+    )
+    return replace(change, runs={**change.runs, test_run.label: test_run})
 
 
-def _tests_ended(change: Change, record: Record) -> Change:
-    run = change.runs[record.data["label"]]
+def _apply_tests_ended(change: Change, record: Record) -> Change:
+    test_run = change.runs[record.data["label"]]
     return replace(
-        change, runs={**change.runs, run.label: replace(run, report=record.data["report"])}
+        change,
+        runs={**change.runs, test_run.label: replace(test_run, report=record.data["report"])},
     )
 
 
-def _tests_completed(change: Change, record: Record) -> Change:
-    kept = {"verdict", "words", "warnings", "mutation"}
-    said = {k: v for k, v in record.data.items() if k in kept}
+def _apply_tests_completed(change: Change, record: Record) -> Change:
+    result_fields = {"verdict", "words", "warnings", "mutation"}
+    test_results = {k: v for k, v in record.data.items() if k in result_fields}
     findings = (*(change.findings or ()), *record.data.get("findings", ()))
-    return replace(change, tests=said, findings=findings or change.findings)
+    return replace(change, tests=test_results, findings=findings or change.findings)
 
 
-def _requested(change: Change, record: Record) -> Change:
+def _apply_request(change: Change, record: Record) -> Change:
     return replace(change, approval=record.subject)
 
 
-def _no_approval(change: Change, record: Record) -> Change:
+def _clear_approval(change: Change, record: Record) -> Change:
     return replace(change, approval=None, reason=record.data["reason"])
 
 
-def _next_round(change: Change, _record: Record) -> Change:
+def _begin_round(change: Change, _record: Record) -> Change:
     return replace(
         change,
         round=change.round + 1,
@@ -237,20 +240,20 @@ def _next_round(change: Change, _record: Record) -> Change:
     )
 
 
-def _on_new_facts(change: Change, record: Record) -> Change:
-    return replace(_next_round(change, record), facts=record.data.get("facts", change.facts))
+def _renew_facts(change: Change, record: Record) -> Change:
+    return replace(_begin_round(change, record), facts=record.data.get("facts", change.facts))
 
 
-def _conflicted(change: Change, record: Record) -> Change:
+def _apply_conflict(change: Change, record: Record) -> Change:
     facts = {name: record.data[name] for name in ("onto", "paths", "why")}
     return replace(change, conflict=facts, approval=None, reason=facts["why"])
 
 
-def _returned(change: Change, record: Record) -> Change:
+def _apply_return(change: Change, record: Record) -> Change:
     return replace(change, approval=None, reason=record.data["reason"])
 
 
-def _said(change: Change, record: Record) -> Change:
+def _add_comment(change: Change, record: Record) -> Change:
     comment = {
         "time": record.time,
         "by": record.actor,
@@ -261,12 +264,12 @@ def _said(change: Change, record: Record) -> Change:
     return replace(change, comments=(*change.comments, comment))
 
 
-def _revise(change: Change, record: Record) -> Change:
+def _apply_revision_request(change: Change, record: Record) -> Change:
     reason = record.data["text"] or "see the remarks on its lines"
-    return replace(_said(change, record), approval=None, reason=reason)
+    return replace(_add_comment(change, record), approval=None, reason=reason)
 
 
-def _approved(change: Change, record: Record) -> Change:
+def _apply_approval(change: Change, record: Record) -> Change:
     return replace(
         change,
         terms=record.data["terms"],
@@ -275,37 +278,37 @@ def _approved(change: Change, record: Record) -> Change:
     )
 
 
-def _rejected(change: Change, record: Record) -> Change:
+def _apply_rejection(change: Change, record: Record) -> Change:
     return replace(change, reason=record.data["reason"], closed=record.type == REJECTED)
 
 
-def _superseded(change: Change, record: Record) -> Change:
+def _apply_supersession(change: Change, record: Record) -> Change:
     return replace(change, superseded_by=record.data["by"], approval=None, closed=True)
 
 
-def _executed(change: Change, _record: Record) -> Change:
+def _apply_execution(change: Change, _record: Record) -> Change:
     return replace(change, closed=True)
 
 
 _EFFECTS = {
-    SCANNED: _scanned,
-    TESTS_STARTED: _tests_started,
-    TESTS_PASSED: _tests_ended,
-    TESTS_FAILED: _tests_ended,
-    TESTS_COMPLETED: _tests_completed,
-    desk.REQUESTED: _requested,
-    desk.EXPIRED: _no_approval,
-    desk.STALE: _no_approval,
-    desk.REJECTED: _rejected,
-    REBASED: _on_new_facts,
-    RENEWED: _on_new_facts,
-    CONFLICTED: _conflicted,
-    RETURNED: _returned,
-    COMMENTED: _said,
-    REVISION_REQUESTED: _revise,
-    APPROVED: _approved,
-    REJECTED: _rejected,
-    WITHDRAWN: _rejected,
-    SUPERSEDED: _superseded,
-    EXECUTED: _executed,
+    SCANNED: _apply_scan,
+    TESTS_STARTED: _apply_tests_started,
+    TESTS_PASSED: _apply_tests_ended,
+    TESTS_FAILED: _apply_tests_ended,
+    TESTS_COMPLETED: _apply_tests_completed,
+    desk.REQUESTED: _apply_request,
+    desk.EXPIRED: _clear_approval,
+    desk.STALE: _clear_approval,
+    desk.REJECTED: _apply_rejection,
+    REBASED: _renew_facts,
+    RENEWED: _renew_facts,
+    CONFLICTED: _apply_conflict,
+    RETURNED: _apply_return,
+    COMMENTED: _add_comment,
+    REVISION_REQUESTED: _apply_revision_request,
+    APPROVED: _apply_approval,
+    REJECTED: _apply_rejection,
+    WITHDRAWN: _apply_rejection,
+    SUPERSEDED: _apply_supersession,
+    EXECUTED: _apply_execution,
 }

@@ -2,9 +2,9 @@
 
 A path without a wildcard means that file, or everything below it where it is a folder.
 
->>> Patterns(("tests/", "*.lock")).first("tests/unit/test_a.py")
+>>> Patterns(("tests/", "*.lock")).find_first("tests/unit/test_a.py")
 'tests/'
->>> Patterns(("tests/", "*.lock")).first("web/yarn.lock")
+>>> Patterns(("tests/", "*.lock")).find_first("web/yarn.lock")
 '*.lock'
 """
 
@@ -24,21 +24,24 @@ class Patterns:
     texts: tuple[str, ...]
     loose: bool = False
 
-    def first(self, path: str) -> str | None:
+    def find_first(self, path: str) -> str | None:
         """Name the first pattern that covers a path."""
-        asked = paths.fold(path) if self.loose else path
-        return next((text for text, matches in self._compiled if matches(asked)), None)
+        compared_path = paths.fold(path) if self.loose else path
+        return next((text for text, matches in self._compiled if matches(compared_path)), None)
 
     @cached_property
     def _compiled(self) -> list[tuple[str, Matches]]:
-        return [(text, _matcher(paths.fold(text) if self.loose else text)) for text in self.texts]
+        return [
+            (text, _compile_pattern(paths.fold(text) if self.loose else text))
+            for text in self.texts
+        ]
 
 
-def _matcher(text: str) -> Matches:
+def _compile_pattern(text: str) -> Matches:
     if globs.has_wildcard(text):
         return globs.parse_relative_glob(
             text.rstrip("/") + ("/**" if text.endswith("/") else "")
         ).matches
-    whole = text.rstrip("/").removeprefix("./")
-    below = f"{whole}/"
-    return lambda path: path == whole or path.startswith(below)
+    exact_path = text.rstrip("/").removeprefix("./")
+    below = f"{exact_path}/"
+    return lambda path: path == exact_path or path.startswith(below)

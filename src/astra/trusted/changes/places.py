@@ -58,7 +58,7 @@ def is_test(path: str, test_paths: Sequence[str]) -> bool:
     """Tell whether a path is one of the named places, or is named as tests are."""
     *folders, name = path.split("/")
     return (
-        in_places(path, test_paths)
+        is_in_places(path, test_paths)
         or _TEST_NAME.fullmatch(name) is not None
         or not _TEST_FOLDERS.isdisjoint(folders)
     )
@@ -74,32 +74,34 @@ def belongs_to_tests(path: str, test_paths: Sequence[str]) -> bool:
     """
     *folders, name = path.lower().split("/")
     return (
-        in_places(path, test_paths)
+        is_in_places(path, test_paths)
         or _TEST_NAME.fullmatch(name) is not None
         or _RUNNER_NAME.fullmatch(name) is not None
         or not _SURE_FOLDERS.isdisjoint(folders)
     )
 
 
-def in_places(path: str, places: Sequence[str]) -> bool:
+def is_in_places(path: str, places: Sequence[str]) -> bool:
     """Tell whether a path is in one of the places: folders, files, or globs.
 
-    >>> in_places("tests/unit/a.py", ("tests/",)), in_places("src/a_test.go", ("**/*_test.go",))
-    (True, True)
+    >>> is_in_places("tests/unit/a.py", ("tests/",))
+    True
+    >>> is_in_places("src/a_test.go", ("**/*_test.go",))
+    True
     """
     return any(_is_in(path, place) for place in places)
 
 
 def _is_in(path: str, place: str) -> bool:
     if "*" in place or "?" in place:
-        glob = _glob(place)
+        glob = _try_parse_glob(place)
         return glob is not None and glob.matches(path)
     folder = place.removeprefix("./").strip("/")
     return path == folder or path.startswith(f"{folder}/") or folder in {"", "."}
 
 
 @lru_cache(maxsize=256)
-def _glob(text: str) -> Glob | None:
+def _try_parse_glob(text: str) -> Glob | None:
     try:
         return parse_glob(text)
     except Refused:

@@ -13,29 +13,30 @@ from astra.trusted.changes.patterns import Patterns
 from astra.trusted.settings.configuration import Target
 
 
-def objection(change: Change, target: Target, *, now: datetime) -> str:
+def find_objection(change: Change, target: Target, *, now: datetime) -> str:
     """Say why the policy does not approve a change, or nothing."""
     if not target.auto_approve_paths:
         return "there is no policy"
-    if not _in_force(target.auto_approve_until, now):
+    if not is_in_force(target.auto_approve_until, now):
         return "the policy has no end, or is over"
     allowed = Patterns(target.auto_approve_paths)
-    if outside := [f["path"] for f in change.facts["files"] if not allowed.first(f["path"])]:
+    if outside := [f["path"] for f in change.facts["files"] if not allowed.find_first(f["path"])]:
         return f"{outside[0]} is outside the policy"
     for name in ("tests", "dependencies", "protected"):
         if change.facts[name]:
             return f"it touches {name}"
     if change.findings or (change.tests or {}).get("warnings"):
         return "there are findings"
-    return "" if _passed(change) else "the tests did not pass"
+    return "" if _has_passed_tests(change) else "the tests did not pass"
 
 
-def _passed(change: Change) -> bool:
+def _has_passed_tests(change: Change) -> bool:
     scanned = change.findings is not None
     return scanned and change.tests is not None and change.tests["verdict"] == TestVerdict.PASSED
 
 
-def _in_force(until: str, now: datetime) -> bool:
+def is_in_force(until: str, now: datetime) -> bool:
+    """Tell whether a policy has an end, and it is still to come."""
     try:
         end = datetime.fromisoformat(until)
     except ValueError:

@@ -41,7 +41,7 @@ class ChangeRepo(Protocol):
         """Make a commit that no branch names yet; the same content gives the same commit."""
         ...
 
-    def place(self, change_id: str, commit: str) -> None:
+    def set_change_branch(self, change_id: str, commit: str) -> None:
         """Let the change's branch name a commit; doing it again changes nothing."""
         ...
 

@@ -21,18 +21,21 @@ class ContainsQuarantined(Refused):
     code = "contains_quarantined"
 
 
-def contained(repo: ChangeRepo, commit: str, quarantined: Iterable[str]) -> tuple[str, ...]:
+def find_contained(repo: ChangeRepo, commit: str, quarantined: Iterable[str]) -> tuple[str, ...]:
     """Name the quarantined commits below this one that it does not undo."""
     return tuple(
         failed
         for failed in sorted(quarantined)
-        if failed != commit
-        and repo.is_ancestor(failed, commit)
-        and not _is_undone(repo, failed, commit)
+        if failed != commit and is_held(repo, failed, commit)
     )
 
 
-def named_in(terms: Mapping[str, Any]) -> tuple[str, ...]:
+def is_held(repo: ChangeRepo, failed: str, commit: str) -> bool:
+    """Tell whether a commit has another one below it, or is it, and does not undo it."""
+    return repo.is_ancestor(failed, commit) and not _is_undone(repo, failed, commit)
+
+
+def read_accepted(terms: Mapping[str, Any]) -> tuple[str, ...]:
     """Read from signed terms which quarantined commits were accepted, each by its whole id."""
     value = terms.get(TERM)
     return tuple(str(commit) for commit in value) if isinstance(value, list | tuple) else ()  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
@@ -42,14 +45,14 @@ def refuse_unnamed(
     subject: str, inside: Sequence[str], accepted: Sequence[str], *, command: str
 ) -> None:
     """Refuse to deploy what contains a quarantined commit that nobody named."""
-    missing = [commit for commit in inside if commit not in accepted]
-    if missing:
-        options = " ".join(f"--despite-quarantine {commit[:_SHORT]}" for commit in missing)
+    unnamed_commits = [commit for commit in inside if commit not in accepted]
+    if unnamed_commits:
+        options = " ".join(f"--despite-quarantine {commit[:_SHORT]}" for commit in unnamed_commits)
         raise ContainsQuarantined(
-            f"{subject} still contains {missing[0][:_SHORT]}, which failed in service",
+            f"{subject} still contains {unnamed_commits[0][:_SHORT]}, which failed in service",
             next_step=f"deploy a change that takes it back; an operator can insist: {command}"
             f" {options}",
-            commits=missing,
+            commits=unnamed_commits,
         )
 
 

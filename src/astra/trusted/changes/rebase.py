@@ -21,23 +21,23 @@ class Carried:
 
 def carry_over(repo: ChangeRepo, *, change: tuple[ChangedFile, ...], old: str, new: str) -> Carried:
     """Work out what a change made on `old` becomes on `new`."""
-    moved = {file.path: file for file in repo.differences(old, new)}
+    base_changes = {file.path: file for file in repo.differences(old, new)}
     result: Result = {}
     conflicts: list[str] = []
     for ours in change:
-        theirs = moved.get(ours.path)
+        theirs = base_changes.get(ours.path)
         if theirs is None:
-            result[ours.path] = _state(ours)
+            result[ours.path] = _to_file_state(ours)
         elif (theirs.new_mode, theirs.new) == (ours.new_mode, ours.new):
             continue
-        elif (merged := _merged(repo, ours, theirs)) is None:
+        elif (merged := _merge_file(repo, ours, theirs)) is None:
             conflicts.append(ours.path)
         else:
             result[ours.path] = merged
     return Carried(result=result, conflicts=tuple(conflicts))
 
 
-def _merged(repo: ChangeRepo, ours: ChangedFile, theirs: ChangedFile) -> FileState | None:
+def _merge_file(repo: ChangeRepo, ours: ChangedFile, theirs: ChangedFile) -> FileState | None:
     modes = {ours.old_mode, ours.new_mode, theirs.new_mode}
     if not modes <= _PLAIN or len(modes - {ours.old_mode}) > 1:
         return None
@@ -50,7 +50,7 @@ def _merged(repo: ChangeRepo, ours: ChangedFile, theirs: ChangedFile) -> FileSta
     return FileState(content=content, mode=mode or REGULAR)
 
 
-def _state(file: ChangedFile) -> FileState | None:
+def _to_file_state(file: ChangedFile) -> FileState | None:
     if file.new_mode is None:
         return None
     return FileState(content=file.new or b"", mode=file.new_mode)

@@ -18,7 +18,7 @@ from astra.trusted.changes.ports import Tree
 from astra.trusted.changes.workbench import Workbench
 from astra.trusted.kernel import canonical
 from astra.trusted.kernel.errors import BadInput, Conflict, Refused
-from astra.trusted.kernel.text import one_line, printable
+from astra.trusted.kernel.text import one_line, printable, quote_text
 from astra.trusted.policy.paths import quote
 
 _SHORT = 12
@@ -46,30 +46,30 @@ class Review:
                 next_step=f"astra changes show {change.id}",
             )
         model.require(change, "approval_requested")
-        parts, failure = self.parts(change), self.bench.test_failure(change)
+        parts, failure = self.collect_parts(change), self.bench.test_failure(change)
         self.bench.require_open()
         return self.bench.desk.ask(
             kind=model.KIND,
             subject_id=change.id,
-            digest=digest(parts),
-            summary="; ".join((summary(change, failure), *self._quarantine_words(change))),
+            digest=digest_parts(parts),
+            summary="; ".join((summarize_change(change, failure), *self._quarantine_words(change))),
             details={
                 "parts": parts,
                 "despite_tests": failure or None,
-                **decided_on(change),
-                "contains_quarantined": list(self.quarantined_in(change)),
+                **describe_decision(change),
+                "contains_quarantined": list(self.find_quarantined(change)),
             },
             actor=actor,
             correlation=change.correlation,
         )
 
-    def parts(self, change: Change) -> dict[str, str]:
+    def collect_parts(self, change: Change) -> dict[str, str]:
         """Name everything an approval of this change binds, each by its own digest."""
         tree = self.bench.repo.tree(change.commit)
         evidence = {
             "findings": list(change.findings or ()),
             "tests": change.tests,
-            "runs": {label: run.report for label, run in change.runs.items()},
+            "runs": {label: test_run.report for label, test_run in change.runs.items()},
         }
         locks = {path: entry for path, entry in tree.items() if admission.is_dependency(path)}
         return {
@@ -82,19 +82,25 @@ class Review:
             "configuration": hashlib.sha256(self.bench.configuration_text().encode()).hexdigest(),
         }
 
-    def moved(self, change: Change, approval: Approval) -> str:
+    def describe_difference(self, change: Change, approval: Approval) -> str:
         """Say what is not the same any more as when the approval was asked for, or nothing."""
-        now = self.parts(change)
-        if digest(now) == approval.digest:
+        now = self.collect_parts(change)
+        if digest_parts(now) == approval.digest:
             return ""
-        then: Mapping[str, str] = self.bench.desk.details(approval.id)["details"]["parts"]
-        named = [words for name, words in _IN_WORDS.items() if now[name] != then.get(name)]
-        return f"{', '.join(named) or 'its content'} changed since it was asked for"
+        requested_parts: Mapping[str, str] = self.bench.desk.details(approval.id)["details"][
+            "parts"
+        ]
+        changed_parts = [
+            part_label
+            for name, part_label in _IN_WORDS.items()
+            if now[name] != requested_parts.get(name)
+        ]
+        return f"{', '.join(changed_parts) or 'its content'} changed since it was asked for"
 
     def check_terms(self, approval: Approval, terms: Mapping[str, Any]) -> None:
         """Refuse a grant that lacks the consent to a protected path, or names one in vain."""
-        change = self.bench.book.of_approval(approval.id)
-        if blocked := self.blocked_by(change):
+        change = self.bench.book.get_by_approval(approval.id)
+        if blocked := self.find_blocking_rules(change):
             raise Refused(
                 f"{change.id} cannot be approved while {', '.join(blocked)} is found in it",
                 code="blocked_by_findings",
@@ -111,29 +117,29 @@ class Review:
                 f"{quote(unknown[0])} is not a protected path of {change.id}",
                 next_step=f"astra changes show {change.id}",
             )
-        if missing := [path for path in protected if path not in consent]:
+        if unconsented_paths := [path for path in protected if path not in consent]:
             options = " ".join(f"--consent {path}" for path in protected)
             raise Refused(
                 f"{change.id} touches protected paths:"
-                f" {', '.join(quote(path) for path in missing)}",
+                f" {', '.join(quote(path) for path in unconsented_paths)}",
                 code="consent_missing",
                 next_step=f"look at them, then: astra approve {approval.id} {printable(options)}",
-                paths=missing,
+                paths=unconsented_paths,
             )
 
-    def quarantined_in(self, change: Change) -> tuple[str, ...]:
+    def find_quarantined(self, change: Change) -> tuple[str, ...]:
         """Name the commits that failed in service and that this change still contains."""
-        return quarantine.contained(self.bench.repo, change.commit, self.bench.quarantined())
+        return quarantine.find_contained(self.bench.repo, change.commit, self.bench.quarantined())
 
     def _quarantine_words(self, change: Change) -> list[str]:
         return [
             f"contains {commit[:_SHORT]}, which failed in service and is in quarantine"
-            for commit in self.quarantined_in(change)
+            for commit in self.find_quarantined(change)
         ]
 
     def _check_deploy(self, change: Change, approval: Approval, terms: Mapping[str, Any]) -> None:
         """Refuse a yes that includes the deploy of a quarantined commit without naming it."""
-        inside, accepted = self.quarantined_in(change), quarantine.named_in(terms)
+        inside, accepted = self.find_quarantined(change), quarantine.read_accepted(terms)
         if unknown := sorted(set(accepted) - set(inside)):
             raise BadInput(
                 f"{change.id} contains no quarantined commit {one_line(unknown[0], 80)}",
@@ -145,8 +151,11 @@ class Review:
 
     def _check_tests(self, change: Change, approval: Approval, terms: Mapping[str, Any]) -> None:
         """Refuse to take a change despite its tests unless exactly that is signed."""
-        failure, signed = self.bench.test_failure(change), terms.get(verdicts.DESPITE_TESTS, "")
-        if failure == signed:
+        failure, signed_verdict = (
+            self.bench.test_failure(change),
+            terms.get(verdicts.DESPITE_TESTS, ""),
+        )
+        if failure == signed_verdict:
             return
         if not failure:
             raise BadInput(
@@ -160,13 +169,13 @@ class Review:
             " --despite-tests",
         )
 
-    def blocked_by(self, change: Change) -> list[str]:
+    def find_blocking_rules(self, change: Change) -> list[str]:
         """Name the findings that the operator chose to block on."""
-        chosen = set(self.bench.configuration().target.blocking_findings)
-        return sorted({item["rule"] for item in change.findings or ()} & chosen)
+        blocking_rules = set(self.bench.configuration().target.blocking_findings)
+        return sorted({item["rule"] for item in change.findings or ()} & blocking_rules)
 
 
-def digest(parts: Mapping[str, str]) -> str:
+def digest_parts(parts: Mapping[str, str]) -> str:
     return hashlib.sha256(canonical.encode({"kind": model.KIND, **parts})).hexdigest()
 
 
@@ -175,42 +184,43 @@ def tree_digest(tree: Tree) -> str:
     total = hashlib.sha256()
     for path in sorted(tree):
         entry = tree[path]
-        named = path.encode(errors="surrogateescape")
+        raw_path = path.encode(errors="surrogateescape")
         total.update(
-            b"%d:%b %b %b\n" % (len(named), named, entry.mode.encode(), entry.blob.encode())
+            b"%d:%b %b %b\n" % (len(raw_path), raw_path, entry.mode.encode(), entry.blob.encode())
         )
     return total.hexdigest()
 
 
-def summary(change: Change, failure: str = "") -> str:
+def summarize_change(change: Change, failure: str = "") -> str:
     """Say in one line, in the server's own words, what would be merged."""
     diff = change.facts["diff"]
     count = diff["files"]
     lines = f"{count} file{'s' if count != 1 else ''}, +{diff['added']} -{diff['removed']}"
-    merge = f"merge {change.id} into {change.facts['target_branch']}"
+    reason = quote_text(str(change.about["reason"]))
+    merge = f"merge {reason} into {change.facts['target_branch']} ({change.id})"
     if failure:
         merge = f"DESPITE ITS TESTS ({failure}), {merge}"
-    words = [
+    phrases = [
         f"{merge}: {lines}",
         change.tests["words"] if change.tests else "no evidence",
     ]
-    words += change.tests.get("warnings", []) if change.tests else []
-    if files := withheld(change):
-        words.append(f"its tests saw no secret files: {one_line(', '.join(files), 120)}")
+    phrases += change.tests.get("warnings", []) if change.tests else []
+    if files := list_withheld(change):
+        phrases.append(f"its tests saw no secret files: {one_line(', '.join(files), 120)}")
     if mutation := (change.tests or {}).get("mutation"):
-        words.append(mutation["words"])
+        phrases.append(mutation["words"])
     dangers = sum(item["severity"] == Severity.DANGER for item in change.findings or ())
     if dangers:
-        words.append(f"{dangers} dangerous finding{'s' if dangers > 1 else ''}")
-    words += [
+        phrases.append(f"{dangers} dangerous finding{'s' if dangers > 1 else ''}")
+    phrases += [
         f"touches {name}: {one_line(', '.join(change.facts[name]), 120)}"
         for name in ("protected", "tests", "dependencies")
         if change.facts[name]
     ]
-    return "; ".join(words)
+    return "; ".join(phrases)
 
 
-def decided_on(change: Change) -> dict[str, Any]:
+def describe_decision(change: Change) -> dict[str, Any]:
     """Give what a person reads before signing; the agent's own words are marked as such."""
     return {
         "change": change.id,
@@ -221,7 +231,7 @@ def decided_on(change: Change) -> dict[str, Any]:
         "protected": change.facts["protected"],
         "tests_touched": change.facts["tests"],
         "dependencies": change.facts["dependencies"],
-        "withheld": withheld(change),
+        "withheld": list_withheld(change),
         "findings": [
             f"{item['severity']}: {item['path']}:{item['line']} {item['message']}"
             for item in change.findings or ()
@@ -231,13 +241,13 @@ def decided_on(change: Change) -> dict[str, Any]:
     }
 
 
-def withheld(change: Change) -> list[str]:
+def list_withheld(change: Change) -> list[str]:
     """List the secret files that runs of its tests found empty."""
-    reports = (run.report or {} for run in change.runs.values())
+    reports = (test_run.report or {} for test_run in change.runs.values())
     return sorted({str(path) for report in reports for path in report.get("withheld", ())})
 
 
-def approval_of(change: Change) -> str:
+def require_approval(change: Change) -> str:
     """Name the approval that waits for a decision on a change, or say that none does."""
     if change.state is State.TESTS_FAILED:
         raise Refused(

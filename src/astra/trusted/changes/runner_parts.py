@@ -36,16 +36,16 @@ def may_configure_tests(path: str) -> bool:
 
 def configures_tests(path: str, old: bytes | None, new: bytes | None) -> bool:
     """Tell whether the parts of a file that decide about tests are not what they were."""
-    read = _READERS.get(path.rpartition("/")[2].lower())
-    if read is None:
+    reader = _READERS.get(path.rpartition("/")[2].lower())
+    if reader is None:
         return False
     try:
-        return _parts(read, old) != _parts(read, new)
+        return _read_test_parts(reader, old) != _read_test_parts(reader, new)
     except (ValueError, RecursionError, configparser.Error, AttributeError):
         return True
 
 
-def _parts(read: Callable[[str], Parts], data: bytes | None) -> Parts:
+def _read_test_parts(read: Callable[[str], Parts], data: bytes | None) -> Parts:
     if data is None:
         return {}
     if len(data) > _LARGEST:
@@ -53,20 +53,20 @@ def _parts(read: Callable[[str], Parts], data: bytes | None) -> Parts:
     return {name: part for name, part in read(data.decode()).items() if part not in ({}, None)}
 
 
-def _pyproject(text: str) -> Parts:
+def _read_pyproject(text: str) -> Parts:
     document = tomllib.loads(text)
     tools = cast("Parts", document.get("tool", {}))
     project = cast("Parts", document.get("project", {}))
-    chosen = {f"tool.{name}": part for name, part in tools.items() if _is_runner(name)}
-    chosen |= {f"project.{name}": project.get(name) for name in _PROJECT}
-    return chosen
+    test_parts = {f"tool.{name}": part for name, part in tools.items() if _is_runner(name)}
+    test_parts |= {f"project.{name}": project.get(name) for name in _PROJECT}
+    return test_parts
 
 
 def _is_runner(name: str) -> bool:
     return name.lower() in _RUNNERS or name.lower().startswith(("pytest", "coverage"))
 
 
-def _setup_cfg(text: str) -> Parts:
+def _read_setup_cfg(text: str) -> Parts:
     """Read every section but those that are known to say nothing about tests."""
     reader = configparser.RawConfigParser(strict=False)
     reader.read_string(text)
@@ -74,13 +74,13 @@ def _setup_cfg(text: str) -> Parts:
     return {name: part for name, part in sections.items() if name not in _OTHERS}
 
 
-def _package_json(text: str) -> Parts:
+def _read_package_json(text: str) -> Parts:
     document = json.loads(text)
     return {name: part for name, part in document.items() if name in _SCRIPTS}
 
 
 _READERS: dict[str, Callable[[str], Parts]] = {
-    "pyproject.toml": _pyproject,
-    "setup.cfg": _setup_cfg,
-    "package.json": _package_json,
+    "pyproject.toml": _read_pyproject,
+    "setup.cfg": _read_setup_cfg,
+    "package.json": _read_package_json,
 }

@@ -5,7 +5,7 @@ from astra.trusted.kernel.errors import Conflict
 from astra.trusted.kernel.text import one_line
 
 
-def seen(change: Change, commit: str | None) -> Change:
+def require_current_commit(change: Change, commit: str | None) -> Change:
     """Give a change, unless it was moved to another commit since somebody looked at it."""
     if commit in {None, change.commit}:
         return change
@@ -18,7 +18,7 @@ def seen(change: Change, commit: str | None) -> Change:
     )
 
 
-def rejected_before(change: Change) -> Conflict:
+def already_rejected_error(change: Change) -> Conflict:
     """Say to whoever rejects second that it was done, and why."""
     return Conflict(
         f"{change.id} was rejected already: {one_line(change.reason, 200)}",

@@ -44,19 +44,19 @@ class Task:
 class Tasks:
     ledger: Ledger
 
-    def listed(
+    def list_page(
         self, *, state: str | None = None, limit: int = 50, cursor: str | None = None
     ) -> tuple[list[Task], str | None]:
         """Give tasks, newest first, and where the next page starts."""
         before = check_page(limit, cursor)
-        where, states = ("", []) if state is None else ("state = ? AND ", [state])
+        state_filter, states = ("", []) if state is None else ("state = ? AND ", [state])
         rows = self.ledger.query(
-            f"SELECT sequence, {_COLUMNS} FROM task WHERE {where}sequence < ?"  # noqa: S608 - fixed text
+            f"SELECT sequence, {_COLUMNS} FROM task WHERE {state_filter}sequence < ?"  # noqa: S608 - fixed text
             " ORDER BY sequence DESC LIMIT ?",
             [*states, before, limit + 1],
         )
         cursor = str(rows[limit - 1][0]) if len(rows) > limit else None
-        return [_task(row[1:]) for row in rows[:limit]], cursor
+        return [_task_from_row(row[1:]) for row in rows[:limit]], cursor
 
     def get(self, identifier: str) -> Task:
         rows = self.ledger.query(
@@ -64,12 +64,12 @@ class Tasks:
             [identifier],
         )
         if not rows:
-            named = identifier if is_id(identifier) else "with that id"
-            raise NotFound(f"there is no task {named}", next_step="astra tasks list")
-        return _task(rows[0])
+            task_label = identifier if is_id(identifier) else "with that id"
+            raise NotFound(f"there is no task {task_label}", next_step="astra tasks list")
+        return _task_from_row(rows[0])
 
 
-def created(identifier: str, *, subject_id: str, actor: str, correlation: str) -> Event:
+def make_created_event(identifier: str, *, subject_id: str, actor: str, correlation: str) -> Event:
     data = {
         "kind": CODE_MODIFY,
         "schedule": MANUAL,
@@ -79,34 +79,34 @@ def created(identifier: str, *, subject_id: str, actor: str, correlation: str) -
     return Event(type=CREATED, actor=actor, data=data, correlation=correlation, subject=identifier)
 
 
-def enabled(identifier: str, *, approval: str, correlation: str) -> Event:
+def make_enabled_event(identifier: str, *, approval: str, correlation: str) -> Event:
     data = {"approval": approval}
     return Event(
         type=ENABLED, actor="daemon", data=data, correlation=correlation, subject=identifier
     )
 
 
-def disabled(identifier: str, *, reason: str, correlation: str) -> Event:
+def make_disabled_event(identifier: str, *, reason: str, correlation: str) -> Event:
     data = {"reason": reason}
     return Event(
         type=DISABLED, actor="daemon", data=data, correlation=correlation, subject=identifier
     )
 
 
-def finished(identifier: str, *, outcome: str, correlation: str) -> Event:
+def make_finished_event(identifier: str, *, outcome: str, correlation: str) -> Event:
     data = {"outcome": outcome}
     return Event(
         type=FINISHED, actor="daemon", data=data, correlation=correlation, subject=identifier
     )
 
 
-def _task(row: tuple[Any, ...]) -> Task:
+def _task_from_row(row: tuple[Any, ...]) -> Task:
     values: dict[str, Any] = dict(zip(_COLUMNS.split(", "), row, strict=True))
     values["enabled"] = bool(values["enabled"])
     return Task(**values)
 
 
-def _apply(record: Record) -> Iterator[Statement]:
+def _apply_tasks(record: Record) -> Iterator[Statement]:
     data = record.data
     if record.type == CREATED:
         yield (
@@ -141,7 +141,9 @@ PROJECTION = Projection(
             finished_at TEXT, correlation TEXT
         )""",
         "CREATE INDEX task_state ON task (state, sequence)",
+        "CREATE INDEX task_outcome ON task (outcome, sequence)",
+        "CREATE INDEX task_story ON task (correlation)",
     ),
-    _apply,
+    _apply_tasks,
     types=frozenset({CREATED, ENABLED, DISABLED, FINISHED}),
 )

@@ -21,7 +21,7 @@ _FAILED = frozenset(
 )
 
 
-def failure(
+def find_failure(
     change: Change,
     *,
     required: Callable[[], bool],
@@ -58,5 +58,5 @@ def could_not_collect(report: dict[str, Any]) -> bool:
 
 
 def _own_report(change: Change) -> dict[str, Any]:
-    run = change.runs.get(OWN_RUN)
-    return (run.report if run else None) or {}
+    test_run = change.runs.get(OWN_RUN)
+    return (test_run.report if test_run else None) or {}

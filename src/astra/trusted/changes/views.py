@@ -58,13 +58,13 @@ class Book:
             " ORDER BY sequence",
             [identifier],
         )
-        found = model.replay(chain.parse(line) for (line,) in rows)
-        if found is None:
-            named = identifier if is_id(identifier) else "with that id"
-            raise NotFound(f"there is no change {named}", next_step="astra changes list")
-        return found
+        change = model.replay(chain.parse(line) for (line,) in rows)
+        if change is None:
+            change_label = identifier if is_id(identifier) else "with that id"
+            raise NotFound(f"there is no change {change_label}", next_step="astra changes list")
+        return change
 
-    def of_approval(self, approval: str) -> Change:
+    def get_by_approval(self, approval: str) -> Change:
         rows = self.ledger.query(
             "SELECT change FROM change_approval WHERE approval = ?", [approval]
         )
@@ -72,31 +72,40 @@ class Book:
             raise NotFound(f"{approval} is not about a change", next_step="astra approvals")
         return self.get(rows[0][0])
 
-    def of_commit(self, commit: str) -> Change | None:
+    def find_by_commit(self, commit: str) -> Change | None:
         """Give the change that brought a commit to the target's branch, or nothing."""
         rows = self.ledger.query("SELECT change FROM change_merged WHERE commit_id = ?", [commit])
         return self.get(rows[0][0]) if rows else None
 
+    def last_time(self, identifier: str) -> str:
+        """Say when the newest record about a change was made."""
+        rows = self.ledger.query(
+            "SELECT time FROM record WHERE sequence ="
+            " (SELECT max(sequence) FROM change_record WHERE change = ?)",
+            [identifier],
+        )
+        return str(rows[0][0])
+
     def version(self, identifier: str) -> int:
         return self.ledger.version(identifier)
 
-    def listed(
+    def list_page(
         self, *, state: str | None = None, limit: int = 50, cursor: str | None = None
     ) -> tuple[list[Change], str | None]:
         """Give changes, newest first, and where the next page starts."""
         if state is not None and state not in set(State):
             raise BadInput(f"there is no state {state[:40]!r}", next_step=", ".join(State))
         before = check_page(limit, cursor)
-        where, states = ("", []) if state is None else ("state = ? AND ", [state])
+        state_filter, states = ("", []) if state is None else ("state = ? AND ", [state])
         rows = self.ledger.query(
-            f"SELECT id, sequence FROM change WHERE {where}sequence < ?"  # noqa: S608 - our own words
+            f"SELECT id, sequence FROM change WHERE {state_filter}sequence < ?"  # noqa: S608 - our own words
             " ORDER BY sequence DESC LIMIT ?",
             [*states, before, limit + 1],
         )
-        found = [self.get(identifier) for identifier, _ in rows[:limit]]
-        return found, str(rows[limit - 1][1]) if len(rows) > limit else None
+        changes = [self.get(identifier) for identifier, _ in rows[:limit]]
+        return changes, str(rows[limit - 1][1]) if len(rows) > limit else None
 
-    def test_changes_waiting(self) -> list[str]:
+    def list_waiting_test_changes(self) -> list[str]:
         """Name the changes to tests that nobody has decided on yet, oldest first."""
         rows = self.ledger.query(
             f"SELECT id FROM change WHERE tests = 1 AND state IN ({_OPEN}) ORDER BY sequence"  # noqa: S608 - our own words
@@ -118,39 +127,39 @@ class Book:
         return [{"sequence": row[0], "type": row[1], "change": row[2]} for row in rows]
 
 
-def _apply(record: Record) -> Iterator[Statement]:
+def _apply_changes(record: Record) -> Iterator[Statement]:
     if record.type == flags.FLAG_SET:
-        yield from _flag(record)
+        yield from _apply_flag(record)
     elif record.type == desk.REQUESTED:
-        yield from _requested(record)
+        yield from _apply_request(record)
     elif record.type in _DECIDED:
         yield (
             "INSERT INTO change_record SELECT change, ? FROM change_approval WHERE approval = ?",
             (record.sequence, record.subject),
         )
-        yield from _moved(record, "approval")
+        yield from _update_state(record, "approval")
     else:
-        yield from _of_change(record)
+        yield from _apply_change_event(record)
 
 
-def _moved(record: Record, column: str) -> Iterator[Statement]:
+def _update_state(record: Record, column: str) -> Iterator[Statement]:
     """Keep the state as the fold has it; a request that was withdrawn meanwhile moves nothing."""
     to = model.TRANSITIONS[record.type].to if record.type in model.TRANSITIONS else None
     if to is not None:
-        gone = ", approval = NULL" if record.type in _WITHDRAWING else ""
+        approval_reset = ", approval = NULL" if record.type in _WITHDRAWING else ""
         yield (
-            f"UPDATE change SET state = ?{gone} WHERE {column} = ?",  # noqa: S608 - our own words
+            f"UPDATE change SET state = ?{approval_reset} WHERE {column} = ?",  # noqa: S608 - our own words
             (str(to), record.subject),
         )
 
 
-def _of_change(record: Record) -> Iterator[Statement]:
+def _apply_change_event(record: Record) -> Iterator[Statement]:
     if record.type == model.SCHEDULED:
         tests = int(bool(record.data["facts"]["tests"]))
         row = (record.subject, tests, str(State.GATHERING), record.sequence)
         yield "INSERT INTO change VALUES (?, ?, ?, NULL, ?)", row
     yield "INSERT INTO change_record VALUES (?, ?)", (record.subject, record.sequence)
-    yield from _moved(record, "id")
+    yield from _update_state(record, "id")
     if record.type == model.EXECUTED:
         row = (record.data["commit"], record.subject)
         yield "INSERT OR IGNORE INTO change_merged VALUES (?, ?)", row
@@ -172,7 +181,7 @@ def _of_change(record: Record) -> Iterator[Statement]:
         )
 
 
-def _requested(record: Record) -> Iterator[Statement]:
+def _apply_request(record: Record) -> Iterator[Statement]:
     if record.data["kind"] == model.KIND:
         change = record.data["subject_id"]
         yield "INSERT INTO change_approval VALUES (?, ?)", (record.subject, change)
@@ -183,7 +192,7 @@ def _requested(record: Record) -> Iterator[Statement]:
         )
 
 
-def _flag(record: Record) -> Iterator[Statement]:
+def _apply_flag(record: Record) -> Iterator[Statement]:
     if record.data["flag"] == CODE_WRITE:
         yield "DELETE FROM change_flag", ()
         yield "INSERT INTO change_flag VALUES (?)", (int(record.data["on"]),)
@@ -207,6 +216,6 @@ PROJECTION = Projection(
         "CREATE TABLE change_flag (is_on INTEGER)",
         "CREATE TABLE change_alert (sequence INTEGER PRIMARY KEY, type TEXT, subject TEXT)",
     ),
-    _apply,
+    _apply_changes,
     types=_DECIDED | {flags.FLAG_SET, desk.REQUESTED, model.SCHEDULED} | set(model.TRANSITIONS),
 )

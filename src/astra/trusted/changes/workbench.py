@@ -5,8 +5,9 @@ that turning code writing off stops what is queued, whatever it was about to rec
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 from astra.trusted.approvals.desk import Desk
@@ -23,7 +24,7 @@ from astra.trusted.kernel.text import one_line, printable
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event, Record
 from astra.trusted.policy import flags
-from astra.trusted.settings.configuration import Configuration
+from astra.trusted.settings.configuration import Configuration, SyncPolicy
 
 _LONGEST_SUBJECT = 72
 
@@ -50,6 +51,13 @@ class Workbench:
     """Whether the whole chain verifies; asked before a policy approves anything."""
     quarantined: Callable[[], Sequence[str]] = tuple
     """The commits that failed in service."""
+    find_deploy_objection: Callable[[], str] = lambda: "nothing here says that it is safe to deploy"
+    """Says why no permission may deploy now: no staging, or nothing to go back to; or nothing."""
+
+    before_proposals: list[Callable[[], None]] = field(
+        default_factory=list[Callable[[], None]], compare=False
+    )
+    """Whoever wants to look at the branch's upstream before a change is made on it."""
 
     @property
     def book(self) -> Book:
@@ -65,47 +73,58 @@ class Workbench:
                 else "only an operator can start work again, with `astra start`",
             )
 
-    def append(self, change: Change, event: Event, *others: Event) -> list[Record]:
-        """Record what happened to a change, unless it moved on or code writing was turned off."""
+    def append(
+        self,
+        change: Change,
+        event: Event,
+        *others: Event,
+        expect: Mapping[str, int] = MappingProxyType({}),
+    ) -> list[Record]:
+        """Record what happened to a change, unless it moved on or code writing was turned off.
+
+        What else must not have moved is named with its version, as it was read.
+        """
         flags_version = flags.version(self.ledger)
         self.require_open()
-        expect = {flags.SUBJECT: flags_version, change.id: self.book.version(change.id)}
+        versions = {flags.SUBJECT: flags_version, change.id: self.book.version(change.id)}
         model.require(self.book.get(change.id), event.type)
-        return self.ledger.append([event, *others], expect=expect)
+        return self.ledger.append([event, *others], expect={**versions, **expect})
 
     def rules(self, tree: Tree) -> Rules:
         return Rules(
             target=self.configuration().target, manages_itself=admission.ASTRA_ITSELF in tree
         )
 
-    def admitted(self, files: tuple[ChangedFile, ...], base: str) -> Admitted:
+    def admit_files(self, files: tuple[ChangedFile, ...], base: str) -> Admitted:
         tree = self.repo.tree(base)
         return admission.admit(files, rules=self.rules(tree), base_paths=tree)
 
     def rules_digest(self) -> str:
         """Name the signed rules that a change is admitted, scanned and tested by."""
-        return hashlib.sha256(repr(self.configuration().target).encode()).hexdigest()
+        target = replace(self.configuration().target, upstream="", sync=SyncPolicy())
+        return hashlib.sha256(repr(target).encode()).hexdigest()
 
     def test_failure(self, change: Change) -> str:
         """Name the verdict on its own tests for which a change goes back to the agent."""
-        return verdicts.failure(
+        return verdicts.find_failure(
             change,
             required=self.tests_required,
             has_command=lambda: bool(self.configuration().target.test_command),
-            has_tests=lambda: self._has_tests(change.commit),
+            has_tests=lambda: self.has_tests(change.commit),
         )
 
-    def _has_tests(self, commit: str) -> bool:
+    def has_tests(self, commit: str) -> bool:
+        """Tell whether a commit holds anything that belongs to the tests."""
         tree = self.repo.tree(commit)
         rules = self.rules(tree)
         return any(rules.is_test(path) for path in tree)
 
     def show_waiting(self) -> None:
         """Bring the file that names changes to tests up to date with the ledger."""
-        self.waiting.write(self.book.test_changes_waiting() if self.person_for_tests() else ())
+        self.waiting.write(self.book.list_waiting_test_changes() if self.person_for_tests() else ())
 
 
-def facts(
+def describe_commit(
     bench: Workbench,
     *,
     identifier: str,
@@ -116,14 +135,14 @@ def facts(
 ) -> dict[str, Any]:
     """Describe a commit of a change: what the record keeps, and what a reviewer is told."""
     text = bench.repo.diff(base, commit.id)
-    added, removed = _counted(text)
+    added, removed = count_lines(text)
     return {
         "base": base,
         "commit": commit.id,
         "tree": commit.tree,
         "branch": f"astra/{identifier}",
         "target_branch": bench.repo.branch,
-        "files": [_file(file) for file in files],
+        "files": _describe_files(files),
         "diff": {
             "sha256": hashlib.sha256(text).hexdigest(),
             "files": len(files),
@@ -144,21 +163,31 @@ def commit_message(reason: str, identifier: str) -> str:
     return f"Agent modification: {subject}\n\n{clean}\n\nAstra-Change: {identifier}\n"
 
 
-def _file(file: ChangedFile) -> dict[str, Any]:
+def _describe_files(files: tuple[ChangedFile, ...]) -> list[dict[str, Any]]:
+    """Describe each file; one that came with the very bytes of one that went says where from."""
+    deleted = {file.old: file.path for file in files if file.new_mode is None and file.old}
+    descriptions = [_describe_file(file) for file in files]
+    for file, description in zip(files, descriptions, strict=True):
+        if file.old_mode is None and file.new in deleted:
+            description |= {"how": "renamed", "renamed_from": deleted[file.new]}
+    return descriptions
+
+
+def _describe_file(file: ChangedFile) -> dict[str, Any]:
     how = "modified"
     if file.old_mode is None:
         how = "added"
     elif file.new_mode is None:
         how = "deleted"
-    said = {"path": file.path, "how": how}
+    description = {"path": file.path, "how": how}
     if file.old_mode and file.new_mode and file.old_mode != file.new_mode:
-        said["mode"] = f"{file.old_mode} → {file.new_mode}"
+        description["mode"] = f"{file.old_mode} → {file.new_mode}"
     elif file.new_mode == "100755":
-        said["mode"] = "executable"
-    return said
+        description["mode"] = "executable"
+    return description
 
 
-def _counted(text: bytes) -> tuple[int, int]:
+def count_lines(text: bytes) -> tuple[int, int]:
     """Count the added and removed lines of a diff, inside its hunks only."""
     added = removed = 0
     inside = False

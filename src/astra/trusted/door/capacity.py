@@ -61,7 +61,6 @@ SIZES: Mapping[PoolName, Size] = {
     PoolName.AGENT: Size(working=16, waiting=64, of_one=40),
     PoolName.PUBLIC: Size(working=4, waiting=60, of_one=60),
 }
-TOOLS_OF_MCP = Size(working=16, waiting=64, of_one=40)
 _BESIDE = 8
 """Threads for what belongs to no pool: files of the dashboard, and streams as they begin."""
 THREADS = sum(size.working for size in SIZES.values()) + _BESIDE
@@ -78,6 +77,7 @@ _SLOW = frozenset(
         "GET /api/changes/{identifier}/lines",
         "GET /api/changes/{identifier}/evidence",
         "POST /api/dry-runs",
+        "POST /api/config/check",
         "POST /api/readiness",
         "POST /api/chat",
         "POST /v1/chat/completions",
@@ -97,9 +97,11 @@ class Pool:
     async def place(self, who: str) -> AsyncGenerator[None]:
         """Wait for a place and hold it; raise where there is not even one to wait in."""
         if self._callers[who] >= self._size.of_one:
-            raise _busy(f"{self._size.of_one} requests of yours are under way or waiting")
+            raise _build_busy_error(
+                f"{self._size.of_one} requests of yours are under way or waiting"
+            )
         if self._callers.total() >= self._size.working + self._size.waiting:
-            raise _busy(f"too many requests wait already ({self._name})")
+            raise _build_busy_error(f"too many requests wait already ({self._name})")
         self._callers[who] += 1
         try:
             async with self._turn:
@@ -126,13 +128,13 @@ class LimitRequests:
             async with self._pools[name].place(caller(Request(scope))):
                 await self._app(scope, receive, send)
         except Busy as error:
-            await problems.rendered(error)(scope, receive, send)
+            await problems.render_problem(error)(scope, receive, send)
 
     def _pool_name(self, scope: Scope) -> PoolName | None:
-        route = scope.get(ROUTE) or self._route(scope)
+        route = scope.get(ROUTE) or self._find_route(scope)
         return pool_of(route, scope.get(PRINCIPAL)) if route else PoolName.PUBLIC
 
-    def _route(self, scope: Scope) -> str:
+    def _find_route(self, scope: Scope) -> str:
         for route in self._routes.routes:
             if isinstance(route, Route) and route.matches(scope)[0] is Match.FULL:
                 return f"{scope['method']} {route.path}"
@@ -156,5 +158,5 @@ def pool_of(route: str, who: Principal | None) -> PoolName | None:
     return PoolName.DECIDE
 
 
-def _busy(why: str) -> Busy:
+def _build_busy_error(why: str) -> Busy:
     return Busy(f"the daemon is busy: {why}", next_step="try again in a few seconds")

@@ -35,26 +35,28 @@ class LoginChallenges:
 
     def create(self, now: datetime) -> bytes:
         until = int((now + LOGIN_LIFETIME).timestamp()).to_bytes(_TIME)
-        said = until + secrets.token_bytes(_RANDOM)
-        return said + self._seal(said)
+        message = until + secrets.token_bytes(_RANDOM)
+        return message + self._compute_seal(message)
 
-    def good(self, challenge: bytes, now: datetime) -> bool:
-        said, seal = challenge[: _TIME + _RANDOM], challenge[_TIME + _RANDOM :]
+    def is_valid(self, challenge: bytes, now: datetime) -> bool:
+        message, seal = challenge[: _TIME + _RANDOM], challenge[_TIME + _RANDOM :]
         return (
-            hmac.compare_digest(seal, self._seal(said))
-            and int.from_bytes(said[:_TIME]) > now.timestamp()
+            hmac.compare_digest(seal, self._compute_seal(message))
+            and int.from_bytes(message[:_TIME]) > now.timestamp()
         )
 
     def spend(self, challenge: bytes, now: datetime) -> bool:
         """Use a good challenge up; tell whether it had not been used before."""
         with self._lock:
-            for old in [each for each, until in self._spent.items() if until <= now]:
+            for old in [
+                used_challenge for used_challenge, until in self._spent.items() if until <= now
+            ]:
                 del self._spent[old]
             fresh = challenge not in self._spent
             self._spent[challenge] = now + LOGIN_LIFETIME
         return fresh
 
-    def _seal(self, said: bytes) -> bytes:
+    def _compute_seal(self, said: bytes) -> bytes:
         return hmac.digest(self._key, said, hashlib.sha256)
 
 
@@ -89,21 +91,27 @@ class Enrolments:
         with self._lock:
             while len(self._open) >= _MOST_ENROLMENTS:
                 del self._open[next(iter(self._open))]
-            self._open[access.hashed(code)] = Enrolment(
+            self._open[access.hash_secret(code)] = Enrolment(
                 challenge=secrets.token_bytes(32), until=now + ENROLMENT_LIFETIME
             )
         return code
 
     def find(self, code: str, now: datetime) -> Enrolment | None:
         with self._lock:
-            found = self._open.get(access.hashed(code))
-        return found if found and found.until > now else None
+            enrolment = self._open.get(access.hash_secret(code))
+        return enrolment if enrolment and enrolment.until > now else None
 
     def settle(self, code: str, made: Credential, now: datetime) -> bool:
         """Keep what a browser made, once; whoever comes second is too late."""
-        found = self.find(code, now)
+        enrolment = self.find(code, now)
         with self._lock:
-            if found is None or found.made is not None:
+            if enrolment is None or enrolment.made is not None:
                 return False
-            found.made = made
+            enrolment.made = made
         return True
+
+    def spend(self, code: str, now: datetime) -> bool:
+        """End an enrolment, once; tell whether it was open."""
+        with self._lock:
+            enrolment = self._open.pop(access.hash_secret(code), None)
+        return enrolment is not None and enrolment.until > now

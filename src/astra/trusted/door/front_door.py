@@ -67,9 +67,9 @@ class SocketDoor:
         try:
             body = await _whole_body(Headers(scope=scope), receive, self._largest)
         except AstraError as error:
-            await problems.rendered(error)(scope, receive, send)
+            await problems.render_problem(error)(scope, receive, send)
             return
-        await self._app(scope, _replayed(body, receive), send)
+        await self._app(scope, _replay_body(body, receive), send)
 
 
 class FrontDoor:
@@ -93,24 +93,24 @@ class FrontDoor:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         answer = _Answer(send, self._headers)
         try:
-            await self._admit(scope, receive, answer)
+            await self._admit_request(scope, receive, answer)
         except AstraError as error:
             if not answer.started:
-                await problems.rendered(error)(scope, receive, answer)
+                await problems.render_problem(error)(scope, receive, answer)
 
-    async def _admit(self, scope: Scope, receive: Receive, answer: "_Answer") -> None:
+    async def _admit_request(self, scope: Scope, receive: Receive, answer: "_Answer") -> None:
         headers = Headers(scope=scope)
         self._check_name(headers)
-        rule = self._rule(scope)
+        rule = self._find_rule(scope)
         if rule is None:
             await self._pages(scope, receive, answer)
             return
         self._check_origin(headers)
-        who = None if rule.public else await self._recognised(scope, headers, rule)
+        who = None if rule.public else await self._recognise_caller(scope, headers, rule)
         scope[PRINCIPAL] = who
         limit = LARGEST_BODY if who else LARGEST_PUBLIC_BODY
         body = await _whole_body(headers, receive, limit)
-        work = self._app(scope, _replayed(body, receive), answer)
+        work = self._app(scope, _replay_body(body, receive), answer)
         if who is None or not rule.stream:
             await work
         elif not await self._leases.run(who, work):
@@ -125,8 +125,9 @@ class FrontDoor:
             )
 
     def _check_origin(self, headers: Headers) -> None:
+        """Take requests of our own pages only, by whichever of our names they were opened."""
         origins = headers.getlist("origin")
-        if origins and origins != [self._site.origin]:
+        if origins and origins not in ([self._site.origin], [self._name_origin(headers)]):
             raise Refused(
                 "Origin not allowed",
                 code="wrong_origin",
@@ -139,7 +140,11 @@ class FrontDoor:
                 next_step=f"open {self._site.origin}",
             )
 
-    def _rule(self, scope: Scope) -> Rule | None:
+    def _name_origin(self, headers: Headers) -> str:
+        """Name the origin of a page that was opened by the name this request was sent to."""
+        return f"{self._site.origin.partition('://')[0]}://{headers.get('host', '')}"
+
+    def _find_rule(self, scope: Scope) -> Rule | None:
         """Find the rule of the route that would answer; None where only a page could be meant."""
         partial = False
         for route in self._app.routes:
@@ -154,20 +159,22 @@ class FrontDoor:
             )
         return None
 
-    async def _recognised(self, scope: Scope, headers: Headers, rule: Rule) -> Principal:
+    async def _recognise_caller(self, scope: Scope, headers: Headers, rule: Rule) -> Principal:
         if not rule.roles:
             raise Refused(
                 "this route is served on the unix socket only",
                 code="socket_only",
                 next_step="use the astra command on this machine",
             )
-        secret, in_cookie = self._secret(headers)
+        secret, in_cookie = self._read_secret(headers)
         loop = asyncio.get_running_loop()
         who = await loop.run_in_executor(self._threads, self._recognise, secret) if secret else None
         if who is None:
             raise NotRecognised(
                 "not logged in: the session or token is missing, expired or revoked",
-                next_step="get a link in a terminal: astra login",
+                next_step=_FOR_PROGRAMS
+                if scope["path"].startswith(("/mcp", "/v1"))
+                else "get a link in a terminal: astra login",
             )
         if who.role not in rule.roles:
             raise Refused(
@@ -180,18 +187,22 @@ class FrontDoor:
             self._check_intent(headers, secret)
         return who
 
-    def _secret(self, headers: Headers) -> tuple[str, bool]:
+    def _read_secret(self, headers: Headers) -> tuple[str, bool]:
         """Find the secret in the Authorization header, or in the cookie where there is one."""
-        given = headers.getlist("authorization")
-        if given:
-            scheme, _, secret = given[0].partition(" ")
+        authorization_values = headers.getlist("authorization")
+        if authorization_values:
+            scheme, _, secret = authorization_values[0].partition(" ")
             return (
-                (secret.strip(), False) if len(given) == 1 and scheme == "Bearer" else ("", False)
+                (secret.strip(), False)
+                if len(authorization_values) == 1 and scheme == "Bearer"
+                else ("", False)
             )
         if not self._site.secure:
             return "", False
         cookies = [cookie_parser(text) for text in headers.getlist("cookie")]
-        return next((found[COOKIE] for found in cookies if COOKIE in found), ""), True
+        return next(
+            (cookie_jar[COOKIE] for cookie_jar in cookies if COOKIE in cookie_jar), ""
+        ), True
 
     def _check_intent(self, headers: Headers, secret: str) -> None:
         """Refuse what another site could have had the browser send along with the cookie."""
@@ -206,13 +217,19 @@ class FrontDoor:
             )
 
 
+_FOR_PROGRAMS = (
+    "send Authorization: Bearer TOKEN; an operator makes a token with"
+    " `astra tokens create NAME --role agent` (or --role operator to talk at /v1)"
+)
+
+
 def csrf_token(secret: str) -> str:
-    return access.hashed(f"csrf:{secret}")
+    return access.hash_secret(f"csrf:{secret}")
 
 
 def is_machine_path(path: str) -> bool:
     """Tell what is for programs from what a browser may take for a page of the dashboard."""
-    return path.split("/", 2)[1:2] in [["api"], ["v1"], ["mcp"], ["metrics"]]
+    return path.split("/", 2)[1:2] in [["api"], ["v1"], ["mcp"], ["metrics"], [".well-known"]]
 
 
 class _Answer:
@@ -227,8 +244,8 @@ class _Answer:
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.started = True
-            own = {name.lower() for name, _ in message["headers"]}
-            more = [] if b"cache-control" in own else [(b"cache-control", b"no-store")]
+            header_names = {name.lower() for name, _ in message["headers"]}
+            more = [] if b"cache-control" in header_names else [(b"cache-control", b"no-store")]
             message = {**message, "headers": [*message["headers"], *self._headers, *more]}
         elif not message.get("more_body", False):
             self._ended = True
@@ -246,14 +263,14 @@ async def _whole_body(headers: Headers, receive: Receive, limit: int) -> bytes:
         raise _too_large(limit)
     try:
         async with asyncio.timeout(BODY_SECONDS):
-            return await _collected(receive, limit)
+            return await _collect_body(receive, limit)
     except TimeoutError:
         raise TooSlow(
             "timed out while reading the request body", next_step="send it at once"
         ) from None
 
 
-async def _collected(receive: Receive, limit: int) -> bytes:
+async def _collect_body(receive: Receive, limit: int) -> bytes:
     body = bytearray()
     more = True
     while more:
@@ -265,12 +282,14 @@ async def _collected(receive: Receive, limit: int) -> bytes:
     return bytes(body)
 
 
-def _replayed(body: bytes, receive: Receive) -> Receive:
+def _replay_body(body: bytes, receive: Receive) -> Receive:
     """Give the body to the route once; afterwards it hears when the client leaves."""
-    waiting: list[dict[str, Any]] = [{"type": "http.request", "body": body, "more_body": False}]
+    pending_messages: list[dict[str, Any]] = [
+        {"type": "http.request", "body": body, "more_body": False}
+    ]
 
     async def replay() -> Message:
-        return waiting.pop() if waiting else await receive()
+        return pending_messages.pop() if pending_messages else await receive()
 
     return replay
 

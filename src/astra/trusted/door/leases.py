@@ -28,7 +28,7 @@ class Leases:
         self._still = still
         self._held: dict[asyncio.Future[None], Principal] = {}
         self._looking: set[asyncio.Task[None]] = set()
-        events.observers.append(self._observe)
+        events.observers.append(self._observe_events)
 
     async def run(self, who: Principal, work: Coroutine[Any, Any, None]) -> bool:
         """Run something for somebody for as long as they are recognised; tell whether it ended."""
@@ -47,17 +47,17 @@ class Leases:
                 await task
         return ended
 
-    def _observe(self, kinds: Sequence[str]) -> None:
+    def _observe_events(self, kinds: Sequence[str]) -> None:
         if self._held and (not kinds or not _ENDINGS.isdisjoint(kinds)):
-            task = asyncio.create_task(self._look())
+            task = asyncio.create_task(self._end_lost_leases())
             self._looking.add(task)
             task.add_done_callback(self._looking.discard)
 
-    async def _look(self) -> None:
-        held = dict(self._held)
-        gone = await asyncio.to_thread(
-            lambda: [over for over, who in held.items() if not self._still(who)]
+    async def _end_lost_leases(self) -> None:
+        open_leases = dict(self._held)
+        lost_leases = await asyncio.to_thread(
+            lambda: [over for over, who in open_leases.items() if not self._still(who)]
         )
-        for over in gone:
+        for over in lost_leases:
             if not over.done():
                 over.set_result(None)

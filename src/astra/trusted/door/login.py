@@ -41,7 +41,7 @@ class LoginLinks:
         with self._lock:
             while len(self._open) >= _MOST_LINKS:
                 del self._open[next(iter(self._open))]
-            self._open[access.hashed(code)] = now + LINK_LIFETIME
+            self._open[access.hash_secret(code)] = now + LINK_LIFETIME
         return code
 
     def forget(self) -> None:
@@ -52,7 +52,7 @@ class LoginLinks:
     def spend(self, code: str, now: datetime) -> bool:
         """Take a code, once; tell whether it was good."""
         with self._lock:
-            until = self._open.pop(access.hashed(code), None)
+            until = self._open.pop(access.hash_secret(code), None)
         return until is not None and until > now
 
 
@@ -72,7 +72,7 @@ class Attempts:
         with self._lock:
             self._failed.clear()
 
-    def failed(self, source: str, now: datetime) -> None:
+    def count_failure(self, source: str, now: datetime) -> None:
         """Count a failure, and refuse to say more to a source that had too many."""
         with self._lock:
             times = self._failed.setdefault(source, deque(maxlen=_MOST_FAILURES))

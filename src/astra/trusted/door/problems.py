@@ -2,6 +2,7 @@
 
 import json
 import logging
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -9,6 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
+from starlette.types import Receive, Scope, Send
 
 from astra.trusted.kernel.errors import AstraError, BadInput, DaemonUnavailable
 
@@ -31,16 +33,16 @@ class Problem(BaseModel):
 
 
 def add(app: FastAPI) -> None:
-    app.add_exception_handler(AstraError, _problem)
-    app.add_exception_handler(RequestValidationError, _malformed)
-    app.add_exception_handler(HTTPException, _standard)
+    app.add_exception_handler(AstraError, _handle_astra_error)
+    app.add_exception_handler(RequestValidationError, _handle_invalid_request)
+    app.add_exception_handler(HTTPException, _handle_http_exception)
     app.add_exception_handler(OverflowError, _beyond_bounds)
     app.add_exception_handler(RecursionError, _beyond_bounds)
     app.add_exception_handler(FileNotFoundError, _missing_program)
-    app.add_exception_handler(Exception, _unexpected)
+    app.add_exception_handler(Exception, _handle_unexpected_error)
 
 
-def documented() -> dict[int | str, dict[str, Any]]:
+def describe_responses() -> dict[int | str, dict[str, Any]]:
     """Say in the description of every route how it refuses."""
     return {
         "default": {
@@ -63,13 +65,58 @@ class Described(FastAPI):
         return document
 
 
-def rendered(error: AstraError) -> JSONResponse:
-    body = {"title": type(error).__name__, "status": error.http_status, **error.as_dict()}
-    return JSONResponse(
+class ProblemResponse(JSONResponse):
+    """A problem; below `/v1` it also says so where clients of OpenAI's API look.
+
+    There it is an error whatever it is elsewhere: those clients take every 2xx for an answer.
+    """
+
+    media_type = MEDIA_TYPE
+
+    def __init__(self, problem: dict[str, Any], **options: Any) -> None:
+        self._problem, self._options = problem, options
+        super().__init__(problem, **options)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not scope.get("path", "").startswith("/v1/") or "error" in self._problem:
+            await super().__call__(scope, receive, send)
+            return
+        document = {**self._problem, "error": describe_openai_error(self._problem)}
+        options = {**self._options, "status_code": max(self.status_code, 400)}
+        await ProblemResponse(document, **options)(scope, receive, send)
+
+
+def describe_openai_error(problem: Mapping[str, Any]) -> dict[str, Any]:
+    """Say a problem as OpenAI's clients expect errors."""
+    status = int(problem.get("status", 500))
+    openai_error = {
+        "message": f"{problem['detail']}; {problem['next_step']}",
+        "type": _OPENAI_TYPES.get(
+            status, "invalid_request_error" if status < _OUR_FAULT else "server_error"
+        ),
+        "param": problem.get("param"),
+        "code": problem["code"],
+    }
+    upstream = problem.get("upstream_status")
+    return {**openai_error, "upstream_status": upstream} if upstream else openai_error
+
+
+_OUR_FAULT = 500
+_OPENAI_TYPES = {
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    429: "rate_limit_error",
+}
+
+
+def render_problem(error: AstraError, *, status: int | None = None) -> JSONResponse:
+    status = status or error.http_status
+    body = {"title": type(error).__name__, "status": status, **error.as_dict()}
+    return ProblemResponse(
         json.loads(json.dumps(body, default=str)),
-        status_code=error.http_status,
-        media_type=MEDIA_TYPE,
-        headers=_SAID_WITH.get(error.http_status),
+        status_code=status,
+        headers=_SAID_WITH.get(status),
     )
 
 
@@ -80,27 +127,29 @@ _SAID_WITH = {
 }
 
 
-async def _problem(_request: Request, error: Exception) -> JSONResponse:
+async def _handle_astra_error(_request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, AstraError)  # noqa: S101 - registered for it
-    return rendered(error)
+    return render_problem(error)
 
 
-async def _malformed(_request: Request, error: Exception) -> JSONResponse:
+async def _handle_invalid_request(_request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for it
-    told = [
-        {"where": ".".join(map(str, each["loc"])), "what": str(each["msg"])}
-        for each in error.errors()[:_MOST_TOLD]
+    field_errors = [
+        {"where": ".".join(map(str, field_error["loc"])), "what": str(field_error["msg"])}
+        for field_error in error.errors()[:_MOST_TOLD]
     ]
-    what = "; ".join(f"{each['where']}: {each['what']}" for each in told)
-    problem = BadInput(
-        f"request not valid: {what}",
-        next_step="see docs/reference/http.md, or /openapi.json",
-        errors=told,
+    summary = "; ".join(
+        f"{field_error['where']}: {field_error['what']}" for field_error in field_errors
     )
-    return rendered(problem)
+    problem = BadInput(
+        f"request not valid: {summary}",
+        next_step="see docs/reference/http.md, or /openapi.json",
+        errors=field_errors,
+    )
+    return render_problem(problem)
 
 
-async def _standard(_request: Request, error: Exception) -> JSONResponse:
+async def _handle_http_exception(_request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for it
     codes = {404: "not_found", 405: "wrong_method"}
     body = Problem(
@@ -110,25 +159,24 @@ async def _standard(_request: Request, error: Exception) -> JSONResponse:
         detail=str(error.detail).lower(),
         next_step="see docs/reference/http.md, or /openapi.json",
     )
-    return JSONResponse(
+    return ProblemResponse(
         body.model_dump(),
         status_code=error.status_code,
-        media_type=MEDIA_TYPE,
         headers=dict(error.headers or {}),
     )
 
 
 async def _beyond_bounds(_request: Request, error: Exception) -> JSONResponse:
     """Answer a number too large for any table, or JSON nested too deeply: the caller's doing."""
-    what = "a number is too large" if isinstance(error, OverflowError) else "it is nested too deep"
-    return rendered(BadInput(f"the request cannot be taken: {what}", next_step="send less"))
+    cause = "a number is too large" if isinstance(error, OverflowError) else "it is nested too deep"
+    return render_problem(BadInput(f"the request cannot be taken: {cause}", next_step="send less"))
 
 
 async def _missing_program(request: Request, error: Exception) -> JSONResponse:
     """Name a program that is not installed any more; any other missing file is a fault of ours."""
     if str(getattr(error, "filename", "")) not in _PROGRAMS:
-        return await _unexpected(request, error)
-    return rendered(
+        return await _handle_unexpected_error(request, error)
+    return render_problem(
         DaemonUnavailable(
             f"the program {getattr(error, 'filename', '')} is not installed",
             code="no_program",
@@ -137,10 +185,10 @@ async def _missing_program(request: Request, error: Exception) -> JSONResponse:
     )
 
 
-async def _unexpected(request: Request, error: Exception) -> JSONResponse:
+async def _handle_unexpected_error(request: Request, error: Exception) -> JSONResponse:
     """Say that something went wrong here; what it was is in the log, not in the answer."""
     _log.error("%s %s failed", request.method, request.url.path, exc_info=error)
-    return rendered(
+    return render_problem(
         AstraError(
             "the daemon failed at this request",
             next_step="look at logs/daemon.log in the data root",

@@ -21,7 +21,7 @@ class Recognition:
     def recognise(self, secret: str) -> Principal | None:
         if self.held():
             return None
-        return access.principal(
+        return access.find_principal(
             self.ledger,
             secret,
             now=self.clock.now(),
@@ -29,4 +29,6 @@ class Recognition:
         )
 
     def still_recognised(self, who: Principal) -> bool:
-        return not self.held() and access.still(self.ledger, who, now=self.clock.now())
+        return not self.held() and access.is_still_recognised(
+            self.ledger, who, now=self.clock.now()
+        )

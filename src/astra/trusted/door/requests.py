@@ -19,7 +19,7 @@ ROUTE = "astra.route"
 """Where the loopback door puts the route that it found, so that nobody has to look again."""
 
 
-def names(header: str) -> frozenset[str]:
+def parse_names(header: str) -> frozenset[str]:
     return frozenset(name.strip() for name in header.split(",") if name.strip())
 
 

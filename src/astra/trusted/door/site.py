@@ -40,10 +40,10 @@ class Site:
 
 def headers(site: Site) -> list[tuple[bytes, bytes]]:
     """Give what every answer says to a browser: load nothing from elsewhere, tell nobody."""
-    said = dict(_HEADERS)
+    header_values = dict(_HEADERS)
     if site.secure:
-        said["Strict-Transport-Security"] = "max-age=31536000"
-    return [(name.lower().encode(), value.encode()) for name, value in said.items()]
+        header_values["Strict-Transport-Security"] = "max-age=31536000"
+    return [(name.lower().encode(), value.encode()) for name, value in header_values.items()]
 
 
 _POLICY = (

@@ -27,12 +27,12 @@ class Incomplete(Exception):
 def server_name(data: bytes) -> str:
     """Give the server name asked for, or raise Incomplete or NotTls."""
     try:
-        return _name(_hello(data))
+        return _read_server_name(_read_hello(data))
     except struct.error:
         raise NotTls("not_tls") from None
 
 
-def _hello(data: bytes) -> bytes:
+def _read_hello(data: bytes) -> bytes:
     """Join the records of the first handshake message."""
     message = b""
     while True:
@@ -46,8 +46,8 @@ def _hello(data: bytes) -> bytes:
         fragment = data[_RECORD_HEADER : _RECORD_HEADER + length]
         message += fragment
         _refuse_other_messages(message)
-        if len(message) >= 4 and len(message) >= 4 + _uint24(message[1:4]):  # noqa: PLR2004
-            return message[4 : 4 + _uint24(message[1:4])]
+        if len(message) >= 4 and len(message) >= 4 + _decode_uint24(message[1:4]):  # noqa: PLR2004
+            return message[4 : 4 + _decode_uint24(message[1:4])]
         if len(fragment) < length:
             raise Incomplete
         data = data[_RECORD_HEADER + length :]
@@ -56,20 +56,24 @@ def _hello(data: bytes) -> bytes:
 def _refuse_other_messages(message: bytes) -> None:
     if message and message[0] != _CLIENT_HELLO:
         raise NotTls("not_tls")
-    if len(message) >= 4 and _uint24(message[1:4]) > LARGEST_HELLO:  # noqa: PLR2004
+    if len(message) >= 4 and _decode_uint24(message[1:4]) > LARGEST_HELLO:  # noqa: PLR2004
         raise NotTls("not_tls")
 
 
-def _name(hello: bytes) -> str:
-    rest = _skip(hello[_RANDOM:], ">B")  # the id of an earlier connection
-    rest = _skip(rest, ">H")  # cipher suites
-    rest = _skip(rest, ">B")  # compression methods
-    names = [body for kind, body in _extensions(_vector(rest, ">H")) if kind == _SERVER_NAME]
+def _read_server_name(hello: bytes) -> str:
+    remainder = _skip_vector(hello[_RANDOM:], ">B")  # the id of an earlier connection
+    remainder = _skip_vector(remainder, ">H")  # cipher suites
+    remainder = _skip_vector(remainder, ">B")  # compression methods
+    names = [
+        body
+        for kind, body in _parse_extensions(_read_vector(remainder, ">H"))
+        if kind == _SERVER_NAME
+    ]
     if not names:
         raise NotTls("sni_missing")
     if len(names) > 1:
         raise NotTls("sni_ambiguous")
-    return _only_host(_vector(names[0], ">H"))
+    return _only_host(_read_vector(names[0], ">H"))
 
 
 def _only_host(entries: bytes) -> str:
@@ -82,17 +86,17 @@ def _only_host(entries: bytes) -> str:
         raise NotTls("sni_ambiguous") from None
 
 
-def _extensions(data: bytes) -> list[tuple[int, bytes]]:
-    found: list[tuple[int, bytes]] = []
+def _parse_extensions(data: bytes) -> list[tuple[int, bytes]]:
+    extensions: list[tuple[int, bytes]] = []
     while data:
         (kind,) = struct.unpack_from(">H", data)
-        body = _vector(data[2:], ">H")
-        found.append((kind, body))
+        body = _read_vector(data[2:], ">H")
+        extensions.append((kind, body))
         data = data[4 + len(body) :]
-    return found
+    return extensions
 
 
-def _vector(data: bytes, size: str) -> bytes:
+def _read_vector(data: bytes, size: str) -> bytes:
     (length,) = struct.unpack_from(size, data)
     start = struct.calcsize(size)
     if len(data) < start + length:
@@ -100,9 +104,9 @@ def _vector(data: bytes, size: str) -> bytes:
     return data[start : start + length]
 
 
-def _skip(data: bytes, size: str) -> bytes:
-    return data[struct.calcsize(size) + len(_vector(data, size)) :]
+def _skip_vector(data: bytes, size: str) -> bytes:
+    return data[struct.calcsize(size) + len(_read_vector(data, size)) :]
 
 
-def _uint24(data: bytes) -> int:
+def _decode_uint24(data: bytes) -> int:
     return int.from_bytes(data, "big")

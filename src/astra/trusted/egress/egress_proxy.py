@@ -12,24 +12,27 @@ says refused means that no byte of it left.
 
 import contextlib
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field
 
-from astra.trusted.egress import http_head
+from astra.trusted.egress import http_head, secured_request
 from astra.trusted.egress.http_head import BadHead, Head
 from astra.trusted.egress.proxy_request import (
     Denied,
-    absolute,
-    authority,
     check_host_header,
-    checked_hello,
     origin_request,
+    parse_absolute_url,
+    parse_authority,
+    read_checked_hello,
 )
 from astra.trusted.egress.relay import ByteBudget, Meter, OverBudget, forward_body, relay
+from astra.trusted.egress.secret_masking import SecretMasking
+from astra.trusted.egress.secured_request import Answer, SecretHeader
 from astra.trusted.egress.summary import EgressSummary
 from astra.trusted.policy import domains
-from astra.trusted.policy.addresses import is_public
+from astra.trusted.policy.addresses import is_of_own_network, is_public
 from astra.trusted.policy.domains import DomainGrant
 
 MOST_AT_ONCE = 64
@@ -59,6 +62,11 @@ REASONS = {
     "too_many": "more connections than the run may make",
     "cannot_record": "an earlier attempt could not be recorded, so nothing more may leave",
     "ended": "the box ended",
+    "no_secret": "no secret is for this host; without one, use a tunnel",
+    "no_secret_value": "the secret for this host has no value that a header can carry",
+    "bad_certificate": "the host has no certificate of its name",
+    "bad_answer": "an answer that can be read in two ways",
+    "encoded_answer": "an answer in an encoding that could hide a secret",
 }
 _UNGRANTED = ("not_granted", "port_not_granted")
 _HEAD_SECONDS, _IDLE_SECONDS, _DIAL_SECONDS = 30.0, 300.0, 20.0
@@ -78,10 +86,16 @@ class Attempt:
 
 Record = Callable[[Attempt], None]
 Announce = Callable[[str, int], None]
+NoteSecret = Callable[[str, str, int], None]
+"""Takes the name of a secret, and the host and port that it is about to be sent to."""
 
 
-def unannounced(_host: str, _port: int) -> None:
+def ignore_announcement(_host: str, _port: int) -> None:
     """Tell nobody that a connection begins."""
+
+
+def ignore_secret(_name: str, _host: str, _port: int) -> None:
+    """Tell nobody that a secret is added."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,18 +104,25 @@ class Internet:
 
     resolve: Callable[[str, int], list[str]]
     dial: Callable[[str, int], socket.socket]
+    inner_hosts: frozenset[str] = frozenset()
+    """Hosts that the operator signed by name, which may be servers of their own network."""
+    trust: Callable[[], ssl.SSLContext] = ssl.create_default_context
+    """Gives what decides whose certificates count, where the proxy itself speaks TLS."""
+
+    def may_dial(self, host: str, address: str) -> bool:
+        return is_public(address) or (host in self.inner_hosts and is_of_own_network(address))
 
 
-def _resolve(host: str, port: int) -> list[str]:
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [str(address[0]) for _family, _type, _protocol, _name, address in found]
+def _resolve_host(host: str, port: int) -> list[str]:
+    address_infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(address[0]) for _family, _type, _protocol, _name, address in address_infos]
 
 
-def _dial(address: str, port: int) -> socket.socket:
+def _dial_address(address: str, port: int) -> socket.socket:
     return socket.create_connection((address, port), timeout=_DIAL_SECONDS)
 
 
-PUBLIC_INTERNET = Internet(resolve=_resolve, dial=_dial)
+PUBLIC_INTERNET = Internet(resolve=_resolve_host, dial=_dial_address)
 
 
 @dataclass
@@ -118,8 +139,10 @@ class _Visit:
 class EgressProxy:
     grants: tuple[DomainGrant, ...]
     record: Record
-    announce: Announce = unannounced
+    announce: Announce = ignore_announcement
     internet: Internet = PUBLIC_INTERNET
+    secrets: tuple[SecretHeader, ...] = ()
+    note_secret: NoteSecret = ignore_secret
     byte_limit: int = 2**30
     connection_limit: int = 1000
     _attempts: list[Attempt] = field(default_factory=list[Attempt])
@@ -137,39 +160,55 @@ class EgressProxy:
 
     def serve(self, listener: socket.socket) -> None:
         self._listener = listener
-        accepting = threading.Thread(target=self._accept, name="egress", daemon=True)
+        accepting = threading.Thread(target=self._accept_clients, name="egress", daemon=True)
         self._threads.append(accepting)
         accepting.start()
+
+    def serve_connection(self, client: socket.socket) -> None:
+        """Serve one connection that somebody in this process made with a pair of sockets."""
+        if not self._places.acquire(timeout=_DIAL_SECONDS):
+            client.close()
+            return
+        thread = threading.Thread(target=self._serve_client, args=(client,), daemon=True)
+        with self._lock:
+            self._threads = [*(t for t in self._threads if t.is_alive()), thread]
+        thread.start()
 
     def close(self) -> EgressSummary:
         """End every connection, report those that were open, and sum up."""
         self._closing = True
         with self._lock:
             sockets = [*self._live, *([self._listener] if self._listener else [])]
-        for held in sockets:
+        for connection in sockets:
             with contextlib.suppress(OSError):
-                held.shutdown(socket.SHUT_RDWR)
+                connection.shutdown(socket.SHUT_RDWR)
         for thread in list(self._threads):
             thread.join(_DIAL_SECONDS)
         if self._listener:
             self._listener.close()
-        return self.summary()
+        return self.summarise_attempts()
 
-    def summary(self) -> EgressSummary:
+    def summarise_attempts(self) -> EgressSummary:
         with self._lock:
             attempts = list(self._attempts)
-        passed = [attempt for attempt in attempts if attempt.allowed]
+        allowed_attempts = [attempt for attempt in attempts if attempt.allowed]
+        refusals = [attempt.reason for attempt in attempts if not attempt.allowed]
         return EgressSummary(
-            allowed=len(passed),
-            denied=len(attempts) - len(passed),
+            allowed=len(allowed_attempts),
+            denied=len(attempts) - len(allowed_attempts),
             unrecorded=self._unrecorded,
             sent=sum(attempt.sent for attempt in attempts),
             received=sum(attempt.received for attempt in attempts),
-            hosts=_named(passed),
-            ungranted=_named(each for each in attempts if each.reason in _UNGRANTED),
+            hosts=_list_hosts(allowed_attempts),
+            ungranted=_list_hosts(
+                connection_attempt
+                for connection_attempt in attempts
+                if connection_attempt.reason in _UNGRANTED
+            ),
+            refused=refusals[-1] if refusals else "",
         )
 
-    def _accept(self) -> None:
+    def _accept_clients(self) -> None:
         listener = self._listener
         while listener is not None and not self._closing:
             try:
@@ -177,21 +216,21 @@ class EgressProxy:
             except OSError:
                 return
             self._places.acquire()
-            thread = threading.Thread(target=self._visit, args=(client,), daemon=True)
+            thread = threading.Thread(target=self._serve_client, args=(client,), daemon=True)
             self._threads = [*(t for t in self._threads if t.is_alive()), thread]
             thread.start()
 
-    def _visit(self, client: socket.socket) -> None:
+    def _serve_client(self, client: socket.socket) -> None:
         visit = _Visit()
         try:
-            with self._kept(client):
-                reason = self._outcome(client, visit)
+            with self._track_connection(client):
+                reason = self._run_visit(client, visit)
                 if reason != "allowed":
                     _answer_refusal(client, reason, visit)
         finally:
             self._places.release()
 
-    def _outcome(self, client: socket.socket, visit: _Visit) -> str:
+    def _run_visit(self, client: socket.socket, visit: _Visit) -> str:
         reason = "bad_request"
         try:
             self._pass_through(client, visit)
@@ -205,7 +244,7 @@ class EgressProxy:
         except OSError:
             reason = "ended" if visit.sent or visit.received else "cannot_connect"
         finally:
-            self._report(visit, reason)
+            self._report_visit(visit, reason)
         return reason
 
     def _pass_through(self, client: socket.socket, visit: _Visit) -> None:
@@ -214,31 +253,35 @@ class EgressProxy:
         if len(self._attempts) + self._unrecorded >= self.connection_limit:
             raise Denied("too_many")
         client.settimeout(_HEAD_SECONDS)
-        raw, rest = http_head.read(client)
-        head = http_head.parse(raw)
+        raw, surplus = http_head.read_head(client)
+        head = http_head.parse_head(raw)
         if head.method == "CONNECT":
-            self._tunnel(client, head, rest, visit)
+            self._open_tunnel(client, head, surplus, visit)
+        elif head.target.startswith(secured_request.PREFIX):
+            self._forward_secured(client, head, surplus, visit)
         else:
-            self._forward(client, head, rest, visit)
+            self._forward_request(client, head, surplus, visit)
 
-    def _tunnel(self, client: socket.socket, head: Head, rest: bytes, visit: _Visit) -> None:
-        visit.host, visit.port = authority(head.target, None)
-        with self._kept(self._connect(visit)) as server:
+    def _open_tunnel(self, client: socket.socket, head: Head, rest: bytes, visit: _Visit) -> None:
+        visit.host, visit.port = parse_authority(head.target, None)
+        with self._track_connection(self._connect_server(visit)) as server:
             client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
-            hello = checked_hello(client, rest, visit.host)
+            hello = read_checked_hello(client, rest, visit.host)
             server.settimeout(_IDLE_SECONDS)
             client.settimeout(_IDLE_SECONDS)
             meter = Meter(budget=self._budget, counts=visit)
             meter.send(server, hello)
             relay(client, server, meter, idle=_IDLE_SECONDS)
 
-    def _forward(self, client: socket.socket, head: Head, rest: bytes, visit: _Visit) -> None:
-        visit.host, visit.port, path = absolute(head.target)
+    def _forward_request(
+        self, client: socket.socket, head: Head, rest: bytes, visit: _Visit
+    ) -> None:
+        visit.host, visit.port, path = parse_absolute_url(head.target)
         check_host_header(head, visit.host, visit.port)
         length = http_head.body_length(head)
-        with self._kept(self._connect(visit)) as server:
+        with self._track_connection(self._connect_server(visit)) as server:
             server.settimeout(_IDLE_SECONDS)
-            if "100-continue" in (head.one("expect") or "").lower():
+            if "100-continue" in (head.header_value("expect") or "").lower():
                 client.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
             meter = Meter(budget=self._budget, counts=visit)
             meter.send(server, origin_request(head, path))
@@ -247,32 +290,70 @@ class EgressProxy:
             if not relay(client, server, meter, idle=_IDLE_SECONDS, client_may_send=False):
                 raise Denied("pipelined")
 
-    def _connect(self, visit: _Visit) -> socket.socket:
+    def _forward_secured(
+        self, client: socket.socket, head: Head, rest: bytes, visit: _Visit
+    ) -> None:
+        """Take a request to its host over TLS, with the secret that is for that host."""
+        visit.host, visit.port, path = secured_request.parse_target(head.target)
+        secrets = secured_request.find_secrets(self.secrets, visit.host, visit.port)
+        length = http_head.body_length(head)
+        values = {item: item.read_value() for item in secrets}
+        added = {
+            item.secret.header: item.secret.template.replace("{secret}", value)
+            for item, value in values.items()
+        }
+        port = "" if visit.port == secured_request.TLS_PORT else f":{visit.port}"
+        request = secured_request.build_request(head, path, f"{visit.host}{port}", added)
+        masking = SecretMasking((*values.values(), *added.values()))
+        plain = self._connect_server(visit)
+        plain.settimeout(_DIAL_SECONDS)
+        secured = secured_request.secure(plain, visit.host, self.internet.trust())
+        with self._track_connection(secured) as server:
+            server.settimeout(_IDLE_SECONDS)
+            self._note_secrets(secrets, visit)
+            meter = Meter(budget=self._budget, counts=visit)
+            meter.send(server, request)
+            if forward_body(client, server, rest, length, meter):
+                raise Denied("pipelined")
+            has_body = head.method != "HEAD"
+            answer = Answer(server, masking, meter.count_received, has_body=has_body)
+            for part in answer.read():
+                client.sendall(part)
+
+    def _note_secrets(self, secrets: tuple[SecretHeader, ...], visit: _Visit) -> None:
+        try:
+            for item in secrets:
+                self.note_secret(item.secret.name, visit.host, visit.port)
+        except Exception:  # noqa: BLE001 - whatever keeps a record from being kept closes the door
+            self._record_failed = True
+            raise Denied("cannot_record") from None
+
+    def _connect_server(self, visit: _Visit) -> socket.socket:
         """Decide on the name, then on each address; the address that passes is the one dialled."""
         if not domains.allows(self.grants, visit.host, visit.port):
-            known = domains.names_host(self.grants, visit.host)
-            raise Denied("port_not_granted" if known else "not_granted")
+            has_host_grant = domains.names_host(self.grants, visit.host)
+            raise Denied("port_not_granted" if has_host_grant else "not_granted")
         try:
             addresses = self.internet.resolve(visit.host, visit.port)
         except (OSError, UnicodeError):
             raise Denied("cannot_resolve") from None
-        public = [address for address in addresses if is_public(address)]
+        public = [address for address in addresses if self.internet.may_dial(visit.host, address)]
         if not public:
             raise Denied("internal_address" if addresses else "cannot_resolve")
-        self._announce(visit)
+        self._announce_visit(visit)
         for address in public:
             with contextlib.suppress(OSError):
                 return self.internet.dial(address, visit.port)
         raise Denied("cannot_connect")
 
-    def _announce(self, visit: _Visit) -> None:
+    def _announce_visit(self, visit: _Visit) -> None:
         try:
             self.announce(visit.host, visit.port)
         except Exception:  # noqa: BLE001 - whatever keeps a record from being kept closes the door
             self._record_failed = True
             raise Denied("cannot_record") from None
 
-    def _report(self, visit: _Visit, reason: str) -> None:
+    def _report_visit(self, visit: _Visit, reason: str) -> None:
         attempt = Attempt(
             host=visit.host,
             port=visit.port,
@@ -300,7 +381,7 @@ class EgressProxy:
                 self._unrecorded += 1
 
     @contextlib.contextmanager
-    def _kept(self, connection: socket.socket) -> Generator[socket.socket, None, None]:
+    def _track_connection(self, connection: socket.socket) -> Generator[socket.socket, None, None]:
         with self._lock:
             self._live.add(connection)
         try:
@@ -311,7 +392,7 @@ class EgressProxy:
                 self._live.discard(connection)
 
 
-def _named(attempts: Iterable[Attempt]) -> tuple[str, ...]:
+def _list_hosts(attempts: Iterable[Attempt]) -> tuple[str, ...]:
     return tuple(sorted({f"{attempt.host}:{attempt.port}" for attempt in attempts}))
 
 
@@ -319,8 +400,8 @@ def _answer_refusal(client: socket.socket, reason: str, visit: _Visit) -> None:
     """Say inside the box what was refused, unless a tunnel or an answer already began."""
     if visit.sent or visit.received or reason in {"nothing_sent", "socks", "timed_out"}:
         return
-    where = f"{visit.host}:{visit.port}" if visit.host else "this request"
-    text = f"Astra's sandbox refused {where}: {REASONS[reason]} ({reason})\n".encode()
+    target = f"{visit.host}:{visit.port}" if visit.host else "this request"
+    text = f"Astra's sandbox refused {target}: {REASONS[reason]} ({reason})\n".encode()
     head = (
         f"HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain\r\nContent-Length: {len(text)}\r\n"
         f"X-Astra-Refused: {reason}\r\nConnection: close\r\n\r\n"

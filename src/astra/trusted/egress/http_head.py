@@ -3,8 +3,8 @@ r"""Reads the head of an HTTP request strictly: what two programs could read dif
 Lines end in CR LF, names are tokens directly followed by a colon, nothing is folded, no byte is a
 control or beyond ASCII, and the length of the body has one meaning.
 
->>> head = parse(b"GET http://example.com/ HTTP/1.1\r\nHost: example.com\r\n\r\n")
->>> head.method, head.target, head.one("host")
+>>> head = parse_head(b"GET http://example.com/ HTTP/1.1\r\nHost: example.com\r\n\r\n")
+>>> head.method, head.target, head.header_value("host")
 ('GET', 'http://example.com/', 'example.com')
 """
 
@@ -34,17 +34,17 @@ class Head:
     version: str
     headers: tuple[tuple[str, str], ...]
 
-    def all(self, name: str) -> list[str]:
+    def header_values(self, name: str) -> list[str]:
         return [value for key, value in self.headers if key.lower() == name]
 
-    def one(self, name: str) -> str | None:
-        values = self.all(name)
+    def header_value(self, name: str) -> str | None:
+        values = self.header_values(name)
         if len(values) > 1:
             raise BadHead("repeated_header")
         return values[0] if values else None
 
 
-def read(connection: socket.socket) -> tuple[bytes, bytes]:
+def read_head(connection: socket.socket) -> tuple[bytes, bytes]:
     """Read up to the end of the head; give the head and what came behind it."""
     data = b""
     while _END not in data:
@@ -53,13 +53,13 @@ def read(connection: socket.socket) -> tuple[bytes, bytes]:
             raise BadHead("bad_request" if data else "nothing_sent")
         data += more
         _refuse_other_protocols(data)
-    head, _end, rest = data.partition(_END)
+    head, _end, surplus = data.partition(_END)
     if len(head) > LARGEST_HEAD:
         raise BadHead("bad_request")
-    return head + _END, rest
+    return head + _END, surplus
 
 
-def parse(data: bytes) -> Head:
+def parse_head(data: bytes) -> Head:
     first, *lines = data.removesuffix(_END).split(b"\r\n")
     request = _REQUEST.fullmatch(first)
     headers = [_HEADER.fullmatch(line) for line in lines]
@@ -75,7 +75,7 @@ def parse(data: bytes) -> Head:
 
 def body_length(head: Head) -> int | None:
     """Give the length of the body, None for chunks; refuses a head that says both or neither."""
-    length, coding = head.one("content-length"), head.one("transfer-encoding")
+    length, coding = head.header_value("content-length"), head.header_value("transfer-encoding")
     if length is not None and coding is not None:
         raise BadHead("ambiguous_length")
     if coding is not None:

@@ -24,7 +24,7 @@ class Denied(Exception):
         self.reason = reason
 
 
-def authority(text: str, default_port: int | None) -> tuple[str, int]:
+def parse_authority(text: str, default_port: int | None) -> tuple[str, int]:
     if "@" in text:
         raise Denied("userinfo")
     if text.startswith("["):
@@ -39,28 +39,33 @@ def authority(text: str, default_port: int | None) -> tuple[str, int]:
     return name, int(port) if colon else int(default_port or 0)
 
 
-def absolute(target: str) -> tuple[str, int, str]:
+def parse_absolute_url(target: str) -> tuple[str, int, str]:
     """Split `http://host:port/path`; other schemes have no business here."""
-    scheme, separator, rest = target.partition("://")
+    scheme, separator, after_scheme = target.partition("://")
     if scheme.lower() != "http" or not separator:
         raise Denied("bad_request")
-    cut = min((rest.index(mark) for mark in "/?#" if mark in rest), default=len(rest))
-    host, port = authority(rest[:cut], HTTP)
-    path = rest[cut:].partition("#")[0]
+    authority_end = min(
+        (after_scheme.index(mark) for mark in "/?#" if mark in after_scheme),
+        default=len(after_scheme),
+    )
+    host, port = parse_authority(after_scheme[:authority_end], HTTP)
+    path = after_scheme[authority_end:].partition("#")[0]
     return host, port, path if path.startswith("/") else "/" + path
 
 
 def check_host_header(head: Head, host: str, port: int) -> None:
-    named = head.one("host")
-    if named is None and head.version == "HTTP/1.0":
+    host_header = head.header_value("host")
+    if host_header is None and head.version == "HTTP/1.0":
         return
-    if named is None or authority(named, HTTP) != (host, port):
+    if host_header is None or parse_authority(host_header, HTTP) != (host, port):
         raise Denied("host_mismatch")
 
 
 def origin_request(head: Head, path: str) -> bytes:
     dropped = _HOP_BY_HOP | {
-        name.strip().lower() for value in head.all("connection") for name in value.split(",")
+        name.strip().lower()
+        for value in head.header_values("connection")
+        for name in value.split(",")
     }
     dropped -= {"host", "content-length", "transfer-encoding"}
     lines = [
@@ -71,17 +76,17 @@ def origin_request(head: Head, path: str) -> bytes:
     return "\r\n".join([*lines, "", ""]).encode("ascii")
 
 
-def checked_hello(client: socket.socket, data: bytes, host: str) -> bytes:
+def read_checked_hello(client: socket.socket, data: bytes, host: str) -> bytes:
     """Read the first TLS message and refuse a server name that is not the tunnel's."""
     while True:
         try:
-            asked = client_hello.server_name(data) if data else None
+            server_name = client_hello.server_name(data) if data else None
         except client_hello.Incomplete:
-            asked = None
+            server_name = None
         except client_hello.NotTls as error:
             raise Denied(str(error)) from None
-        if asked is not None:
-            _refuse_other_name(asked, host)
+        if server_name is not None:
+            _refuse_other_name(server_name, host)
             return data
         more = client.recv(16384)
         if not more or len(data) > client_hello.LARGEST_HELLO:

@@ -43,21 +43,21 @@ class Meter:
     budget: ByteBudget
     counts: Counts
 
-    def inward(self, count: int) -> None:
+    def count_received(self, count: int) -> None:
         self.budget.spend(count)
         self.counts.received += count
 
-    def left(self, count: int) -> None:
+    def count_sent(self, count: int) -> None:
         self.counts.sent += count
 
     def send(self, server: socket.socket, data: bytes) -> None:
         """Send all of it; whatever breaks it off, what left is counted."""
         self.budget.spend(len(data))
-        rest = memoryview(data)
-        while rest:
-            count = server.send(rest)
-            self.left(count)
-            rest = rest[count:]
+        unsent = memoryview(data)
+        while unsent:
+            count = server.send(unsent)
+            self.count_sent(count)
+            unsent = unsent[count:]
 
 
 def relay(
@@ -70,17 +70,17 @@ def relay(
 ) -> bool:
     """Relay until the server is done; False when the client sent although it may not."""
     near = _Side(connection=client, read=meter.budget.spend)
-    far = _Side(connection=server, read=meter.inward, written=meter.left)
+    far = _Side(connection=server, read=meter.count_received, written=meter.count_sent)
     with selectors.DefaultSelector() as ready:
         while not far.finished or near.waiting:
-            _watch(ready, near, far)
+            _register_sides(ready, near, far)
             events = ready.select(idle)
             if not events:
                 raise TimeoutError
             for key, mask in events:
-                side, other = (near, far) if key.fileobj is client else (far, near)
-                moved = _move(side, other, mask)
-                if moved and side is near and not client_may_send:
+                side, peer = (near, far) if key.fileobj is client else (far, near)
+                bytes_read = _move_bytes(side, peer, mask)
+                if bytes_read and side is near and not client_may_send:
                     return False
             _pass_on_the_end(near, far)
     return True
@@ -102,7 +102,7 @@ def forward_body(
     return reader.data
 
 
-def _uncounted(_count: int) -> None:
+def _ignore_count(_count: int) -> None:
     """Count nothing: what comes back to the box was counted when it was received."""
 
 
@@ -112,7 +112,7 @@ class _Side:
 
     connection: socket.socket
     read: Callable[[int], None]
-    written: Callable[[int], None] = _uncounted
+    written: Callable[[int], None] = _ignore_count
     waiting: bytearray = field(default_factory=bytearray)
     reading: bool = True
     finished: bool = False
@@ -126,30 +126,30 @@ class _Reader:
     connection: socket.socket
     data: bytes
 
-    def more(self) -> None:
+    def receive_more(self) -> None:
         received = self.connection.recv(_CHUNK)
         if not received:
             raise BadHead("bad_request")
         self.data += received
 
-    def some(self, most: int) -> bytes:
+    def read_some(self, most: int) -> bytes:
         if not self.data:
-            self.more()
+            self.receive_more()
         part, self.data = self.data[:most], self.data[most:]
         return part
 
-    def line(self) -> bytes:
+    def read_line(self) -> bytes:
         while b"\r\n" not in self.data:
             if len(self.data) > _LONGEST_LINE:
                 raise BadHead("ambiguous_length")
-            self.more()
+            self.receive_more()
         line, _end, self.data = self.data.partition(b"\r\n")
         return line
 
 
 def _forward_exactly(reader: _Reader, length: int, pass_on: Callable[[bytes], None]) -> None:
     while length:
-        part = reader.some(min(length, _CHUNK))
+        part = reader.read_some(min(length, _CHUNK))
         length -= len(part)
         pass_on(part)
 
@@ -157,20 +157,20 @@ def _forward_exactly(reader: _Reader, length: int, pass_on: Callable[[bytes], No
 def _forward_chunks(reader: _Reader, pass_on: Callable[[bytes], None]) -> None:
     """Forward chunks without extensions or trailers, which readers understand differently."""
     while True:
-        size = reader.line()
+        size = reader.read_line()
         if not 0 < len(size) <= 8 or not all(c in b"0123456789abcdefABCDEF" for c in size):  # noqa: PLR2004
             raise BadHead("ambiguous_length")
         length = int(size, 16)
         pass_on(size + b"\r\n")
         _forward_exactly(reader, length, pass_on)
-        if reader.line():
+        if reader.read_line():
             raise BadHead("ambiguous_length")
         pass_on(b"\r\n")
         if length == 0:
             return
 
 
-def _move(side: _Side, other: _Side, mask: int) -> int:
+def _move_bytes(side: _Side, other: _Side, mask: int) -> int:
     """Write what waits for this side and read what it has; give the number of bytes read."""
     if mask & selectors.EVENT_WRITE:
         count = side.connection.send(side.waiting)
@@ -185,10 +185,10 @@ def _move(side: _Side, other: _Side, mask: int) -> int:
     return len(data)
 
 
-def _watch(ready: selectors.BaseSelector, near: _Side, far: _Side) -> None:
-    for side, other in ((near, far), (far, near)):
+def _register_sides(ready: selectors.BaseSelector, near: _Side, far: _Side) -> None:
+    for side, peer in ((near, far), (far, near)):
         events = selectors.EVENT_WRITE if side.waiting else 0
-        if side.reading and len(other.waiting) < _FULL:
+        if side.reading and len(peer.waiting) < _FULL:
             events |= selectors.EVENT_READ
         if side.connection in ready.get_map():
             ready.unregister(side.connection)

@@ -12,6 +12,8 @@ class EgressSummary:
     received: int = 0
     hosts: tuple[str, ...] = ()
     ungranted: tuple[str, ...] = ()
+    refused: str = ""
+    """Why the last connection that was refused was, as its record says."""
 
 
 NO_EGRESS = EgressSummary()

@@ -1,18 +1,18 @@
 """Verifying a ledger's files from outside, without its lock and without the daemon."""
 
-import gzip
 import sqlite3
-import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from astra.trusted.file_ledger import checkpoints, segments, sqlite_index
+from astra.trusted.file_ledger import checkpoints, sqlite_index
 from astra.trusted.file_ledger.places import LedgerPlaces
-from astra.trusted.ledger import folding
+from astra.trusted.file_ledger.stored import ChainFiles
+from astra.trusted.ledger import folding, stored
 from astra.trusted.ledger.checkpoint import Checkpoint
 from astra.trusted.ledger.projection import Projection
+from astra.trusted.ledger.stored import StoredChain
 from astra.trusted.ledger.verification import Report, verify
 
 
@@ -23,17 +23,24 @@ class Outside(NamedTuple):
     left_behind: str = ""
 
 
-def check_files(var: Path, *, public_key: str | None, outside: Outside | None = None) -> Report:
+def check_files(
+    var: Path,
+    *,
+    public_key: str | None,
+    outside: Outside | None = None,
+    stored_chain: StoredChain | None = None,
+) -> Report:
     """Verify the chain against itself, its checkpoints, its index and what was read outside.
 
     The witnesses are read first: a daemon that appends meanwhile makes the chain longer than they
-    remember, never shorter.
+    remember, never shorter. The chain is in the files, unless a `stored_chain` is given.
     """
     places = LedgerPlaces(var)
+    chain = stored_chain or ChainFiles(places.chain)
     witnesses = list(checkpoints.read(places.checkpoints))
     position = _index_position(places.index)
     return verify(
-        lambda: _segments(places.chain),
+        chain.read_segments,
         checkpoints=witnesses,
         public_key=public_key,
         index=position,
@@ -42,36 +49,26 @@ def check_files(var: Path, *, public_key: str | None, outside: Outside | None = 
     )
 
 
-def check_folds(var: Path, projections: Sequence[Projection]) -> int:
+def check_folds(
+    var: Path, projections: Sequence[Projection], stored_chain: StoredChain | None = None
+) -> int:
     """Read every record that the index of these projections has not taken in, and count them.
 
     Raises for the first that cannot be read. What an index has applied could be read when it was.
     """
     places = LedgerPlaces(var)
-    path, _ = sqlite_index.newest(places.index, projections)
-    applied = max(_positions([path]), default=(0, ""))[0]
-    return folding.check(projections, segments.records(places.chain, after=applied))
-
-
-def _segments(chain: Path) -> Iterator[tuple[str, Iterable[bytes]]]:
-    for segment in segments.segments(chain):
-        with segments.open_segment(chain, segment) as file:
-            yield segment.name, _unpacked(file) if isinstance(file, gzip.GzipFile) else file
-
-
-def _unpacked(file: Iterable[bytes]) -> Iterator[bytes]:
-    try:
-        yield from file
-    except (EOFError, gzip.BadGzipFile, zlib.error):
-        yield b"this compressed month cannot be unpacked\n"
+    path, _ = sqlite_index.find_newest(places.index, projections)
+    applied = max(_read_positions([path]), default=(0, ""))[0]
+    chain = stored_chain or ChainFiles(places.chain)
+    return folding.check(projections, stored.read_records(chain, after=applied))
 
 
 def _index_position(folder: Path) -> tuple[int, str] | None:
     """Read what the newest index has applied, whichever version of Astra made it."""
-    return max(_positions(folder.glob("index-*.sqlite3")), default=None)
+    return max(_read_positions(folder.glob("index-*.sqlite3")), default=None)
 
 
-def _positions(indexes: Iterable[Path]) -> list[tuple[int, str]]:
+def _read_positions(indexes: Iterable[Path]) -> list[tuple[int, str]]:
     positions: list[tuple[int, str]] = []
     for path in indexes:
         with (

@@ -27,20 +27,20 @@ class Keeper:
         self._due: dict[str, float] = {}
         self._stopping = False
         self._last_checkpoint = -CHECKPOINT_SECONDS
-        self._thread = threading.Thread(target=self._run, name="ledger-keeper", daemon=True)
+        self._thread = threading.Thread(target=self._run_loop, name="ledger-keeper", daemon=True)
         self.trouble = ""
 
     def start(self) -> None:
         self._thread.start()
 
     def sync_soon(self) -> None:
-        self._schedule("sync", time.monotonic() + LAZY_SYNC_SECONDS)
+        self._schedule_chore("sync", time.monotonic() + LAZY_SYNC_SECONDS)
 
     def checkpoint_soon(self) -> None:
-        self._schedule("checkpoint", self._last_checkpoint + CHECKPOINT_SECONDS)
+        self._schedule_chore("checkpoint", self._last_checkpoint + CHECKPOINT_SECONDS)
 
     def compress_soon(self) -> None:
-        self._schedule("compress", time.monotonic())
+        self._schedule_chore("compress", time.monotonic())
 
     def stop(self) -> None:
         with self._changed:
@@ -49,23 +49,23 @@ class Keeper:
         if self._thread.is_alive():
             self._thread.join()
 
-    def _schedule(self, chore: str, due: float) -> None:
+    def _schedule_chore(self, chore: str, due: float) -> None:
         if chore in self._due:
             return
         with self._changed:
             self._due.setdefault(chore, due)
             self._changed.notify()
 
-    def _run(self) -> None:
-        while chore := self._next():
+    def _run_loop(self) -> None:
+        while chore := self._wait_for_chore():
             try:
-                self._do(chore)
+                self._run_chore(chore)
                 self.trouble = ""
             except (OSError, AstraError) as error:
                 self.trouble = f"{chore}: {error}"
-                self._schedule(chore, time.monotonic() + CHECKPOINT_SECONDS)
+                self._schedule_chore(chore, time.monotonic() + CHECKPOINT_SECONDS)
 
-    def _next(self) -> str | None:
+    def _wait_for_chore(self) -> str | None:
         with self._changed:
             while not self._stopping:
                 chore, due = min(
@@ -78,7 +78,7 @@ class Keeper:
                 self._changed.wait(min(wait, threading.TIMEOUT_MAX))
             return None
 
-    def _do(self, chore: str) -> None:
+    def _run_chore(self, chore: str) -> None:
         if chore == "sync":
             self._ledger.sync()
         elif chore == "checkpoint":

@@ -1,4 +1,4 @@
-"""The records that the operator's authority rests on, read from files without lock or index.
+"""The records that the operator's authority rests on, read without lock or index.
 
 Verifying trusts no daemon and no index. What it needs to know of the operator (the keys, the signed
 configuration, signed restores) it reads from the chain itself, into an index of its own in memory:
@@ -8,16 +8,15 @@ the same checks of the same signatures as everywhere else.
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
-from pathlib import Path
 from typing import Any
 
-from astra.trusted.file_ledger import segments
 from astra.trusted.file_ledger.sqlite_index import SqliteIndex
 from astra.trusted.kernel.errors import LedgerDamaged, LedgerUnavailable
-from astra.trusted.ledger import chain
+from astra.trusted.ledger import chain, stored
 from astra.trusted.ledger.formats import ROOT_CREATED
 from astra.trusted.ledger.projection import RECORDS
 from astra.trusted.ledger.record import EMPTY, Head, Record
+from astra.trusted.ledger.stored import StoredChain
 from astra.trusted.ledger.verbs import LedgerVerbs
 from astra.trusted.policy.authority import KEY_ROTATED, RESTORED
 
@@ -28,8 +27,8 @@ _MARKS = tuple(f'"type":"{name}"'.encode() for name in _TYPES)
 class OfflineLedger(LedgerVerbs):
     """Enough of a ledger to check signatures; it takes nothing and knows these types only."""
 
-    def __init__(self, folder: Path) -> None:
-        records = _read(folder)
+    def __init__(self, stored_chain: StoredChain) -> None:
+        records = _read_records(stored_chain)
         self._index = SqliteIndex(None, (RECORDS,))
         self._index.apply(records[sequence] for sequence in sorted(records))
         newest = records[max(records)] if records else None
@@ -56,15 +55,15 @@ class OfflineLedger(LedgerVerbs):
         self._index.close()
 
 
-def open_offline(folder: Path) -> "closing[OfflineLedger]":
-    return closing(OfflineLedger(folder))
+def open_offline(stored_chain: StoredChain) -> "closing[OfflineLedger]":
+    return closing(OfflineLedger(stored_chain))
 
 
-def _read(folder: Path) -> dict[int, Record]:
+def _read_records(stored_chain: StoredChain) -> dict[int, Record]:
     try:
-        records = {record.sequence: record for record in _chosen(folder)}
+        records = {record.sequence: record for record in _find_authority_records(stored_chain)}
         for sequence in sorted(_named_heads(records.values()) - records.keys()):
-            if record := next(segments.records(folder, after=sequence - 1), None):
+            if record := next(stored.read_records(stored_chain, after=sequence - 1), None):
                 records[record.sequence] = record
     except (ValueError, EOFError, zlib.error) as error:
         raise LedgerDamaged(
@@ -73,14 +72,13 @@ def _read(folder: Path) -> dict[int, Record]:
     return records
 
 
-def _chosen(folder: Path) -> Iterator[Record]:
-    for segment in segments.segments(folder):
-        with segments.open_segment(folder, segment) as file:
-            for raw in file:
-                if raw.endswith(b"\n") and any(mark in raw for mark in _MARKS):
-                    record = chain.parse(raw[:-1].decode())
-                    if record.type in _TYPES:
-                        yield record
+def _find_authority_records(stored_chain: StoredChain) -> Iterator[Record]:
+    for _, lines in stored_chain.read_segments():
+        for raw in lines:
+            if raw.endswith(b"\n") and any(mark in raw for mark in _MARKS):
+                record = chain.parse(raw[:-1].decode())
+                if record.type in _TYPES:
+                    yield record
 
 
 def _named_heads(records: Iterable[Record]) -> set[int]:
@@ -88,5 +86,5 @@ def _named_heads(records: Iterable[Record]) -> set[int]:
     heads: set[int] = set()
     for record in records:
         with suppress(KeyError, TypeError, ValueError):
-            heads.add(int(record.written["authority"]["statement"]["head"]["sequence"]))
+            heads.add(int(record.raw_data["authority"]["statement"]["head"]["sequence"]))
     return {sequence for sequence in heads if sequence > 0}

@@ -4,9 +4,10 @@ Nothing is repaired before the witnesses (the index and the newest checkpoint) h
 chain still holds what they remember: where somebody cut it, opening refuses and changes nothing.
 """
 
+import contextlib
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from astra.trusted.file_ledger import checkpoints, segments, sqlite_index
@@ -17,7 +18,7 @@ from astra.trusted.kernel.errors import LedgerDamaged
 from astra.trusted.ledger import checkpoint
 from astra.trusted.ledger.checkpoint import Checkpoint
 from astra.trusted.ledger.projection import Projection
-from astra.trusted.ledger.record import EMPTY, Event, Head
+from astra.trusted.ledger.record import EMPTY, Event, Head, Record
 from astra.trusted.policy import restoring
 from astra.trusted.policy.restoring import Hold
 
@@ -40,10 +41,10 @@ def open_index(folder: Path, projections: Sequence[Projection]) -> SqliteIndex:
     """Open the newest index; a damaged one makes room for a new one."""
     for unfinished in (*folder.glob("building-*"), *folder.glob("check-*")):
         unfinished.unlink()
-    path, generation = sqlite_index.newest(folder, projections)
+    path, generation = sqlite_index.find_newest(folder, projections)
     try:
         index = SqliteIndex(path, projections)
-        if path.stat().st_size > _SOUNDNESS_LIMIT or index.sound():
+        if path.stat().st_size > _SOUNDNESS_LIMIT or index.is_sound():
             return index
         index.close()
     except IndexCorrupt:
@@ -75,16 +76,15 @@ def refuse_if_cut(places: LedgerPlaces, head: Head, index: SqliteIndex) -> None:
 def signed_checkpoint(places: LedgerPlaces, public_key: str) -> Checkpoint | None:
     """Give the newest checkpoint that the ledger's own key signed."""
     points = reversed(checkpoints.recent(places.checkpoints))
-    return next((point for point in points if checkpoint.holds(point, public_key)), None)
+    return next((point for point in points if checkpoint.is_signed_by(point, public_key)), None)
 
 
-def missing_checkpoint(places: LedgerPlaces, head: Head) -> Iterator[Hold]:
+def missing_checkpoint(first: Record | None, head: Head) -> Iterator[Hold]:
     """Give an alarm for a chain that must have had a checkpoint and has none.
 
     The first records are acknowledged after their checkpoint, so only a chain that ends with its
     first batch can be without one.
     """
-    first = None if head.empty else next(segments.records(places.chain), None)
     if first and head.sequence > first.batch[1]:
         detail = (
             f"the chain has {head.sequence} records and no checkpoint: whether records were cut"
@@ -106,7 +106,7 @@ def set_aside(places: LedgerPlaces, path: Path, tail: Tail) -> None:
         os.fsync(file.fileno())
 
 
-def untold(places: LedgerPlaces, index: SqliteIndex) -> Iterator[Event]:
+def list_untold_tails(places: LedgerPlaces, index: SqliteIndex) -> Iterator[Event]:
     """Give an event for each torn end that the chain does not tell of yet.
 
     A crash may come between setting aside and recording it, so the files are the memory.
@@ -118,6 +118,12 @@ def untold(places: LedgerPlaces, index: SqliteIndex) -> Iterator[Event]:
         if not index.query("SELECT 1 FROM unique_key WHERE key = ?", (key,)):
             data = {"file": copy.name, "bytes": len(content), "sha256": digest}
             yield Event(type="ledger_tail_set_aside", actor="daemon", data=data, key=key)
+
+
+def forgive_full_disk(write_checkpoint: Callable[[], None]) -> None:
+    """Write a last checkpoint; on a full disk the one before it holds."""
+    with contextlib.suppress(OSError):
+        write_checkpoint()
 
 
 def _hash_at(chain: Path, sequence: int, head: Head) -> str:

@@ -18,7 +18,7 @@ class OwnerLock:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             os.close(self._descriptor)
-            pid = holder(path)
+            pid = find_holder(path)
             raise LedgerLocked(
                 f"this data root is already owned by process {pid or 'unknown'}",
                 next_step="use that daemon, or end it with `astra down`",
@@ -31,7 +31,7 @@ class OwnerLock:
         os.close(self._descriptor)
 
 
-def holder(path: Path) -> int | None:
+def find_holder(path: Path) -> int | None:
     """Name the process that holds the lock now, or None where nobody does."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)

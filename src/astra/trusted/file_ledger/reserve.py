@@ -46,11 +46,11 @@ class Reserve:
             if not self.inodes.exists():  # made by a version that reserved blocks only
                 self._fill_inodes()
             return True
-        if free_space(self.var)[0] < 2 * self._size() or not self._fill_inodes():
+        if free_space(self.var)[0] < 2 * self._compute_size() or not self._fill_inodes():
             return False
         draft = self.path.with_name(f".reserve.{os.getpid()}")
         try:
-            _allocate(draft, self._size())
+            _allocate_file(draft, self._compute_size())
             draft.rename(self.path)
         except OSError:
             draft.unlink(missing_ok=True)
@@ -86,7 +86,7 @@ class Reserve:
         shutil.rmtree(self.inodes, ignore_errors=True)
         return False
 
-    def _size(self) -> int:
+    def _compute_size(self) -> int:
         facts = os.statvfs(self.var)
         return min(SIZE, facts.f_blocks * facts.f_frsize // _SMALL_DISK_SHARE)
 
@@ -97,9 +97,9 @@ class Reserve:
 
 def is_low(place: Path | str) -> bool:
     """Tell whether blocks or inodes are below what has to stay free before anything new begins."""
-    free, floor = free_space(place)
+    free_bytes, floor = free_space(place)
     inodes = free_inodes(place)
-    return free < floor or (inodes is not None and inodes[0] < inodes[1])
+    return free_bytes < floor or (inodes is not None and inodes[0] < inodes[1])
 
 
 def free_space(place: Path | str) -> tuple[int, int]:
@@ -124,7 +124,7 @@ def _is_short(inodes: tuple[int, int] | None, least: int) -> bool:
     return inodes is not None and inodes[0] < least
 
 
-def _allocate(path: Path, size: int) -> None:
+def _allocate_file(path: Path, size: int) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     try:
         os.posix_fallocate(descriptor, 0, size)

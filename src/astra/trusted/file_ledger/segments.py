@@ -18,7 +18,7 @@ from typing import BinaryIO, cast
 from astra.trusted.kernel.errors import LedgerDamaged
 from astra.trusted.ledger import chain
 from astra.trusted.ledger.record import Record
-from astra.trusted.ledger.segments import Segment, ordered
+from astra.trusted.ledger.segments import Segment, order_segments
 
 _BLOCK = 1 << 16
 
@@ -34,7 +34,7 @@ class Tail:
 
 
 def segments(folder: Path) -> list[Segment]:
-    return ordered(path.name for path in folder.iterdir())
+    return order_segments(path.name for path in folder.iterdir())
 
 
 def open_segment(folder: Path, segment: Segment) -> BinaryIO:
@@ -46,7 +46,7 @@ def open_segment(folder: Path, segment: Segment) -> BinaryIO:
 
 def lines(folder: Path, *, after: int = 0) -> Iterator[str]:
     """Give the complete lines of the chain whose sequence is behind `after`."""
-    for segment in _from(folder, after):
+    for segment in _list_segments_after(folder, after):
         with open_segment(folder, segment) as file:
             for raw in file:
                 if raw.endswith(b"\n") and sequence_of(raw) > after:
@@ -75,12 +75,14 @@ def read_tail(folder: Path, segment: Segment) -> Tail:
         last: Record | None = None
         while end and last is None:
             raw = data[data.rfind(b"\n", 0, end - 1) + 1 : end]
-            record = chain.parse(raw[:-1].decode()) if chain.intact(raw) else None
+            record = chain.parse(raw[:-1].decode()) if chain.is_intact(raw) else None
             if record and chain.completes_batch(record):
                 last = record
             else:
                 reasons.append("incomplete_batch" if record else "damaged_line")
-                end = _back(data, end, record.sequence - record.batch[0] + 1 if record else 1)
+                end = _step_back_lines(
+                    data, end, record.sequence - record.batch[0] + 1 if record else 1
+                )
         return Tail(last, end, data[end:], "+".join(dict.fromkeys(reasons)))
 
 
@@ -123,22 +125,22 @@ def _last_of_compressed(folder: Path, segment: Segment) -> Record | None:
     return chain.parse(raw[:-1].decode()) if raw else None
 
 
-def _back(data: mmap.mmap, end: int, count: int) -> int:
+def _step_back_lines(data: mmap.mmap, end: int, count: int) -> int:
     """Step back over `count` lines."""
     for _ in range(count):
         end = data.rfind(b"\n", 0, max(end - 1, 0)) + 1
     return end
 
 
-def _from(folder: Path, after: int) -> list[Segment]:
+def _list_segments_after(folder: Path, after: int) -> list[Segment]:
     """Leave out the segments that end before the wanted sequence."""
-    every = segments(folder)
-    for position in range(len(every) - 1, 0, -1):
-        with open_segment(folder, every[position]) as file:
+    all_segments = segments(folder)
+    for position in range(len(all_segments) - 1, 0, -1):
+        with open_segment(folder, all_segments[position]) as file:
             first = file.readline()
         if first.endswith(b"\n") and sequence_of(first) <= after + 1:
-            return every[position:]
-    return every
+            return all_segments[position:]
+    return all_segments
 
 
 def sequence_of(raw: bytes) -> int:

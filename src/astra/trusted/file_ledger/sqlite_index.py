@@ -63,7 +63,7 @@ class SqliteIndex:
         self._closed = False
         self._uncommitted = False
         self.behind = False
-        self._writer = _guarded(lambda: self._open_writer(path or ":memory:"))
+        self._writer = _guard_corruption(lambda: self._open_writer(path or ":memory:"))
 
     def position(self) -> Position:
         ((sequence, digest),) = self.query_uncommitted("SELECT * FROM position", ())
@@ -73,31 +73,31 @@ class SqliteIndex:
         """Apply records that directly follow the position, many of them in several commits."""
         source = iter(records)
         while chunk := list(itertools.islice(source, _CHUNK)):
-            self._write(lambda: self._apply_chunk(chunk))
+            self._write_or_roll_back(lambda: self._apply_chunk(chunk))
             if len(chunk) == _CHUNK:
                 self.commit()
 
     def commit(self) -> None:
         if self._uncommitted:
-            self._write(self._commit)
+            self._write_or_roll_back(self._commit_transaction)
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        return self._read(sql, parameters)
+        return self._read_rows(sql, parameters)
 
     def query_uncommitted(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
         """Ask without committing first: for the one who is about to apply more."""
         with self._shared:
-            return _guarded(lambda: self._writer.execute(sql, parameters).fetchall())
+            return _guard_corruption(lambda: self._writer.execute(sql, parameters).fetchall())
 
     def tables(self) -> list[str]:
-        names = self._read(
+        names = self._read_rows(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'", ()
         )
         return sorted(name for (name,) in names)
 
-    def sound(self) -> bool:
+    def is_sound(self) -> bool:
         try:
-            return self._read("PRAGMA quick_check(1)", ()) == [("ok",)]
+            return self._read_rows("PRAGMA quick_check(1)", ()) == [("ok",)]
         except IndexCorrupt:
             return False
 
@@ -126,16 +126,19 @@ class SqliteIndex:
 
     def _create_tables(self, connection: sqlite3.Connection) -> None:
         connection.execute("BEGIN IMMEDIATE")
-        for ddl in (_POSITION, *(ddl for each in self._projections for ddl in each.tables)):
+        for ddl in (
+            _POSITION,
+            *(ddl for projection in self._projections for ddl in projection.tables),
+        ):
             connection.execute(ddl)
         connection.execute("INSERT INTO position VALUES (0, ?)", (GENESIS,))
         connection.execute("COMMIT")
 
-    def _write(self, work: Callable[[], None]) -> None:
+    def _write_or_roll_back(self, work: Callable[[], None]) -> None:
         """Do it, or go back to the last commit and refuse readers until somebody caught up."""
         with self._shared:
             try:
-                _guarded(work)
+                _guard_corruption(work)
             except BaseException as error:
                 with suppress(sqlite3.Error):
                     self._writer.execute("ROLLBACK")
@@ -151,28 +154,28 @@ class SqliteIndex:
         present = {record.type for record in chunk}
         for projection in self._projections:
             if projection.types is None or not projection.types.isdisjoint(present):
-                self._fold(projection, chunk)
+                self._fold_chunk(projection, chunk)
         last = chunk[-1]
         self._writer.execute(_ADVANCE, (last.sequence, last.hash))
 
-    def _fold(self, projection: Projection, chunk: list[Record]) -> None:
+    def _fold_chunk(self, projection: Projection, chunk: list[Record]) -> None:
         """Run a projection over records; one that it cannot read is named."""
         try:
-            self._run(_statements(projection, chunk))
+            self._run_statements(_project_records(projection, chunk))
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             raise folding.name_culprit(projection, chunk, error) from error
 
-    def _commit(self) -> None:
+    def _commit_transaction(self) -> None:
         if self._uncommitted:  # another reader may have been first
             self._writer.execute("COMMIT")
             self._uncommitted = False
 
-    def _run(self, statements: Iterable[Statement]) -> None:
+    def _run_statements(self, statements: Iterable[Statement]) -> None:
         """Run statements in order; neighbours with the same text go to SQLite together."""
         for sql, group in itertools.groupby(statements, key=itemgetter(0)):
             self._writer.executemany(sql, map(itemgetter(1), group))
 
-    def _read(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+    def _read_rows(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
         if self.path is None:
             with self._shared:
                 return self._writer.execute(sql, parameters).fetchall()
@@ -184,7 +187,7 @@ class SqliteIndex:
         except IndexError:
             connection = self._open_reader()
         try:
-            return _guarded(lambda: connection.execute(sql, parameters).fetchall())
+            return _guard_corruption(lambda: connection.execute(sql, parameters).fetchall())
         finally:
             self._put_back(connection)
 
@@ -204,10 +207,12 @@ class SqliteIndex:
         )
 
 
-def _statements(projection: Projection, records: list[Record]) -> Iterator[Statement]:
+def _project_records(projection: Projection, records: list[Record]) -> Iterator[Statement]:
     types = projection.types
-    wanted = records if types is None else [each for each in records if each.type in types]
-    return itertools.chain.from_iterable(map(projection.apply, wanted))
+    matching_records = (
+        records if types is None else [record for record in records if record.type in types]
+    )
+    return itertools.chain.from_iterable(map(projection.apply, matching_records))
 
 
 def build(path: Path, projections: Sequence[Projection], records: Iterable[Record]) -> None:
@@ -229,12 +234,12 @@ def build(path: Path, projections: Sequence[Projection], records: Iterable[Recor
 
 
 def index_file_name(projections: Sequence[Projection], generation: int = 1) -> str:
-    return f"index-{_digest(projections)}-{generation}.sqlite3"
+    return f"index-{_digest_projections(projections)}-{generation}.sqlite3"
 
 
-def newest(folder: Path, projections: Sequence[Projection]) -> tuple[Path, int]:
+def find_newest(folder: Path, projections: Sequence[Projection]) -> tuple[Path, int]:
     """Name the file of the newest generation for these projections, the first if none is there."""
-    prefix = f"index-{_digest(projections)}-"
+    prefix = f"index-{_digest_projections(projections)}-"
     generations = [
         int(path.name.removeprefix(prefix).removesuffix(".sqlite3"))
         for path in folder.glob(f"{prefix}*.sqlite3")
@@ -251,14 +256,14 @@ def remove(path: Path) -> None:
 
 def differences(left: SqliteIndex, right: SqliteIndex) -> list[str]:
     """Compare two indexes table by table, row by row."""
-    found = [f"table {name}" for name in sorted({*left.tables()} ^ {*right.tables()})]
+    difference_names = [f"table {name}" for name in sorted({*left.tables()} ^ {*right.tables()})]
     for name in sorted({*left.tables()} & {*right.tables()} - {"position"}):
-        if _fingerprint(left, name) != _fingerprint(right, name):
-            found.append(f"rows of {name}")  # noqa: PERF401 - reads plainer than a comprehension
-    return found
+        if _digest_table(left, name) != _digest_table(right, name):
+            difference_names.append(f"rows of {name}")  # noqa: PERF401 - reads plainer than a comprehension
+    return difference_names
 
 
-def _fingerprint(index: SqliteIndex, table: str) -> str:
+def _digest_table(index: SqliteIndex, table: str) -> str:
     digest = hashlib.sha256()
     assert index.path is not None  # noqa: S101 - only files are compared
     with closing(sqlite3.connect(f"{index.path.as_uri()}?mode=ro", uri=True)) as connection:
@@ -268,7 +273,7 @@ def _fingerprint(index: SqliteIndex, table: str) -> str:
     return digest.hexdigest()
 
 
-def _digest(projections: Sequence[Projection]) -> str:
+def _digest_projections(projections: Sequence[Projection]) -> str:
     """Digest the projections' names, tables and the source of the modules that define them.
 
     What older records are read as shapes the tables as well.
@@ -282,7 +287,7 @@ def _digest(projections: Sequence[Projection]) -> str:
     return digest.hexdigest()[:12]
 
 
-def _guarded(call: Callable[[], T]) -> T:
+def _guard_corruption(call: Callable[[], T]) -> T:
     """Tell a damaged file apart from a full disk or a wrong query."""
     try:
         return call()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from astra.trusted.file_ledger import segments
-from astra.trusted.file_ledger.trouble import unavailable
+from astra.trusted.file_ledger.trouble import unavailable_error
 from astra.trusted.ledger.record import Record
 from astra.trusted.ledger.segments import segment_name
 
@@ -34,11 +34,13 @@ class Tail:
     def write(self, records: Sequence[Record]) -> None:
         data = "".join(f"{record.line}\n" for record in records).encode()
         try:
-            self._enter(segment_name(records[0].time, last=self._segment or self._last()))
+            self._enter_segment(
+                segment_name(records[0].time, last=self._segment or self._find_last_segment())
+            )
             self._write_all(data)
         except OSError as error:
             self._cut_back(error)
-            raise unavailable(error) from error
+            raise unavailable_error(error) from error
         self._size += len(data)
 
     def sync(self) -> None:
@@ -46,7 +48,7 @@ class Tail:
         try:
             os.fdatasync(self._descriptor)
         except OSError as error:
-            self.broken = unavailable(error, uncertain=True)
+            self.broken = unavailable_error(error, uncertain=True)
             raise self.broken from error
 
     def close(self) -> None:
@@ -64,16 +66,16 @@ class Tail:
             if self.is_open:
                 os.ftruncate(self._descriptor, self._size)
         except OSError:
-            self.broken = unavailable(cause, uncertain=True)
+            self.broken = unavailable_error(cause, uncertain=True)
 
-    def _last(self) -> str:
+    def _find_last_segment(self) -> str:
         """Name the segment that the chain ends in; one whose end was set aside may be empty."""
         for segment in reversed(segments.segments(self._folder)):
             if segment.compressed or (self._folder / segment.name).stat().st_size:
                 return segment_name(segment.month)
         return ""
 
-    def _enter(self, name: str) -> None:
+    def _enter_segment(self, name: str) -> None:
         if name == self._segment:
             return
         if self.is_open:

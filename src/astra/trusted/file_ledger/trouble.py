@@ -11,7 +11,7 @@ _REASONS = {
 }
 
 
-def unavailable(cause: OSError, *, uncertain: bool = False) -> LedgerUnavailable:
+def unavailable_error(cause: OSError, *, uncertain: bool = False) -> LedgerUnavailable:
     reason = _REASONS.get(cause.errno or 0, f"the disk fails: {cause.strerror}")
     if uncertain:
         return LedgerUncertain(
@@ -23,7 +23,7 @@ def unavailable(cause: OSError, *, uncertain: bool = False) -> LedgerUnavailable
     )
 
 
-def kept_for_decisions() -> LedgerUnavailable:
+def reserved_disk_error() -> LedgerUnavailable:
     return LedgerUnavailable(
         "the disk is full; what is left is kept for stop, rollback and decisions",
         next_step="make room, then try again",

@@ -7,8 +7,9 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from astra.trusted.file_ledger.trouble import unavailable
+from astra.trusted.file_ledger.trouble import unavailable_error
 from astra.trusted.kernel.errors import AstraError
+from astra.trusted.ledger.fencing import Fence
 from astra.trusted.ledger.record import Event, Record
 
 
@@ -19,6 +20,7 @@ class Pending:
     events: Sequence[Event]
     expect: Mapping[str, int]
     lazy: bool
+    fence: Fence | None = None
     records: list[Record] = field(default_factory=list[Record])
     error: AstraError | None = None
     _leads: bool = False
@@ -53,11 +55,11 @@ class Turns:
 
     def take(self, pending: Pending) -> list[Record]:
         """Wait for the turn of an append, or for its outcome where somebody else commits it."""
-        if self._enqueue(pending) or pending.wait_for_turn():
+        if self._enqueue_pending(pending) or pending.wait_for_turn():
             self._commit_queue()
         return pending.result()
 
-    def _enqueue(self, pending: Pending) -> bool:
+    def _enqueue_pending(self, pending: Pending) -> bool:
         """Queue up; tell whether nobody is committing, so that this caller does."""
         with self._lock:
             self._queue.append(pending)
@@ -72,9 +74,9 @@ class Turns:
             try:
                 self._commit(group)
             except AstraError as error:
-                _fail(group, error)
+                _fail_group(group, error)
             except BaseException as error:  # whatever it is, nobody may take it for success
-                _fail(group, unavailable(OSError(0, repr(error)), uncertain=True))
+                _fail_group(group, unavailable_error(OSError(0, repr(error)), uncertain=True))
                 raise
             finally:
                 with self._lock:
@@ -86,6 +88,6 @@ class Turns:
                     successor.wake(leads=True)
 
 
-def _fail(group: list[Pending], error: AstraError) -> None:
+def _fail_group(group: list[Pending], error: AstraError) -> None:
     for pending in group:
         pending.error = pending.error or error

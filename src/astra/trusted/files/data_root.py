@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from astra.trusted.file_ledger import LedgerPlaces, segments
+from astra.trusted.file_ledger.moved import read_place
 from astra.trusted.kernel.errors import LedgerDamaged, NotFound
 from astra.trusted.kernel.signatures import KeyPair
 from astra.trusted.ledger.record import Record
@@ -71,6 +72,8 @@ class DataRoot:
 
     def first_record(self) -> Record | None:
         """Read the record that created this root, without the ledger's lock."""
+        if (place := read_place(self.var)) is not None:
+            return place.first
         chain = LedgerPlaces(self.var).chain
         if not chain.is_dir():
             return None
@@ -79,7 +82,7 @@ class DataRoot:
         except LedgerDamaged:
             return None
 
-    def require(self) -> Record:
+    def require_first_record(self) -> Record:
         first = self.first_record()
         if first is None:
             raise NotFound(
@@ -93,9 +96,9 @@ class DataRoot:
         """Read the ledger's own key, making it the first time."""
         if not self.ledger_key_file.exists():
             write_private(self.ledger_key_file, secrets.token_bytes(32).hex().encode())
-        return self.ledger_key()
+        return self.read_ledger_key()
 
-    def ledger_key(self) -> KeyPair:
+    def read_ledger_key(self) -> KeyPair:
         try:
             return KeyPair.from_seed(bytes.fromhex(self.ledger_key_file.read_text()))
         except (OSError, ValueError) as error:

@@ -79,25 +79,27 @@ class GuardedFolder:
         with _open_file(self._root, path) as descriptor:
             size = _check_file(os.fstat(descriptor), path)
             if size > most_bytes:
-                _refuse(FileProblem.TOO_LARGE, path, f"has {size} bytes, more than {most_bytes}")
+                _refuse_file(
+                    FileProblem.TOO_LARGE, path, f"has {size} bytes, more than {most_bytes}"
+                )
             content = _read_up_to(descriptor, most_bytes + 1)
         if len(content) > most_bytes:
-            _refuse(FileProblem.TOO_LARGE, path, f"grew beyond {most_bytes} bytes")
+            _refuse_file(FileProblem.TOO_LARGE, path, f"grew beyond {most_bytes} bytes")
         return content
 
     def write(self, path: RelativePath, content: bytes) -> bool:
         """Put the content in place whole; return whether the file is new."""
         with _kernel_answers(path), _open_parent(self._root, path, make=True) as parent:
-            existing = _status(parent, path.name)
+            existing = _read_status(parent, path.name)
             if existing is not None:
                 _check_file(existing, path)
-            _replace(parent, path.name, content)
+            _replace_file(parent, path.name, content)
         return existing is None
 
     def delete(self, path: RelativePath) -> None:
         """Remove a name; a link is removed and what it points to stays."""
         with _kernel_answers(path), _open_parent(self._root, path, make=False) as parent:
-            existing = _status(parent, path.name)
+            existing = _read_status(parent, path.name)
             if existing is None:
                 raise _not_found(path)
             if not stat.S_ISLNK(existing.st_mode):
@@ -109,19 +111,19 @@ class GuardedFolder:
         """List one folder in order of names; nothing below it, nothing behind links."""
         with (
             _kernel_answers(folder),
-            _descriptor(open_beneath(self._root, folder, _FOLDER)) as inner,
+            _closing_descriptor(open_beneath(self._root, folder, _FOLDER)) as inner,
         ):
-            names = _names(inner)
+            names = _list_names(inner)
             clean = [name for name in names if _is_clean(name)]
             page = heapq.nsmallest(count + 1, (name for name in clean if name > after))
-            items = [item for name in page[:count] if (item := _item(inner, name))]
+            items = [item for name in page[:count] if (item := _read_item(inner, name))]
         return FolderPage(
             items=tuple(items),
             next=page[count - 1] if len(page) > count else None,
             unaddressable=len(names) - len(clean),
         )
 
-    def usage(self, *, most_names: int) -> tuple[int, int]:
+    def measure_usage(self, *, most_names: int) -> tuple[int, int]:
         """Count the names (files and folders) and the bytes here; stops soon after so many names.
 
         Nothing behind a link is counted, and nothing that has a name nobody could ask for.
@@ -130,12 +132,17 @@ class GuardedFolder:
         folders = [RelativePath("")]
         while folders and names <= most_names:
             folder = folders.pop()
-            with suppress(OSError), _descriptor(open_beneath(self._root, folder, _FOLDER)) as inner:
-                for item in [item for name in _names(inner) if (item := _item(inner, name))]:
+            with (
+                suppress(OSError),
+                _closing_descriptor(open_beneath(self._root, folder, _FOLDER)) as inner,
+            ):
+                for item in [
+                    item for name in _list_names(inner) if (item := _read_item(inner, name))
+                ]:
                     names, size = names + 1, size + (item.size or 0)
                     if item.kind == "folder" and _is_clean(item.name):
                         with suppress(PathRefused):
-                            folders.append(_below(folder, item.name))
+                            folders.append(_join_path(folder, item.name))
         return names, size
 
     def close(self) -> None:
@@ -159,7 +166,7 @@ class GuardedFolder:
 def _open_file(root: int, path: RelativePath) -> Generator[int]:
     with _kernel_answers(path):
         descriptor = open_beneath(root, path, os.O_RDONLY | os.O_NONBLOCK)
-    with _descriptor(descriptor):
+    with _closing_descriptor(descriptor):
         yield descriptor
 
 
@@ -176,24 +183,24 @@ def _open_parent(root: int, path: RelativePath, *, make: bool) -> Generator[int]
         parent = os.open(".", _FOLDER | os.O_CLOEXEC, dir_fd=current)
     finally:
         os.close(current)
-    with _descriptor(parent):
+    with _closing_descriptor(parent):
         yield parent
 
 
 @contextmanager
-def _descriptor(descriptor: int) -> Generator[int]:
+def _closing_descriptor(descriptor: int) -> Generator[int]:
     try:
         yield descriptor
     finally:
         os.close(descriptor)
 
 
-def _replace(parent: int, name: str, content: bytes) -> None:
+def _replace_file(parent: int, name: str, content: bytes) -> None:
     temporary = TEMPORARY_PREFIX + secrets.token_hex(8)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(temporary, flags, 0o644, dir_fd=parent)
     try:
-        with _descriptor(descriptor):
+        with _closing_descriptor(descriptor):
             _write_all(descriptor, content)
             os.fsync(descriptor)
         os.rename(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
@@ -205,9 +212,9 @@ def _replace(parent: int, name: str, content: bytes) -> None:
 
 
 def _write_all(descriptor: int, content: bytes) -> None:
-    rest = memoryview(content)
-    while rest:
-        rest = rest[os.write(descriptor, rest[:_CHUNK]) :]
+    unwritten = memoryview(content)
+    while unwritten:
+        unwritten = unwritten[os.write(descriptor, unwritten[:_CHUNK]) :]
 
 
 def _read_up_to(descriptor: int, count: int) -> bytes:
@@ -218,7 +225,7 @@ def _read_up_to(descriptor: int, count: int) -> bytes:
     return b"".join(chunks)
 
 
-def _status(parent: int, name: str) -> os.stat_result | None:
+def _read_status(parent: int, name: str) -> os.stat_result | None:
     try:
         return os.stat(name, dir_fd=parent, follow_symlinks=False)
     except FileNotFoundError:
@@ -228,34 +235,34 @@ def _status(parent: int, name: str) -> os.stat_result | None:
 def _check_file(status: os.stat_result, path: RelativePath) -> int:
     _check_regular(status, path)
     if status.st_nlink > 1:
-        _refuse(FileProblem.HARD_LINKED, path, "has another name (a hard link)")
+        _refuse_file(FileProblem.HARD_LINKED, path, "has another name (a hard link)")
     return status.st_size
 
 
 def _check_regular(status: os.stat_result, path: RelativePath) -> None:
     if stat.S_ISLNK(status.st_mode):
-        _refuse(FileProblem.SYMLINK, path, "is a symlink")
+        _refuse_file(FileProblem.SYMLINK, path, "is a symlink")
     if stat.S_ISDIR(status.st_mode):
-        _refuse(FileProblem.IS_FOLDER, path, "is a folder")
+        _refuse_file(FileProblem.IS_FOLDER, path, "is a folder")
     if not stat.S_ISREG(status.st_mode) or status.st_dev in _kernel_devices():
-        _refuse(FileProblem.NOT_REGULAR, path, "is not a regular file")
+        _refuse_file(FileProblem.NOT_REGULAR, path, "is not a regular file")
 
 
 @cache
 def _kernel_devices() -> frozenset[int]:
     """Find the file systems whose files are windows into the kernel, wherever they are mounted."""
-    found: set[int] = set()
+    devices: set[int] = set()
     for place in ("/proc", "/sys"):
         with suppress(OSError):
-            found.add(os.stat(place).st_dev)  # noqa: PTH116 - a number is all we need
-    return frozenset(found)
+            devices.add(os.stat(place).st_dev)  # noqa: PTH116 - a number is all we need
+    return frozenset(devices)
 
 
-def _below(folder: RelativePath, name: str) -> RelativePath:
+def _join_path(folder: RelativePath, name: str) -> RelativePath:
     return RelativePath(f"{folder.text}/{name}" if folder.text else name)
 
 
-def _names(folder: int) -> list[str]:
+def _list_names(folder: int) -> list[str]:
     with os.scandir(folder) as entries:
         return [e.name for e in entries if not e.name.startswith(TEMPORARY_PREFIX)]
 
@@ -267,8 +274,8 @@ def _is_clean(name: str) -> bool:
         return False
 
 
-def _item(folder: int, name: str) -> FolderItem | None:
-    status = _status(folder, name)
+def _read_item(folder: int, name: str) -> FolderItem | None:
+    status = _read_status(folder, name)
     if status is None:
         return None
     kinds = {stat.S_IFREG: "file", stat.S_IFDIR: "folder", stat.S_IFLNK: "symlink"}
@@ -284,17 +291,19 @@ def _kernel_answers(path: RelativePath) -> Generator[None]:
     except FileNotFoundError:
         raise _not_found(path) from None
     except OSError as error:
-        _explain(error, path)
+        _refuse_os_error(error, path)
 
 
-def _explain(error: OSError, path: RelativePath) -> NoReturn:
+def _refuse_os_error(error: OSError, path: RelativePath) -> NoReturn:
     if error.errno in {errno.ELOOP, errno.EXDEV, errno.ENOTDIR}:
-        _refuse(FileProblem.SYMLINK, path, "leads through a symlink or something that is no folder")
+        _refuse_file(
+            FileProblem.SYMLINK, path, "leads through a symlink or something that is no folder"
+        )
     if error.errno == errno.EISDIR:
-        _refuse(FileProblem.IS_FOLDER, path, "is a folder")
+        _refuse_file(FileProblem.IS_FOLDER, path, "is a folder")
     if error.errno in {errno.ENXIO, errno.ENODEV}:
-        _refuse(FileProblem.NOT_REGULAR, path, "is not a regular file")
-    _refuse(FileProblem.UNAVAILABLE, path, f"cannot be used: {os.strerror(error.errno or 0)}")
+        _refuse_file(FileProblem.NOT_REGULAR, path, "is not a regular file")
+    _refuse_file(FileProblem.UNAVAILABLE, path, f"cannot be used: {os.strerror(error.errno or 0)}")
 
 
 _NEXT_STEPS = {
@@ -307,7 +316,7 @@ _NEXT_STEPS = {
 }
 
 
-def _refuse(problem: FileProblem, path: RelativePath, said: str) -> NoReturn:
+def _refuse_file(problem: FileProblem, path: RelativePath, said: str) -> NoReturn:
     raise FileRefused(problem, f"{quote(path.text)} {said}", next_step=_NEXT_STEPS[problem])
 
 

@@ -35,7 +35,7 @@ def open_with_openat2(folder: int, path: RelativePath, flags: int) -> int:
     """Ask the kernel; it answers EAGAIN when a rename raced it and it could not be sure."""
     code = errno.EAGAIN
     for _ in range(_MOST_TRIES):
-        descriptor, code = _openat2(folder, path.text, flags)
+        descriptor, code = _try_openat2(folder, path.text, flags)
         if descriptor >= 0:
             return descriptor
         if code not in {errno.EAGAIN, errno.EINTR}:
@@ -66,7 +66,7 @@ def has_openat2() -> bool:
     """Try it once, on the root: an old kernel says ENOSYS, some filters EPERM."""
     root = os.open("/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        descriptor, _ = _openat2(root, ".", os.O_PATH | os.O_CLOEXEC)
+        descriptor, _ = _try_openat2(root, ".", os.O_PATH | os.O_CLOEXEC)
     finally:
         os.close(root)
     if descriptor < 0:
@@ -85,15 +85,15 @@ class _OpenHow(ctypes.Structure):
 
 
 @cache
-def _syscall() -> Callable[..., int]:
+def _load_syscall() -> Callable[..., int]:
     call = ctypes.CDLL(None, use_errno=True).syscall
     call.restype = ctypes.c_long
     return call
 
 
-def _openat2(folder: int, path: str, flags: int) -> tuple[int, int]:
+def _try_openat2(folder: int, path: str, flags: int) -> tuple[int, int]:
     how = _OpenHow(flags, 0, _RESOLVE_STRICTLY)
-    descriptor = _syscall()(
+    descriptor = _load_syscall()(
         ctypes.c_long(_OPENAT2),
         ctypes.c_int(folder),
         ctypes.c_char_p(path.encode()),

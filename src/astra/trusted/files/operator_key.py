@@ -21,10 +21,10 @@ from astra.trusted.sandbox import machine
 
 
 def key_path(root_id: str) -> Path:
-    return folder() / f"operator-{root_id}.key"
+    return key_folder() / f"operator-{root_id}.key"
 
 
-def folder() -> Path:
+def key_folder() -> Path:
     """Name the folder in which this process looks for a key, or puts a new one."""
     base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
     return (Path(base) / "astra").absolute()
@@ -35,7 +35,7 @@ def key_folders(root: DataRoot) -> tuple[str, ...]:
     created = root.first_record()
     recorded = str(created.data.get("operator_key_folder", "")) if created else ""
     usual = (f"{home}/.config/astra" for home in machine.own_homes())
-    return tuple(dict.fromkeys((*filter(None, (recorded,)), str(folder()), *usual)))
+    return tuple(dict.fromkeys((*filter(None, (recorded,)), str(key_folder()), *usual)))
 
 
 def write(root_id: str, pair: KeyPair, passphrase: str) -> Path:

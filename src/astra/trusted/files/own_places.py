@@ -13,8 +13,8 @@ from astra.trusted.sandbox import machine
 
 def grant_places(root: DataRoot, secrets: SecretRules | None = None) -> GrantPlaces:
     """Collect what no grant may touch: Astra's own files, its install, keys, start-up files."""
-    home, *others = machine.own_homes() or ("/nonexistent",)
-    start_up = (f"{place}/{name}" for place in others for name in START_UP_FILES)
+    home, *other_homes = machine.own_homes() or ("/nonexistent",)
+    start_up = (f"{place}/{name}" for place in other_homes for name in START_UP_FILES)
     keys = operator_key.key_folders(root)
     places = protected_places(
         data_root=str(root.path),

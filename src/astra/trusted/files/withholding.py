@@ -11,7 +11,7 @@ from astra.trusted.policy.secrets import SecretRules
 
 
 def secret_rules(ledger: Ledger) -> SecretRules:
-    return SecretRules(patterns=contract.in_force(ledger).agent.secret_patterns)
+    return SecretRules(patterns=contract.read_configuration(ledger).agent.secret_patterns)
 
 
 def agent_folders(root: DataRoot, ledger: Ledger) -> tuple[str, ...]:

@@ -41,20 +41,32 @@ class Withheld:
 
     def sparse_patterns(self) -> bytes:
         """Write what `info/sparse-checkout` holds: everything but these files."""
-        return b"".join((b"/*\n", *(b"!/" + _escape(path) + b"\n" for path in self.paths)))
+        return b"".join((b"/*\n", *(b"!/" + _escape_path(path) + b"\n" for path in self.paths)))
 
 
 def find_withheld(repository: Path, rules: SecretRules) -> Withheld:
     """Look through the whole history of a repository for what its agent may not have."""
-    listing = _output(repository, "rev-list", "--objects", "--all")
-    named = (line.partition(b" ") for line in listing.splitlines())
-    candidates = {oid.decode() for oid, _space, path in named if path and _is_secret(rules, path)}
-    places = set(_places(repository, sorted(candidates)))
+    listing = _read_git_output(repository, "rev-list", "--objects", "--all")
+    named_objects = (line.partition(b" ") for line in listing.splitlines())
+    candidates = {
+        oid.decode() for oid, _space, path in named_objects if path and _is_secret(rules, path)
+    }
+    places = set(_find_paths(repository, sorted(candidates)))
     public = {oid for oid, path in places if not _is_secret(rules, path)}
     return Withheld(
         paths=tuple(sorted({path for _oid, path in places if _is_secret(rules, path)})),
         blobs=frozenset({oid for oid, _path in places} & candidates - public),
     )
+
+
+def find_new_withheld(repository: Path, rules: SecretRules, *, new: str, old: str) -> Withheld:
+    """Look through what one commit has and another has not; nothing where that holds no secret."""
+    behind = (f"^{old}",) if old else ()
+    listing = _read_git_output(repository, "rev-list", "--objects", new, *behind)
+    paths = (line.partition(b" ")[2] for line in listing.splitlines())
+    if any(path and _is_secret(rules, path) for path in paths):
+        return find_withheld(repository, rules)
+    return Withheld()
 
 
 def make_clone(git_dir: Path, clone: Path, *, name: str, email: str, rules: SecretRules) -> bool:
@@ -67,42 +79,59 @@ def make_clone(git_dir: Path, clone: Path, *, name: str, email: str, rules: Secr
     if withheld.paths:
         _make_partial(git_dir, partial, withheld)
     else:
-        _git(None, "clone", "--no-hardlinks", "--quiet", "--", str(git_dir), str(partial))
-        _git(partial / ".git", "remote", "remove", "origin")  # boxes never see the trusted one
-    _git(partial / ".git", "config", "user.name", name)
-    _git(partial / ".git", "config", "user.email", email)
+        _run_git(None, "clone", "--no-hardlinks", "--quiet", "--", str(git_dir), str(partial))
+        _run_git(partial / ".git", "remote", "remove", "origin")  # boxes never see the trusted one
+    _run_git(partial / ".git", "config", "user.name", name)
+    _run_git(partial / ".git", "config", "user.email", email)
     partial.rename(clone)
     return True
 
 
 def _make_partial(git_dir: Path, clone: Path, withheld: Withheld) -> None:
-    head = _git(git_dir, "symbolic-ref", "HEAD")
+    head = _run_git(git_dir, "symbolic-ref", "HEAD")
     branch = head.removeprefix("refs/heads/")
-    _git(None, "init", "--quiet", f"--initial-branch={branch}", "--", str(clone))
+    _run_git(None, "init", "--quiet", f"--initial-branch={branch}", "--", str(clone))
     inner = clone / ".git"
-    pack = _pack(git_dir, inner / "objects" / "pack", head, withheld.blobs)
+    pack = write_pack(git_dir, inner / "objects" / "pack", head, withheld.blobs)
     pack.with_suffix(".promisor").touch()
     for key, value in SETTINGS:
-        _git(inner, "config", key, value)
+        _run_git(inner, "config", key, value)
     (inner / "info" / "sparse-checkout").write_bytes(withheld.sparse_patterns())
-    _git(inner, "update-ref", head, _git(git_dir, "rev-parse", head))
-    _git(inner, "read-tree", "-m", "-u", "HEAD", work_tree=clone)
+    _run_git(inner, "update-ref", head, _run_git(git_dir, "rev-parse", head))
+    _run_git(inner, "read-tree", "-m", "-u", "HEAD", work_tree=clone)
 
 
-def _pack(git_dir: Path, folder: Path, head: str, withheld: frozenset[str]) -> Path:
-    """Write one pack of everything a branch has but what is withheld."""
-    listing = _output(git_dir, "rev-list", "--objects", "--no-object-names", head).decode().split()
-    chosen = "".join(f"{oid}\n" for oid in listing if oid not in withheld)
-    name = _output(git_dir, "pack-objects", "-q", f"{folder}/pack", input=chosen.encode())
+def write_pack(
+    git_dir: Path, folder: Path, head: str, withheld: frozenset[str], *, behind: str = ""
+) -> Path:
+    """Write one pack of what a commit has and another has not, but what is withheld."""
+    range_words = (head, f"^{behind}") if behind else (head,)
+    listing = _read_git_output(
+        git_dir, "rev-list", "--objects", "--no-object-names", *range_words
+    ).decode()
+    oid_lines = "".join(f"{oid}\n" for oid in listing.split() if oid not in withheld)
+    name = _read_git_output(
+        git_dir, "pack-objects", "-q", f"{folder}/pack", input=oid_lines.encode()
+    )
     return folder / f"pack-{name.decode().strip()}.pack"
 
 
-def _places(repository: Path, oids: list[str]) -> Iterator[tuple[str, bytes]]:
+def _find_paths(repository: Path, oids: list[str]) -> Iterator[tuple[str, bytes]]:
     """Give every path under which these blobs ever stood."""
-    words = ("log", "--all", "--raw", "--no-renames", "--no-abbrev", "-r", "-m", "--root", "-z")
+    log_options = (
+        "log",
+        "--all",
+        "--raw",
+        "--no-renames",
+        "--no-abbrev",
+        "-r",
+        "-m",
+        "--root",
+        "-z",
+    )
     for start in range(0, len(oids), _AT_ONCE):
-        wanted = [f"--find-object={oid}" for oid in oids[start : start + _AT_ONCE]]
-        raw = _output(repository, *words, "--format=", *wanted).split(b"\0")
+        object_options = [f"--find-object={oid}" for oid in oids[start : start + _AT_ONCE]]
+        raw = _read_git_output(repository, *log_options, "--format=", *object_options).split(b"\0")
         for facts, path in zip(raw[::2], raw[1::2], strict=False):
             old_mode, new_mode, old, new, _status = facts.lstrip(b":").split()
             sides = ((old_mode, old), (new_mode, new))
@@ -113,17 +142,17 @@ def _is_secret(rules: SecretRules, path: bytes) -> bool:
     return rules.rule_for(path.decode(errors="surrogateescape")) is not None
 
 
-def _escape(path: bytes) -> bytes:
+def _escape_path(path: bytes) -> bytes:
     """Spell a path as a pattern that means it alone; a line break can only be a wildcard."""
-    escaped = b"".join(b"\\" + char if char in b"\\*?[ " else char for char in _characters(path))
+    escaped = b"".join(b"\\" + char if char in b"\\*?[ " else char for char in _split_bytes(path))
     return escaped.replace(b"\n", b"?")
 
 
-def _characters(path: bytes) -> Iterable[bytes]:
+def _split_bytes(path: bytes) -> Iterable[bytes]:
     return (path[index : index + 1] for index in range(len(path)))
 
 
-def _git(repository: Path | None, *arguments: str, work_tree: Path | None = None) -> str:
+def _run_git(repository: Path | None, *arguments: str, work_tree: Path | None = None) -> str:
     command = GitCommand(
         repository=repository,
         arguments=arguments,
@@ -134,7 +163,7 @@ def _git(repository: Path | None, *arguments: str, work_tree: Path | None = None
     return run_git(command).output.decode(errors="replace").strip()
 
 
-def _output(repository: Path, *arguments: str, input: bytes = b"") -> bytes:  # noqa: A002 - as GitCommand names it
+def _read_git_output(repository: Path, *arguments: str, input: bytes = b"") -> bytes:  # noqa: A002 - as GitCommand names it
     return run_git(
         GitCommand(
             repository=repository,

@@ -59,12 +59,12 @@ def run_bounded(command: BoundedCommand) -> Finished:
     """Run to the end and collect the output; ending early is an error, never half an answer."""
     process = start_bounded(command)
     try:
-        output, complaint = _exchange(process, command)
+        output, complaint = _pump_pipes(process, command)
         exit_code = process.wait(timeout=command.timeout)
     except subprocess.TimeoutExpired:
-        raise _timed_out(command) from None
+        raise _timeout_error(command) from None
     finally:
-        end(process)
+        end_process(process)
     return Finished(exit_code=exit_code, output=output, complaint=complaint)
 
 
@@ -98,7 +98,7 @@ def _limit_memory(pid: int, most: int) -> None:
         resource.prlimit(pid, resource.RLIMIT_DATA, (most, most))
 
 
-def end(process: subprocess.Popen[bytes]) -> None:
+def end_process(process: subprocess.Popen[bytes]) -> None:
     """End the whole group of a process we started, and close our ends of its pipes.
 
     Until its leader is waited for, a group keeps its number, so this cannot hit anybody else.
@@ -108,10 +108,10 @@ def end(process: subprocess.Popen[bytes]) -> None:
         process.wait()
     for pipe in (process.stdin, process.stdout, process.stderr):
         if pipe is not None:
-            _close(pipe)
+            _close_pipe(pipe)
 
 
-def _close(pipe: IO[bytes]) -> None:
+def _close_pipe(pipe: IO[bytes]) -> None:
     try:
         pipe.close()
     except BrokenPipeError:
@@ -124,7 +124,7 @@ class _Collected(bytearray):
         self.limit = limit
 
 
-def _exchange(process: subprocess.Popen[bytes], command: BoundedCommand) -> tuple[bytes, bytes]:
+def _pump_pipes(process: subprocess.Popen[bytes], command: BoundedCommand) -> tuple[bytes, bytes]:
     """Feed the input and gather both outputs at once, so that no full pipe blocks another."""
     if process.stdin is None or process.stdout is None or process.stderr is None:
         raise RuntimeError("a bounded process always has three pipes")
@@ -133,16 +133,16 @@ def _exchange(process: subprocess.Popen[bytes], command: BoundedCommand) -> tupl
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdout, selectors.EVENT_READ, output)
         selector.register(process.stderr, selectors.EVENT_READ, complaint)
-        waiting = _Feed(process.stdin, command.input, selector)
+        input_feed = _Feed(process.stdin, command.input, selector)
         while selector.get_map():
             remaining = deadline - time.monotonic()
             if remaining <= 0:
-                raise _timed_out(command)
+                raise _timeout_error(command)
             for key, _ in selector.select(remaining):
-                if key.data is waiting:
-                    waiting.push()
+                if key.data is input_feed:
+                    input_feed.push()
                 else:
-                    _gather(key, selector, command)
+                    _collect_chunk(key, selector, command)
     return bytes(output), bytes(complaint)
 
 
@@ -152,23 +152,23 @@ class _Feed:
     def __init__(self, pipe: IO[bytes], data: bytes, selector: selectors.BaseSelector) -> None:
         self.pipe, self.rest, self.selector = pipe, memoryview(data), selector
         if not data:
-            _close(pipe)
+            _close_pipe(pipe)
             return
         os.set_blocking(pipe.fileno(), False)
         selector.register(pipe, selectors.EVENT_WRITE, self)
 
     def push(self) -> None:
         try:
-            written = os.write(self.pipe.fileno(), self.rest[:_CHUNK])
+            byte_count = os.write(self.pipe.fileno(), self.rest[:_CHUNK])
         except BrokenPipeError:
-            written = len(self.rest)
-        self.rest = self.rest[written:]
+            byte_count = len(self.rest)
+        self.rest = self.rest[byte_count:]
         if not self.rest:
             self.selector.unregister(self.pipe)
-            _close(self.pipe)
+            _close_pipe(self.pipe)
 
 
-def _gather(
+def _collect_chunk(
     key: selectors.SelectorKey, selector: selectors.BaseSelector, command: BoundedCommand
 ) -> None:
     collected: _Collected = key.data
@@ -184,7 +184,7 @@ def _gather(
         )
 
 
-def _timed_out(command: BoundedCommand) -> ProgramTimedOut:
+def _timeout_error(command: BoundedCommand) -> ProgramTimedOut:
     return ProgramTimedOut(
         f"{command.arguments[0]} took longer than {command.timeout:g} seconds and was ended",
         next_step="ask for less at once, or try again when the machine is less busy",

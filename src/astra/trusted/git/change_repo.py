@@ -53,18 +53,18 @@ class GitChangeRepo:
         self._objects.close()
 
     def head(self) -> str:
-        found = self._objects.read(f"refs/heads/{self.branch}^{{commit}}")
-        if found is None:
+        head_commit = self._objects.read(f"refs/heads/{self.branch}^{{commit}}")
+        if head_commit is None:
             raise NotFound(
                 f"the branch {self.branch} has no commit yet",
                 code="no_commit_yet",
                 next_step=f"commit something to {self.branch} in the target, then run `astra init`",
             )
-        return found.oid
+        return head_commit.oid
 
     def history(self, count: int) -> list[str]:
         """Give the newest commits of the target's branch."""
-        output = self._git("rev-list", "--first-parent", f"--max-count={count}", self.head())
+        output = self._run_git("rev-list", "--first-parent", f"--max-count={count}", self.head())
         return output.decode().split()
 
     def tree(self, commit: str) -> Tree:
@@ -80,15 +80,23 @@ class GitChangeRepo:
 
     def files(self, commit: str, paths: Sequence[str]) -> Mapping[str, FileState]:
         tree = self.tree(commit)
-        found = {path: tree[path] for path in paths if path in tree}
-        wanted = [entry.blob for entry in found.values() if entry.mode in _READABLE]
-        contents = dict(zip(wanted, self._blobs(wanted), strict=True))
+        entries = {path: tree[path] for path in paths if path in tree}
+        blob_ids = [entry.blob for entry in entries.values() if entry.mode in _READABLE]
+        contents = dict(zip(blob_ids, self._read_blobs(blob_ids), strict=True))
         return {
             path: FileState(content=contents.get(entry.blob, b""), mode=entry.mode)
-            for path, entry in found.items()
+            for path, entry in entries.items()
         }
 
-    def commit(self, *, base: str, result: Result, message: str, when: datetime) -> Commit:
+    def commit(
+        self,
+        *,
+        base: str,
+        result: Result,
+        message: str,
+        when: datetime,
+        merged: Sequence[str] = (),
+    ) -> Commit:
         workshop = self.repository / _WORKSHOP
         workshop.mkdir(mode=0o700, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=workshop) as folder:
@@ -103,28 +111,29 @@ class GitChangeRepo:
             "GIT_COMMITTER_EMAIL": self.identity.email,
             "GIT_COMMITTER_DATE": seconds,
         }
-        made = self._git(
+        commit_output = self._run_git(
             "commit-tree",
             tree,
-            "-p",
-            base,
+            *(word for parent in (base, *merged) for word in ("-p", parent)),
             "-F",
             "-",
             input=message.encode(),
             environment=environment,
         )
-        return Commit(id=made.decode().strip(), tree=tree)
+        return Commit(id=commit_output.decode().strip(), tree=tree)
 
-    def place(self, change_id: str, commit: str) -> None:
-        self._move(f"refs/heads/astra/{change_id}", commit)
+    def set_change_branch(self, change_id: str, commit: str) -> None:
+        self._move_ref(f"refs/heads/astra/{change_id}", commit)
 
     def differences(self, old: str, new: str) -> tuple[ChangedFile, ...]:
-        return read_contents(self._reader.list_changes(old, new), self._blobs)
+        return read_contents(self._reader.list_changes(old, new), self._read_blobs)
 
     def diff(self, old: str, new: str) -> bytes:
-        options = ("-r", "-p", "--no-renames", "--full-index", "--no-color", "--unified=3")
+        # Only files that moved unchanged are shown as renamed: nothing is guessed from likeness.
+        renames = ("--find-renames=100%",)
+        options = ("-r", "-p", *renames, "--full-index", "--no-color", "--unified=3")
         prefixes = ("--src-prefix=a/", "--dst-prefix=b/")
-        return self._git("diff-tree", *options, *prefixes, "--end-of-options", old, new)
+        return self._run_git("diff-tree", *options, *prefixes, "--end-of-options", old, new)
 
     def merge_texts(self, *, base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
         workshop = self.repository / _WORKSHOP
@@ -136,37 +145,37 @@ class GitChangeRepo:
             command = GitCommand(
                 repository=self.repository, arguments=("merge-file", "-p", "-q", *names)
             )
-            done = run_git(command, accept=_ANY_CODE)
-        return done.output if done.exit_code == 0 else None
+            merge_result = run_git(command, accept=_ANY_CODE)
+        return merge_result.output if merge_result.exit_code == 0 else None
 
     def is_merged(self, commit: str) -> bool:
         return self.is_ancestor(commit, self.head())
 
     def is_ancestor(self, old: str, new: str) -> bool:
-        words = ("merge-base", "--is-ancestor", old, new)
-        command = GitCommand(repository=self.repository, arguments=words)
+        arguments = ("merge-base", "--is-ancestor", old, new)
+        command = GitCommand(repository=self.repository, arguments=arguments)
         return run_git(command, accept=frozenset({0, 1, _UNKNOWN})).exit_code == 0
 
     def parent(self, commit: str) -> str | None:
-        names = self._git("rev-list", "--parents", "--max-count=1", commit).decode().split()
+        names = self._run_git("rev-list", "--parents", "--max-count=1", commit).decode().split()
         return names[1] if len(names) > 1 else None
 
     def fast_forward(self, *, expected: str, to: str) -> bool:
         try:
-            self._move(f"refs/heads/{self.branch}", to, expected)
+            self._move_ref(f"refs/heads/{self.branch}", to, expected)
         except GitFailed:
             if self.head() == expected:
                 raise
             return False
         return True
 
-    def _move(self, ref: str, *commits: str) -> None:
+    def _move_ref(self, ref: str, *commits: str) -> None:
         """Move a ref. Git waits for a lock; one that a power cut left behind is taken away."""
         lock = self.repository / f"{ref}.lock"
         with contextlib.suppress(FileNotFoundError):
             if time.time() - lock.stat().st_mtime > _LOCK_SECONDS:
                 lock.unlink()
-        self._git("update-ref", "--no-deref", ref, *commits)
+        self._run_git("update-ref", "--no-deref", ref, *commits)
 
     def _write_blobs(self, result: Result, folder: Path) -> dict[str, str]:
         contents = [(path, state.content) for path, state in result.items() if state is not None]
@@ -176,13 +185,13 @@ class GitChangeRepo:
         for place, (_, content) in zip(places, contents, strict=True):
             place.write_bytes(content)
         names = b"".join(os.fsencode(place) + b"\n" for place in places)
-        output = self._git("hash-object", "-w", "--no-filters", "--stdin-paths", input=names)
+        output = self._run_git("hash-object", "-w", "--no-filters", "--stdin-paths", input=names)
         blobs = output.decode().split()
         return dict(zip((path for path, _ in contents), blobs, strict=True))
 
     def _write_tree(self, base: str, result: Result, blobs: dict[str, str], index: Path) -> str:
         environment = {"GIT_INDEX_FILE": str(index)}
-        self._git("read-tree", base, environment=environment)
+        self._run_git("read-tree", base, environment=environment)
         nothing = "0" * len(base)  # as long as every id here: 40 digits, or 64 of SHA-256
         deletions = [f"0 {nothing}\t{path}" for path, state in result.items() if state is None]
         files = [
@@ -191,14 +200,17 @@ class GitChangeRepo:
             if state is not None
         ]
         lines = encode_path("".join(f"{line}\0" for line in (*deletions, *files)))
-        self._git("update-index", "-z", "--index-info", input=lines, environment=environment)
-        return self._git("write-tree", environment=environment).decode().strip()
+        self._run_git("update-index", "-z", "--index-info", input=lines, environment=environment)
+        return self._run_git("write-tree", environment=environment).decode().strip()
 
-    def _blobs(self, oids: Sequence[str]) -> list[bytes]:
-        found = self._objects.read_many(oids)
-        return [item.data if item else _missing(oid) for oid, item in zip(oids, found, strict=True)]
+    def _read_blobs(self, oids: Sequence[str]) -> list[bytes]:
+        objects = self._objects.read_many(oids)
+        return [
+            item.data if item else _refuse_missing_object(oid)
+            for oid, item in zip(oids, objects, strict=True)
+        ]
 
-    def _git(
+    def _run_git(
         self,
         *arguments: str,
         input: bytes = b"",  # noqa: A002 - as GitCommand names it
@@ -227,14 +239,14 @@ def read_contents(changes: Sequence[TreeChange], blobs: "Reader") -> tuple[Chang
             path=change.path,
             old_mode=change.old.mode if change.old else None,
             new_mode=change.new.mode if change.new else None,
-            old=_content(change.old, contents),
-            new=_content(change.new, contents),
+            old=_select_content(change.old, contents),
+            new=_select_content(change.new, contents),
         )
         for change in changes
     )
 
 
-def _content(side: TreeFile | None, contents: Mapping[str, bytes]) -> bytes | None:
+def _select_content(side: TreeFile | None, contents: Mapping[str, bytes]) -> bytes | None:
     return contents[side.oid] if side is not None and side.mode in _READABLE else None
 
 
@@ -244,7 +256,7 @@ class Reader(Protocol):
     def __call__(self, oids: Sequence[str]) -> Iterable[bytes]: ...
 
 
-def _missing(oid: str) -> bytes:
+def _refuse_missing_object(oid: str) -> bytes:
     raise NotFound(
         f"the trusted repository has no object {oid}",
         code="object_missing",

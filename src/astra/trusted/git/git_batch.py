@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from astra.trusted.git.bounded_process import end, start_bounded
+from astra.trusted.git.bounded_process import end_process, start_bounded
 from astra.trusted.git.git_command import GitCommand, GitFailed
 from astra.trusted.kernel.errors import Refused
 
@@ -65,41 +65,43 @@ class ObjectReader:
         """Return one answer for each name, in their order, asking for several at a time."""
         for name in names:
             _check_name(name)
-        found: list[GitObject | None] = []
+        objects: list[GitObject | None] = []
         with self._lock:
             try:
                 for start in range(0, len(names), _ASKED_AT_ONCE):
-                    found += self._exchange(names[start : start + _ASKED_AT_ONCE])
+                    objects += self._read_batch(names[start : start + _ASKED_AT_ONCE])
             except BaseException:
-                self._end()
+                self._end_process()
                 raise
-        return found
+        return objects
 
     def close(self) -> None:
         with self._lock:
-            self._end()
+            self._end_process()
 
-    def _exchange(self, names: Sequence[str]) -> list[GitObject | None]:
-        process = self._running()
+    def _read_batch(self, names: Sequence[str]) -> list[GitObject | None]:
+        process = self._ensure_process()
         if process.stdin is None or process.stdout is None:
             raise RuntimeError("a batch process always has its pipes")
         answers = _Answers(process.stdout.fileno(), time.monotonic() + self._timeout)
         try:
             os.write(process.stdin.fileno(), "".join(f"{name}\n" for name in names).encode())
         except BrokenPipeError:
-            raise _died() from None
-        found = [self._answer(answers) for _ in names]
+            raise _git_died_error() from None
+        objects = [self._read_object(answers) for _ in names]
         answers.finish()
-        return found
+        return objects
 
-    def _answer(self, answers: "_Answers") -> GitObject | None:
+    def _read_object(self, answers: "_Answers") -> GitObject | None:
         header = answers.line()
-        found = _HEADER.fullmatch(header)
-        if found is None:
+        header_match = _HEADER.fullmatch(header)
+        if header_match is None:
             return (
-                None if header.endswith((b" missing\n", b" ambiguous\n")) else _unexpected(header)
+                None
+                if header.endswith((b" missing\n", b" ambiguous\n"))
+                else _refuse_unexpected(header)
             )
-        oid, kind, size = found[1].decode(), found[2].decode(), int(found[3])
+        oid, kind, size = header_match[1].decode(), header_match[2].decode(), int(header_match[3])
         if size > self._largest:
             raise ObjectTooLarge(
                 f"the object {oid} has {size} bytes, more than {self._largest}",
@@ -108,17 +110,17 @@ class ObjectReader:
             )
         return GitObject(oid=oid, kind=kind, data=answers.take(size + 1)[:-1])
 
-    def _running(self) -> subprocess.Popen[bytes]:
+    def _ensure_process(self) -> subprocess.Popen[bytes]:
         refuse_borrowed_objects(self._repository)
         if self._process is None or self._process.poll() is not None:
-            self._end()
+            self._end_process()
             command = GitCommand(repository=self._repository, arguments=("cat-file", "--batch"))
-            self._process = start_bounded(command.bounded(), complaints=subprocess.DEVNULL)
+            self._process = start_bounded(command.to_bounded(), complaints=subprocess.DEVNULL)
         return self._process
 
-    def _end(self) -> None:
+    def _end_process(self) -> None:
         if self._process is not None:
-            end(self._process)
+            end_process(self._process)
             self._process = None
 
 
@@ -150,45 +152,45 @@ class _Answers:
     def line(self) -> bytes:
         while b"\n" not in self._buffer:
             if len(self._buffer) > _LONGEST_HEADER:
-                _unexpected(bytes(self._buffer))
-            self._fill()
-        cut = self._buffer.index(b"\n") + 1
-        line = bytes(self._buffer[:cut])
-        del self._buffer[:cut]
+                _refuse_unexpected(bytes(self._buffer))
+            self._fill_buffer()
+        line_end = self._buffer.index(b"\n") + 1
+        line = bytes(self._buffer[:line_end])
+        del self._buffer[:line_end]
         return line
 
     def take(self, count: int) -> bytes:
         while len(self._buffer) < count:
-            self._fill()
-        taken = bytes(self._buffer[:count])
+            self._fill_buffer()
+        chunk = bytes(self._buffer[:count])
         del self._buffer[:count]
-        return taken
+        return chunk
 
     def finish(self) -> None:
         if self._buffer:
-            _unexpected(bytes(self._buffer))
+            _refuse_unexpected(bytes(self._buffer))
 
-    def _fill(self) -> None:
+    def _fill_buffer(self) -> None:
         remaining = self._deadline - time.monotonic()
-        waiting = select.poll()  # unlike select, it takes descriptors beyond the first thousand
-        waiting.register(self._descriptor, select.POLLIN)
-        ready = waiting.poll(max(remaining, 0) * 1000)
+        poller = select.poll()  # unlike select, it takes descriptors beyond the first thousand
+        poller.register(self._descriptor, select.POLLIN)
+        ready = poller.poll(max(remaining, 0) * 1000)
         if not ready:
             raise GitFailed("git took too long to answer and was ended", next_step="try again")
         chunk = os.read(self._descriptor, _CHUNK)
         if not chunk:
-            raise _died()
+            raise _git_died_error()
         self._buffer += chunk
 
 
-def _died() -> GitFailed:
+def _git_died_error() -> GitFailed:
     return GitFailed(
         "git ended in the middle of an answer",
         next_step="run `astra doctor`; it checks the trusted repository",
     )
 
 
-def _unexpected(words: bytes) -> NoReturn:
+def _refuse_unexpected(words: bytes) -> NoReturn:
     raise GitFailed(
         f"git answered something unexpected: {words[:120]!r}",
         next_step="run `astra doctor`; it checks the trusted repository",

@@ -8,7 +8,7 @@ reads the source); in a box, where the agent's clone is, the box is what bounds 
 Text from an agent never stands where git expects an option: revisions are object ids or full ref
 names, and paths follow `--`.
 
->>> GitCommand(repository=Path("/srv/git"), arguments=("ls-tree", "HEAD")).described()[-2:]
+>>> GitCommand(repository=Path("/srv/git"), arguments=("ls-tree", "HEAD")).build_arguments()[-2:]
 ('ls-tree', 'HEAD')
 """
 
@@ -70,11 +70,11 @@ _SETTINGS = (
 _SWITCHES = ("--no-pager", "--no-replace-objects", "--no-optional-locks", "--literal-pathspecs")
 
 
-def _options(*settings: str) -> tuple[str, ...]:
+def _build_options(*settings: str) -> tuple[str, ...]:
     return (*_SWITCHES, *(word for setting in settings for word in ("-c", setting)))
 
 
-HARDENED_OPTIONS = _options(*_SETTINGS, _PACK_HOOK)
+HARDENED_OPTIONS = _build_options(*_SETTINGS, _PACK_HOOK)
 
 COMPARING = frozenset({"diff", "diff-files", "diff-index", "diff-tree", "log", "show"})
 RAW_COMPARISON = ("--no-ext-diff", "--no-textconv", "--text")
@@ -95,7 +95,8 @@ SETTABLE = frozenset(
 )
 """What a caller may add to the environment: identities, and a temporary index or object folder."""
 
-PROTOCOLS = frozenset({"", "file", "https", "ssh"})
+PROTOCOLS = frozenset({"", "file", "http", "https", "ssh"})
+"""Plain http is for the loopback interface only: whoever reads an address sees to that."""
 
 
 class GitFailed(AstraError):
@@ -108,7 +109,9 @@ class GitCommand:
 
     Without a `repository` it makes one (`init`, `clone`). A `work_tree` is only for commands that
     need files; they see its attributes, so it must be the caller's own. `protocol` opens one
-    transport, over ssh with no other key than `ssh_key`.
+    transport, over ssh with no other key than `ssh_key`, to hosts that the user's own list or the
+    file `known_hosts` beside that key names. Over HTTP, `authorization` is sent to the one host
+    that is named: it is in no argument list, and no redirect is followed with it.
     """
 
     repository: Path | None
@@ -116,6 +119,7 @@ class GitCommand:
     work_tree: Path | None = None
     protocol: str = ""
     ssh_key: Path | None = None
+    authorization: str = field(default="", repr=False)
     input: bytes = b""
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     timeout: float = 30.0
@@ -133,39 +137,67 @@ class GitCommand:
         if self.protocol not in PROTOCOLS:
             raise BadInput(
                 f"a git command may not speak {self.protocol!a}",
-                next_step="use file, https or ssh",
+                next_step="use file, https or ssh, or http on loopback",
             )
 
-    def described(self) -> tuple[str, ...]:
-        subcommand, *others = self.arguments
+    def build_arguments(self) -> tuple[str, ...]:
+        subcommand, *arguments = self.arguments
         raw = RAW_COMPARISON if subcommand in COMPARING else ()
-        return ("git", *HARDENED_OPTIONS, *self._places(), subcommand, *raw, *others)
+        return (
+            "git",
+            *HARDENED_OPTIONS,
+            *self._build_location_options(),
+            subcommand,
+            *raw,
+            *arguments,
+        )
 
-    def bounded(self) -> BoundedCommand:
+    def to_bounded(self) -> BoundedCommand:
         return BoundedCommand(
-            arguments=self.described(),
-            environment={**HARDENED_ENVIRONMENT, **self.environment, **self._transport()},
+            arguments=self.build_arguments(),
+            environment={
+                **HARDENED_ENVIRONMENT,
+                **self.environment,
+                **self._build_transport_environment(),
+            },
             input=self.input,
             timeout=self.timeout,
             output_limit=self.output_limit,
             memory=self.memory,
         )
 
-    def _places(self) -> tuple[str, ...]:
+    def _build_location_options(self) -> tuple[str, ...]:
         places = {"--git-dir": self.repository, "--work-tree": self.work_tree}
-        opened = ("-c", f"protocol.{self.protocol}.allow=always") if self.protocol else ()
-        return (*opened, *(f"{option}={path}" for option, path in places.items() if path))
+        protocol_options = ("-c", f"protocol.{self.protocol}.allow=always") if self.protocol else ()
+        if self.authorization:
+            protocol_options = (*protocol_options, "-c", "http.followRedirects=false")
+        return (*protocol_options, *(f"{option}={path}" for option, path in places.items() if path))
 
-    def _transport(self) -> dict[str, str]:
+    def _build_transport_environment(self) -> dict[str, str]:
         if not self.protocol:
             return {}
-        opened = {"GIT_ALLOW_PROTOCOL": self.protocol}
+        variables = {"GIT_ALLOW_PROTOCOL": self.protocol}
         if self.ssh_key:  # the variable wins over the option that closes ssh
-            opened["GIT_SSH_COMMAND"] = (
-                f"ssh -F none -i {shlex.quote(str(self.ssh_key))} -o IdentitiesOnly=yes"
-                " -o BatchMode=yes -o StrictHostKeyChecking=yes"
-            )
-        return opened
+            variables["GIT_SSH_COMMAND"] = _build_ssh_command(self.ssh_key)
+        if self.authorization:
+            variables |= {
+                "GIT_CONFIG_COUNT": "1",
+                "GIT_CONFIG_KEY_0": "http.extraHeader",
+                "GIT_CONFIG_VALUE_0": f"Authorization: {self.authorization}",
+            }
+        return variables
+
+
+def _build_ssh_command(key: Path) -> str:
+    known_hosts = key.with_name("known_hosts")
+    files = f'"{known_hosts}" ~/.ssh/known_hosts' if known_hosts.is_file() else ""
+    return shlex.join(
+        (
+            *("ssh", "-F", "none", "-i", str(key), "-o", "IdentitiesOnly=yes"),
+            *("-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=yes"),
+            *(("-o", f"UserKnownHostsFile={files}") if files else ()),
+        )
+    )
 
 
 def upload_pack_option() -> str:
@@ -175,19 +207,19 @@ def upload_pack_option() -> str:
     repository of another user. Whose it is does not matter here: nothing it configures is run.
     The one hook of this process is read from the command line only, so naming none closes it.
     """
-    words = ("git", *_options(*_SETTINGS, "safe.directory=*"), "upload-pack")
-    return f"--upload-pack={shlex.join(words)}"
+    upload_command = ("git", *_build_options(*_SETTINGS, "safe.directory=*"), "upload-pack")
+    return f"--upload-pack={shlex.join(upload_command)}"
 
 
 def run_git(
     command: GitCommand, *, accept: frozenset[int] = frozenset({0}), next_step: str = ""
 ) -> Finished:
     """Run the command; an exit code that is not accepted is an error that quotes git's words."""
-    finished = run_bounded(command.bounded())
+    finished = run_bounded(command.to_bounded())
     if finished.exit_code not in accept:
-        words = finished.complaint.decode(errors="replace").strip()
+        complaint = finished.complaint.decode(errors="replace").strip()
         raise GitFailed(
-            f"git {command.arguments[0]} failed with code {finished.exit_code}: {words[:500]}",
+            f"git {command.arguments[0]} failed with code {finished.exit_code}: {complaint[:500]}",
             next_step=next_step or "run `astra doctor`; it checks the trusted repository",
             exit_code=finished.exit_code,
         )

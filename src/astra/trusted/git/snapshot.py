@@ -61,13 +61,13 @@ class Snapshot:
 
     @cached_property
     def folders(self) -> frozenset[str]:
-        found: set[str] = set()
+        folder_paths: set[str] = set()
         for path in self.paths:
             folder = path.rpartition("/")[0]
-            while folder and folder not in found:
-                found.add(folder)
+            while folder and folder not in folder_paths:
+                folder_paths.add(folder)
                 folder = folder.rpartition("/")[0]
-        return frozenset(found)
+        return frozenset(folder_paths)
 
 
 def revision_name(text: str | None, *, branch: str) -> str:
@@ -93,8 +93,12 @@ def is_commit_id(text: str) -> bool:
 def make_snapshot(commit: str, files: Sequence[TreeFile], *, secrets: SecretRules) -> Snapshot:
     """Take the files of a commit, without secrets and names that cannot be asked for."""
     names = [(clean_path(file.path), file) for file in files]
-    taken = Counter(name for name, _ in names)
-    entries = [_entry(name, file) for name, file in names if name is not None and taken[name] == 1]
+    name_counts = Counter(name for name, _ in names)
+    entries = [
+        _entry_from_file(name, file)
+        for name, file in names
+        if name is not None and name_counts[name] == 1
+    ]
     return Snapshot(
         commit=commit,
         entries=tuple(
@@ -115,6 +119,6 @@ def _is_branch(text: str) -> bool:
     )
 
 
-def _entry(name: str, file: TreeFile) -> Entry:
+def _entry_from_file(name: str, file: TreeFile) -> Entry:
     kinds = {SUBMODULE: EntryKind.SUBMODULE, LINK: EntryKind.SYMLINK}
     return Entry(path=name, kind=kinds.get(file.mode, EntryKind.FILE), oid=file.oid, size=file.size)

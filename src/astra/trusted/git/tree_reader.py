@@ -78,8 +78,8 @@ class TreeReader:
     def list_files(self, tree: str, *, sizes: bool = False) -> list[TreeFile]:
         """List every file below a tree or commit, in git's order; folders are no entries."""
         options = ("-r", "-z", "--full-tree", *(("-l",) if sizes else ()))
-        output = self._git("ls-tree", *options, "--end-of-options", tree)
-        return [_read_file(line) for line in _fields(output)]
+        output = self._run_git("ls-tree", *options, "--end-of-options", tree)
+        return [_read_file(line) for line in _split_fields(output)]
 
     def list_changes(self, old: str, new: str, *, most: int | None = None) -> list[TreeChange]:
         """List the paths that differ; a rename is a file removed and a file added.
@@ -87,7 +87,7 @@ class TreeReader:
         More than `most` are refused before any of them is taken apart.
         """
         options = ("-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--full-index")
-        output = self._git("diff-tree", *options, "--end-of-options", old, new)
+        output = self._run_git("diff-tree", *options, "--end-of-options", old, new)
         count = output.count(b"\0") // 2
         if most is not None and count > most:
             raise TooManyFiles(
@@ -95,10 +95,10 @@ class TreeReader:
                 next_step="do it in smaller parts",
                 count=count,
             )
-        fields = _fields(output)
+        fields = _split_fields(output)
         return [_read_change(facts, raw) for facts, raw in zip(fields, fields, strict=True)]
 
-    def _git(self, *arguments: str) -> bytes:
+    def _run_git(self, *arguments: str) -> bytes:
         command = GitCommand(
             repository=self.repository,
             arguments=arguments,
@@ -144,22 +144,22 @@ def refuse_unsafe(file: TreeFile | TreeChange) -> None:
     """
     names = file.path.split("/")
     if any(name in {"", ".", ".."} or "\0" in name or is_git_name(name) for name in names):
-        raise _unsafe(file.path, "may not be written to a disk")
-    written = file.new if isinstance(file, TreeChange) else file
-    if written is not None and written.mode not in _KNOWN_MODES:
-        raise _unsafe(file.path, f"has the unknown mode {written.mode}")
+        raise _unsafe_path_error(file.path, "may not be written to a disk")
+    new_file = file.new if isinstance(file, TreeChange) else file
+    if new_file is not None and new_file.mode not in _KNOWN_MODES:
+        raise _unsafe_path_error(file.path, f"has the unknown mode {new_file.mode}")
 
 
-def _fields(output: bytes) -> Iterator[bytes]:
+def _split_fields(output: bytes) -> Iterator[bytes]:
     """Split what git ended with NUL, each time."""
-    *fields, rest = output.split(b"\0")
-    if rest:
-        _unexpected(rest)
+    *fields, trailing_bytes = output.split(b"\0")
+    if trailing_bytes:
+        _refuse_unexpected(trailing_bytes)
     return iter(fields)
 
 
 def _read_file(line: bytes) -> TreeFile:
-    match = _ENTRY.fullmatch(line) or _unexpected(line)
+    match = _ENTRY.fullmatch(line) or _refuse_unexpected(line)
     mode, oid, size, raw = match.groups()
     return TreeFile(
         path=decode_path(raw),
@@ -170,21 +170,23 @@ def _read_file(line: bytes) -> TreeFile:
 
 
 def _read_change(facts: bytes, raw: bytes) -> TreeChange:
-    match = _CHANGE.fullmatch(facts) or _unexpected(facts)
+    match = _CHANGE.fullmatch(facts) or _refuse_unexpected(facts)
     old_mode, new_mode, old, new = (group.decode() for group in match.groups())
     path = decode_path(raw)
-    return TreeChange(path=path, old=_side(path, old_mode, old), new=_side(path, new_mode, new))
+    return TreeChange(
+        path=path, old=_to_tree_file(path, old_mode, old), new=_to_tree_file(path, new_mode, new)
+    )
 
 
-def _side(path: str, mode: str, oid: str) -> TreeFile | None:
+def _to_tree_file(path: str, mode: str, oid: str) -> TreeFile | None:
     return None if mode == _ABSENT else TreeFile(path=path, mode=mode, oid=oid)
 
 
-def _unsafe(path: str, why: str) -> UnsafePath:
+def _unsafe_path_error(path: str, why: str) -> UnsafePath:
     return UnsafePath(f"{quote(path)} {why}", next_step="take it out of the commit")
 
 
-def _unexpected(line: bytes) -> NoReturn:
+def _refuse_unexpected(line: bytes) -> NoReturn:
     raise GitFailed(
         f"git listed something unexpected: {line[:120]!r}",
         next_step="run `astra doctor`; it checks the trusted repository",

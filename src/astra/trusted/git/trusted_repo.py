@@ -25,11 +25,11 @@ def current_branch(target: Path) -> str:
     """Name the branch a target is on; refuse what is not a repository with a commit."""
     git_dir = _find_git_dir(target)
     try:
-        _git(git_dir, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-        return _git(git_dir, "symbolic-ref", "--short", "HEAD")
+        _run_git(git_dir, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        return _run_git(git_dir, "symbolic-ref", "--short", "HEAD")
     except GitFailed as error:
         if _DENIED in error.detail or not _may_read(git_dir):
-            raise _unreadable(target) from None
+            raise _unreadable_target_error(target) from None
         raise BadInput(
             f"{target} is not a git repository with a commit on a branch",
             code="no_target",
@@ -44,10 +44,12 @@ def make_trusted(git_dir: Path, target: Path | None, branch: str) -> bool:
     partial = git_dir.with_name("git.partial")
     shutil.rmtree(partial, ignore_errors=True)
     if target is None:
-        _git(None, "init", "--bare", "--quiet", f"--initial-branch={branch}", "--", str(partial))
+        _run_git(
+            None, "init", "--bare", "--quiet", f"--initial-branch={branch}", "--", str(partial)
+        )
     else:
         _clone_target(target, branch, partial)
-        _git(partial, "remote", "remove", "origin")
+        _run_git(partial, "remote", "remove", "origin")
     partial.rename(git_dir)
     return True
 
@@ -56,10 +58,10 @@ def _clone_target(target: Path, branch: str, partial: Path) -> None:
     options = ("--bare", "--no-local", "--single-branch", "--no-tags", "--quiet")
     places = ("--", str(target), str(partial))
     try:
-        _git(None, "clone", *options, upload_pack_option(), f"--branch={branch}", *places)
+        _run_git(None, "clone", *options, upload_pack_option(), f"--branch={branch}", *places)
     except GitFailed as error:
         if _DENIED in error.detail:
-            raise _unreadable(target) from None
+            raise _unreadable_target_error(target) from None
         raise
 
 
@@ -74,7 +76,7 @@ def _find_git_dir(target: Path) -> Path:
         inner = target / ".git"
         return inner if inner.exists() else target
     except PermissionError:
-        raise _unreadable(target) from None
+        raise _unreadable_target_error(target) from None
 
 
 def _may_read(git_dir: Path) -> bool:
@@ -82,16 +84,16 @@ def _may_read(git_dir: Path) -> bool:
     return all(os.access(place, os.R_OK) for place in places if os.path.lexists(place))
 
 
-def _unreadable(target: Path) -> UnreadableTarget:
+def _unreadable_target_error(target: Path) -> UnreadableTarget:
     user = _user_name(os.geteuid())
     return UnreadableTarget(
-        f"user {user} may not read {target}{_owner(target)}",
+        f"user {user} may not read {target}{_describe_owner(target)}",
         next_step=f"as its owner, let {user} read it (`setfacl -R -m u:{user}:rX {target}`),"
         f" or clone it as {user} and name the clone",
     )
 
 
-def _owner(target: Path) -> str:
+def _describe_owner(target: Path) -> str:
     try:
         return f", which belongs to user {_user_name(target.stat().st_uid)}"
     except OSError:
@@ -105,7 +107,7 @@ def _user_name(uid: int) -> str:
         return str(uid)
 
 
-def _git(repository: Path | None, *arguments: str) -> str:
+def _run_git(repository: Path | None, *arguments: str) -> str:
     command = GitCommand(
         repository=repository, arguments=arguments, protocol="file", timeout=_SECONDS
     )

@@ -2,28 +2,29 @@
 
 Python cannot interrupt a thread. Work that takes long looks here between two pieces of it:
 
->>> asked()
+>>> is_cancelled()
 False
+>>> with watch_cancellation(lambda: True):
+...     is_cancelled()
+True
 """
 
-import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-_wish: ContextVar[threading.Event | None] = ContextVar("cancellation", default=None)
+_wishes: ContextVar[tuple[Callable[[], bool], ...]] = ContextVar("cancellation", default=())
 
 
-def asked() -> bool:
-    wish = _wish.get()
-    return wish is not None and wish.is_set()
+def is_cancelled() -> bool:
+    return any(is_wished() for is_wished in _wishes.get())
 
 
 @contextmanager
-def watching(wish: threading.Event) -> Generator[None, None, None]:
-    """Let what runs inside see this wish."""
-    token = _wish.set(wish)
+def watch_cancellation(is_wished: Callable[[], bool]) -> Generator[None, None, None]:
+    """Let what runs inside see this wish, beside those that it sees already."""
+    token = _wishes.set((*_wishes.get(), is_wished))
     try:
         yield
     finally:
-        _wish.reset(token)
+        _wishes.reset(token)

@@ -28,10 +28,11 @@ def format_time(moment: datetime) -> str:
 MOST_AHEAD = timedelta(minutes=5)
 
 
-def time_ahead(last: str, now: datetime) -> str:
+def describe_time_ahead(last: str, now: datetime) -> str:
     """Say that the last record's time is ahead of the clock by more than clocks differ.
 
-    >>> time_ahead("2027-03-01T12:00:00.000000Z", parse_time("2026-03-01T12:00:00.000000Z"))
+    >>> now = parse_time("2026-03-01T12:00:00.000000Z")
+    >>> describe_time_ahead("2027-03-01T12:00:00.000000Z", now)
     'the last record is from 2027-03-01T12:00:00Z, 365 days ahead of the clock'
     """
     if not last or parse_time(last) - now <= MOST_AHEAD:

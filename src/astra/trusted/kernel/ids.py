@@ -1,8 +1,8 @@
 """Typed ids: a short prefix that says what it names, an underscore, lower-case hex.
 
->>> from_content("des", "learn sailing", "2026-01-01")
+>>> id_from_content("des", "learn sailing", "2026-01-01")
 'des_ba7cb7ab'
->>> kind_of("sch_00c0ffee")
+>>> id_kind("sch_00c0ffee")
 'sch'
 """
 
@@ -18,7 +18,7 @@ def random_id(prefix: str) -> str:
     return f"{prefix}_{secrets.token_hex(8)}"
 
 
-def from_content(
+def id_from_content(
     prefix: str,
     *parts: str,
     digits: int = 8,
@@ -36,5 +36,5 @@ def is_id(text: str) -> bool:
     return ID.fullmatch(text) is not None
 
 
-def kind_of(identifier: str) -> str:
+def id_kind(identifier: str) -> str:
     return identifier.partition("_")[0]

@@ -22,7 +22,7 @@ def mask(text: str) -> str:
     """Replace every secret value in the text; the number of lines stays the same."""
     for hints, pattern in _SHAPES:
         if any(hint in text for hint in hints):
-            text = pattern.sub(_masked, text)
+            text = pattern.sub(_mask_match, text)
     return text
 
 
@@ -33,7 +33,7 @@ def may_hold_secrets(text: str) -> bool:
 
 def redact(value: Any) -> Any:
     """Copy a JSON value without its secrets: text is masked, members with secret names go."""
-    return _redact(value, DEEPEST_NESTING)
+    return _redact_value(value, DEEPEST_NESTING)
 
 
 def mask_value(value: Any, depth: int = DEEPEST_NESTING) -> Any:
@@ -46,11 +46,11 @@ def mask_value(value: Any, depth: int = DEEPEST_NESTING) -> Any:
         return MASK
     if isinstance(value, dict):
         members = cast("dict[Any, Any]", value)
-        return {_key(key): mask_value(member, depth - 1) for key, member in members.items()}
+        return {_mask_key(key): mask_value(member, depth - 1) for key, member in members.items()}
     return [mask_value(item, depth - 1) for item in cast("list[Any]", value)]
 
 
-def _redact(value: Any, depth: int) -> Any:
+def _redact_value(value: Any, depth: int) -> Any:
     if isinstance(value, str):
         return mask(value)
     if not isinstance(value, dict | list | tuple):
@@ -59,23 +59,26 @@ def _redact(value: Any, depth: int) -> Any:
         return MASK
     if isinstance(value, dict):
         members = cast("dict[Any, Any]", value)
-        return {_key(key): _member(key, member, depth - 1) for key, member in members.items()}
-    return [_redact(item, depth - 1) for item in cast("list[Any]", value)]
+        return {
+            _mask_key(key): _redact_member(key, member, depth - 1)
+            for key, member in members.items()
+        }
+    return [_redact_value(item, depth - 1) for item in cast("list[Any]", value)]
 
 
-def _key(key: Any) -> Any:
+def _mask_key(key: Any) -> Any:
     return mask(key) if isinstance(key, str) else key
 
 
-def _member(key: Any, value: Any, depth: int) -> Any:
+def _redact_member(key: Any, value: Any, depth: int) -> Any:
     if value in (None, "", True, False) or not _SECRET_MEMBER.search(str(key)):
-        return _redact(value, depth)
+        return _redact_value(value, depth)
     return MASK
 
 
-def _masked(found: re.Match[str]) -> str:
-    kept = found.groupdict().get("kept") or ""
-    return kept + MASK + "\n" * found.group()[len(kept) :].count("\n")
+def _mask_match(found: re.Match[str]) -> str:
+    prefix = found.groupdict().get("kept") or ""
+    return prefix + MASK + "\n" * found.group()[len(prefix) :].count("\n")
 
 
 _SECRET_MEMBER = re.compile(
@@ -113,30 +116,30 @@ _LOGIN_IN_ADDRESS = re.compile(
 _NAME_HINTS = ("PASS", "SECRET", "CREDENTIAL", "KEY", "TOKEN", "AUTH", "PWD", "DSN")
 
 
-def _token(shape: str) -> re.Pattern[str]:
+def _compile_token(shape: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![A-Za-z0-9_]){shape}")
 
 
 # Each pattern is tried only where one of its hints occurs, which is what keeps masking cheap.
 _SHAPES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
     (("PRIVATE KEY",), _PRIVATE_KEY),
-    (("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), _token(r"gh[pousr]_[A-Za-z0-9]{30,}")),
-    (("github_pat_",), _token(r"github_pat_[A-Za-z0-9_]{22,}")),
-    (("glpat-",), _token(r"glpat-[A-Za-z0-9_-]{20,}")),
-    (("AKIA", "ASIA"), _token(r"A[KS]IA[A-Z0-9]{16}")),
-    (("AIza",), _token(r"AIza[A-Za-z0-9_-]{35}")),
-    (("ya29.",), _token(r"ya29\.[A-Za-z0-9_-]{20,}")),
-    (("xox",), _token(r"xox[a-z]-[A-Za-z0-9-]{10,}")),
-    (("sk-",), _token(r"sk-[A-Za-z0-9_-]{20,}")),
-    (("k_live_", "k_test_"), _token(r"[srp]k_(?:live|test)_[A-Za-z0-9]{16,}")),
-    (("npm_",), _token(r"npm_[A-Za-z0-9]{36,}")),
-    (("pypi-",), _token(r"pypi-[A-Za-z0-9_-]{32,}")),
-    (("hf_",), _token(r"hf_[A-Za-z0-9]{30,}")),
-    (("SG.",), _token(r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}")),
-    (("dop_v1_",), _token(r"dop_v1_[a-f0-9]{64}")),
-    (("hvs.",), _token(r"hvs\.[A-Za-z0-9_-]{20,}")),
-    (("eyJ",), _token(r"eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}")),
-    (("AGE-SECRET-KEY-",), _token(r"AGE-SECRET-KEY-1[A-Z0-9]{50,}")),
+    (("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), _compile_token(r"gh[pousr]_[A-Za-z0-9]{30,}")),
+    (("github_pat_",), _compile_token(r"github_pat_[A-Za-z0-9_]{22,}")),
+    (("glpat-",), _compile_token(r"glpat-[A-Za-z0-9_-]{20,}")),
+    (("AKIA", "ASIA"), _compile_token(r"A[KS]IA[A-Z0-9]{16}")),
+    (("AIza",), _compile_token(r"AIza[A-Za-z0-9_-]{35}")),
+    (("ya29.",), _compile_token(r"ya29\.[A-Za-z0-9_-]{20,}")),
+    (("xox",), _compile_token(r"xox[a-z]-[A-Za-z0-9-]{10,}")),
+    (("sk-",), _compile_token(r"sk-[A-Za-z0-9_-]{20,}")),
+    (("k_live_", "k_test_"), _compile_token(r"[srp]k_(?:live|test)_[A-Za-z0-9]{16,}")),
+    (("npm_",), _compile_token(r"npm_[A-Za-z0-9]{36,}")),
+    (("pypi-",), _compile_token(r"pypi-[A-Za-z0-9_-]{32,}")),
+    (("hf_",), _compile_token(r"hf_[A-Za-z0-9]{30,}")),
+    (("SG.",), _compile_token(r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}")),
+    (("dop_v1_",), _compile_token(r"dop_v1_[a-f0-9]{64}")),
+    (("hvs.",), _compile_token(r"hvs\.[A-Za-z0-9_-]{20,}")),
+    (("eyJ",), _compile_token(r"eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}")),
+    (("AGE-SECRET-KEY-",), _compile_token(r"AGE-SECRET-KEY-1[A-Z0-9]{50,}")),
     (("://",), _LOGIN_IN_ADDRESS),
     (("earer ", "EARER ", "asic ", "ASIC "), _HEADER),
     (_NAME_HINTS, _ENVIRONMENT_LINE),

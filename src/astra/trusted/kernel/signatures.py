@@ -72,7 +72,7 @@ def seal(seed: bytes, passphrase: str) -> dict[str, Any]:
     from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
     salt, nonce = secrets.token_bytes(16), secrets.token_bytes(12)
-    box = ChaCha20Poly1305(_stretch(passphrase, salt, _ARGON2)).encrypt(nonce, seed, None)
+    box = ChaCha20Poly1305(_derive_key(passphrase, salt, _ARGON2)).encrypt(nonce, seed, None)
     return {
         "kdf": {"name": "argon2id", "salt": salt.hex(), **_ARGON2},
         "cipher": "chacha20-poly1305",
@@ -86,16 +86,16 @@ def unseal(box: dict[str, Any], passphrase: str) -> bytes:
     from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
     kdf = box["kdf"]
-    key = _stretch(passphrase, bytes.fromhex(kdf["salt"]), kdf)
+    key = _derive_key(passphrase, bytes.fromhex(kdf["salt"]), kdf)
     try:
-        opened = ChaCha20Poly1305(key).decrypt(
+        seed = ChaCha20Poly1305(key).decrypt(
             bytes.fromhex(box["nonce"]), bytes.fromhex(box["sealed"]), None
         )
     except InvalidTag:
         raise WrongPassphrase(
             "that passphrase does not open the operator key", next_step="try again"
         ) from None
-    return opened
+    return seed
 
 
 def recovery_text(seed: bytes) -> str:
@@ -125,7 +125,7 @@ def _check_bytes(seed: bytes) -> bytes:
     return hashlib.sha256(b"astra-recovery" + seed).digest()[:3]
 
 
-def _stretch(passphrase: str, salt: bytes, cost: dict[str, Any]) -> bytes:
+def _derive_key(passphrase: str, salt: bytes, cost: dict[str, Any]) -> bytes:
     from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 
     return Argon2id(

@@ -16,6 +16,7 @@ import unicodedata
 from bisect import bisect_right
 from typing import Any
 
+_INNER_QUOTES = str.maketrans("“”„‟", '""""')
 _KEPT = frozenset("\n\t")
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _DRAWN_AS_NOTHING = frozenset({"Cf", "Co", "Zl", "Zp"})
@@ -52,7 +53,7 @@ def printable(text: str) -> str:
     """Spell out every character that a person would not see or a terminal would obey."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(_escaped(char) if _is_spelled_out(char) else char for char in text)
+    return "".join(_escape_char(char) if _is_spelled_out(char) else char for char in text)
 
 
 def json_text(value: Any, *, indent: int | None = None) -> str:
@@ -65,12 +66,21 @@ def safe_json(text: str) -> str:
     """Spell out hidden characters of a JSON text; they stand inside strings only."""
     if text.isascii() and "\x7f" not in text:
         return text
-    return "".join(_json_escaped(char) if _is_spelled_out(char) else char for char in text)
+    return "".join(_escape_json_char(char) if _is_spelled_out(char) else char for char in text)
 
 
 def one_line(text: str, width: int = 200) -> str:
-    shown = printable(text).replace("\n", "\\n").replace("\t", " ")
-    return shown if len(shown) <= width else f"{shown[: width - 1]}…"
+    line = printable(text).replace("\n", "\\n").replace("\t", " ")
+    return line if len(line) <= width else f"{line[: width - 1]}…"
+
+
+def quote_text(text: str, width: int = 100) -> str:
+    """Put somebody's words in quotation marks that they cannot close themselves.
+
+    >>> quote_text("mend it” (approved): “x")
+    '“mend it" (approved): "x”'
+    """
+    return f"“{one_line(text, width).translate(_INNER_QUOTES)}”"
 
 
 def is_invisible(char: str) -> bool:
@@ -95,11 +105,11 @@ def _is_spelled_out(char: str) -> bool:
     return unicodedata.category(char) in _HIDDEN or is_default_ignorable(char)
 
 
-def _escaped(char: str) -> str:
+def _escape_char(char: str) -> str:
     return char.encode("unicode_escape", errors="backslashreplace").decode()
 
 
-def _json_escaped(char: str) -> str:
+def _escape_json_char(char: str) -> str:
     code = ord(char)
     if code < _FIRST_PLANE:
         return f"\\u{code:04x}"

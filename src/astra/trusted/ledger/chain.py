@@ -45,7 +45,7 @@ def link(events: Sequence[Event], *, after: Head, time: str) -> list[Record]:
     start, count, head = after.sequence + 1, len(events), after
     records: list[Record] = []
     for event in events:
-        record = _record(event, head, time, (start, count))
+        record = _make_record(event, head, time, (start, count))
         head = Head(record.sequence, record.hash, time)
         records.append(record)
     return records
@@ -67,10 +67,10 @@ def parse(line: str) -> Record:
         int(sequence),
         time,
         type_,
-        _unquote(actor),
+        _unquote_or_none(actor),
         correlation,
-        _unquote(subject),
-        _unquote(key),
+        _unquote_or_none(subject),
+        _unquote_or_none(key),
         int(schema),
         (int(first), int(count)),
         line[start.end() : -END_LENGTH],
@@ -80,7 +80,7 @@ def parse(line: str) -> Record:
     )
 
 
-def intact(line: bytes) -> bool:
+def is_intact(line: bytes) -> bool:
     """Tell whether a whole line (with its newline) carries the hash of its own bytes."""
     return line[-67:] == hashlib.sha256(line[:-HASH_TAIL]).hexdigest().encode() + b'"}\n'
 
@@ -90,17 +90,17 @@ def completes_batch(record: Record) -> bool:
     return record.sequence == start + count - 1
 
 
-def _record(event: Event, head: Head, time: str, batch: tuple[int, int]) -> Record:
-    _check(event)
-    sequence, content = head.sequence + 1, _content(event)
+def _make_record(event: Event, head: Head, time: str, batch: tuple[int, int]) -> Record:
+    _check_event(event)
+    sequence, content = head.sequence + 1, _encode_data(event)
     schema = schema_of(event.type)
     body = (
         f'{{"sequence":{sequence},"time":"{time}","type":"{event.type}",'
-        f'"actor":{_text(event.actor)},"correlation":"{event.correlation}",'
-        f'"subject":{_text(event.subject)},"key":{_text(event.key)},"schema":{schema},'
+        f'"actor":{_quote_or_null(event.actor)},"correlation":"{event.correlation}",'
+        f'"subject":{_quote_or_null(event.subject)},"key":{_quote_or_null(event.key)},"schema":{schema},'
         f'"batch":[{batch[0]},{batch[1]}],"data":{content},"previous":"{head.hash}"'
     )
-    digest = _digest(body)
+    digest = _digest_body(body)
     return Record(
         sequence,
         time,
@@ -118,7 +118,7 @@ def _record(event: Event, head: Head, time: str, batch: tuple[int, int]) -> Reco
     )
 
 
-def _content(event: Event) -> str:
+def _encode_data(event: Event) -> str:
     """Give the data as it is kept: every secret value in it masked, unless a signature covers it.
 
     Every record is made here, so nothing that an agent writes gets into the chain another way.
@@ -129,7 +129,7 @@ def _content(event: Event) -> str:
     return canonical.encode_text(masking.mask_value(event.data))
 
 
-def _digest(body: str) -> str:
+def _digest_body(body: str) -> str:
     try:
         raw = body.encode()
     except UnicodeEncodeError:
@@ -146,7 +146,7 @@ def _digest(body: str) -> str:
     return hashlib.sha256(raw).hexdigest()
 
 
-def _check(event: Event) -> None:
+def _check_event(event: Event) -> None:
     if not _TYPE.fullmatch(event.type):
         raise BadInput(
             f"{event.type!r} is not an event name", next_step="use lower_case words, past tense"
@@ -157,11 +157,11 @@ def _check(event: Event) -> None:
         )
 
 
-def _text(text: str | None) -> str:
+def _quote_or_null(text: str | None) -> str:
     return "null" if text is None else _quote(text)
 
 
-def _unquote(text: str) -> Any:
+def _unquote_or_none(text: str) -> Any:
     if text == "null":
         return None
     return json.loads(text) if "\\" in text else text[1:-1]

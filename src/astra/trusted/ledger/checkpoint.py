@@ -28,12 +28,12 @@ class Checkpoint:
 
 
 def sign(head: Head, *, time: str, key: KeyPair) -> Checkpoint:
-    signature = key.sign(_message(head.sequence, head.hash, time))
+    signature = key.sign(_encode_message(head.sequence, head.hash, time))
     return Checkpoint(sequence=head.sequence, hash=head.hash, time=time, signature=signature)
 
 
-def holds(checkpoint: Checkpoint, public_key: str) -> bool:
-    message = _message(checkpoint.sequence, checkpoint.hash, checkpoint.time)
+def is_signed_by(checkpoint: Checkpoint, public_key: str) -> bool:
+    message = _encode_message(checkpoint.sequence, checkpoint.hash, checkpoint.time)
     return signatures.verify(public_key, message, checkpoint.signature)
 
 
@@ -47,5 +47,5 @@ def parse(line: str) -> Checkpoint | None:
     return Checkpoint(**members) if kinds == _KINDS else None
 
 
-def _message(sequence: int, digest: str, time: str) -> bytes:
+def _encode_message(sequence: int, digest: str, time: str) -> bytes:
     return _PREFIX + canonical.encode({"hash": digest, "sequence": sequence, "time": time})

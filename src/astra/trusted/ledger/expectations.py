@@ -24,13 +24,14 @@ class Expectations:
             raise BadInput(
                 "a lazy event carries neither subject nor key", next_step="append it durably"
             )
-        for subject, wanted in expect.items():
-            if (found := self.version(subject)) != wanted:
+        for subject, expected_version in expect.items():
+            if (current_version := self.version(subject)) != expected_version:
                 raise StaleVersion(
-                    f"{subject} is at version {found}, not {wanted}: it was changed meanwhile",
+                    f"{subject} is at version {current_version}, not {expected_version}:"
+                    " it was changed meanwhile",
                     next_step="read it again, then decide",
                     subject=subject,
-                    version=found,
+                    version=current_version,
                 )
         self._check_keys([event.key for event in events if event.key is not None])
 
@@ -48,10 +49,10 @@ class Expectations:
 
     def _check_keys(self, keys: list[str]) -> None:
         for position, key in enumerate(keys):
-            if key in self._staged_keys or key in keys[:position] or self._claimed(key):
+            if key in self._staged_keys or key in keys[:position] or self._is_claimed(key):
                 raise DuplicateKey(
                     f"{key} is in the ledger already", next_step="nothing: it happened", key=key
                 )
 
-    def _claimed(self, key: str) -> bool:
+    def _is_claimed(self, key: str) -> bool:
         return bool(self._query("SELECT 1 FROM unique_key WHERE key = ?", (key,)))

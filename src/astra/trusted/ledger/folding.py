@@ -23,12 +23,12 @@ def name_culprit(
 ) -> RecordUnreadable:
     """Find the record that a projection failed on, and say what it is."""
     for record in records:
-        if why := objection(projection, record):
-            return unreadable(projection, record, why)
-    return unreadable(projection, records[0], _words(error))
+        if why := find_objection(projection, record):
+            return unreadable_error(projection, record, why)
+    return unreadable_error(projection, records[0], _describe_error(error))
 
 
-def objection(projection: Projection, record: Record) -> str:
+def find_objection(projection: Projection, record: Record) -> str:
     """Say why a projection cannot read a record, or nothing when it can."""
     if not projection.wants(record):
         return ""
@@ -38,7 +38,7 @@ def objection(projection: Projection, record: Record) -> str:
     except AstraError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever it is, it is about this record
-        return _words(error)
+        return _describe_error(error)
     return ""
 
 
@@ -49,15 +49,15 @@ def check(projections: Iterable[Projection], records: Iterable[Record]) -> int:
     for record in records:
         count += 1
         for projection in folds:
-            if why := objection(projection, record):
-                raise unreadable(projection, record, why)
+            if why := find_objection(projection, record):
+                raise unreadable_error(projection, record, why)
     return count
 
 
-def unreadable(projection: Projection, record: Record, why: str) -> RecordUnreadable:
-    named = f"record {record.sequence} ({record.type}, schema {record.schema})"
+def unreadable_error(projection: Projection, record: Record, why: str) -> RecordUnreadable:
+    label = f"record {record.sequence} ({record.type}, schema {record.schema})"
     return RecordUnreadable(
-        f"{named} cannot be read for {projection.name}: {why}. The chain is intact; this version"
+        f"{label} cannot be read for {projection.name}: {why}. The chain is intact; this version"
         " of Astra does not understand that record",
         next_step="run `astra doctor`; use the version of Astra that wrote the record, or one"
         " that can read it",
@@ -67,5 +67,5 @@ def unreadable(projection: Projection, record: Record, why: str) -> RecordUnread
     )
 
 
-def _words(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     return f"{type(error).__name__} {error}"[:300]

@@ -29,13 +29,13 @@ class RootTooNew(LedgerDamaged):
 
 def stated_format(record: Record) -> int:
     """Read the format that a record states; roots of the first format state none."""
-    return int(record.written.get("format", 1))
+    return int(record.raw_data.get("format", 1))
 
 
 def format_of(ledger: Ledger) -> int:
     """Give the highest format that a data root was written with."""
-    stated = (ledger.record(1), ledger.newest(FORMAT_RAISED))
-    return max((stated_format(record) for record in stated if record), default=1)
+    format_records = (ledger.record(1), ledger.newest(FORMAT_RAISED))
+    return max((stated_format(record) for record in format_records if record), default=1)
 
 
 def raise_format(ledger: Ledger, *, version: str) -> None:
@@ -56,14 +56,14 @@ def statement(version: str) -> dict[str, Any]:
 
 
 def _refuse_if_newer(record: Record) -> Iterator[Statement]:
-    if (stated := stated_format(record)) > FORMAT:
-        version = str(record.written.get("version", "a newer version"))[:40]
+    if (new_format := stated_format(record)) > FORMAT:
+        version = str(record.raw_data.get("version", "a newer version"))[:40]
         raise RootTooNew(
-            f"record {record.sequence} says that this data root has format {stated}, written by"
+            f"record {record.sequence} says that this data root has format {new_format}, written by"
             f" Astra {version}; this Astra reads formats up to {FORMAT}",
             next_step=f"use Astra {version} or newer for this data root",
             sequence=record.sequence,
-            format=stated,
+            format=new_format,
             version=version,
         )
     yield from ()

@@ -61,7 +61,7 @@ class Ledger(Protocol):
         """Give the records whose subject is an id, in order, of some types or of every type."""
         ...
 
-    def mentioning(
+    def find_mentions(
         self,
         identifier: str,
         *types: str,

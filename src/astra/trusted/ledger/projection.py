@@ -52,8 +52,8 @@ def _apply_records(record: Record) -> list[Statement]:
 
 
 def _apply_mentions(record: Record) -> list[Statement]:
-    named = _MENTION.findall(record.line, 0, len(record.line) - END_LENGTH)
-    return [(_MENTIONED, (identifier, record.sequence)) for identifier in set(named)]
+    identifiers = _MENTION.findall(record.line, 0, len(record.line) - END_LENGTH)
+    return [(_MENTIONED, (identifier, record.sequence)) for identifier in set(identifiers)]
 
 
 def _apply_subjects(record: Record) -> list[Statement]:

@@ -61,10 +61,10 @@ class Record(_Members):
 
         It is read when somebody asks: most projections of most records never do.
         """
-        return upcasting.read_as_newest(self.type, self.schema, self.written)
+        return upcasting.read_as_newest(self.type, self.schema, self.raw_data)
 
     @cached_property
-    def written(self) -> dict[str, Any]:
+    def raw_data(self) -> dict[str, Any]:
         """Read the content as it stands in the chain: what was signed, exported and hashed."""
         try:
             return json.loads(self.content)
@@ -85,7 +85,7 @@ class Record(_Members):
             "key": self.key,
             "schema": self.schema,
             "batch": list(self.batch),
-            "data": self.written,
+            "data": self.raw_data,
             "previous": self.previous,
             "hash": self.hash,
         }
@@ -99,7 +99,7 @@ class Head(NamedTuple):
     time: str
 
     @property
-    def empty(self) -> bool:
+    def is_empty(self) -> bool:
         return self.sequence == 0
 
 

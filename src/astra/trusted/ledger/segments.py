@@ -6,7 +6,7 @@ Where time went back (an acceptance of the clock), the chain goes on in the segm
 '2026-11.ndjson'
 >>> segment_name("2026-11-15T08:00:00.000000Z", last="2027-11.ndjson")
 '2027-11.ndjson'
->>> [s.month for s in ordered(["2026-02.ndjson.gz", "2026-03.ndjson", "notes.txt"])]
+>>> [s.month for s in order_segments(["2026-02.ndjson.gz", "2026-03.ndjson", "notes.txt"])]
 ['2026-02', '2026-03']
 """
 
@@ -29,16 +29,16 @@ def segment_name(time: str, *, last: str = "") -> str:
     return max(f"{time[:7]}.ndjson", last)
 
 
-def ordered(names: Iterable[str]) -> list[Segment]:
+def order_segments(names: Iterable[str]) -> list[Segment]:
     """List the segments among file names, oldest first.
 
     A crash while compressing can leave both forms of a month: the uncompressed one is complete and
     wins.
     """
-    found: dict[str, Segment] = {}
+    segments_by_month: dict[str, Segment] = {}
     for name in sorted(names):
         if match := _NAME.fullmatch(name):
             segment = Segment(match[1], name, compressed=match[2] is not None)
-            if segment.month not in found or not segment.compressed:
-                found[segment.month] = segment
-    return [found[month] for month in sorted(found)]
+            if segment.month not in segments_by_month or not segment.compressed:
+                segments_by_month[segment.month] = segment
+    return [segments_by_month[month] for month in sorted(segments_by_month)]

@@ -30,7 +30,7 @@ def current_time(now: datetime, head: Head) -> datetime:
     >>> format_time(current_time(parse_time("2026-03-01T12:00:00.000000Z"), ahead))
     '2027-03-01T12:00:00.000000Z'
     """
-    return now if head.empty else max(now, parse_time(head.time))
+    return now if head.is_empty else max(now, parse_time(head.time))
 
 
 @dataclass(frozen=True)

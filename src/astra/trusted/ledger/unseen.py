@@ -10,9 +10,9 @@ from astra.trusted.ledger.record import Record
 CODE = "changed_meanwhile"
 
 
-def refuse(what: str, record: Record, **more: object) -> Conflict:
+def unseen_change_error(what: str, record: Record, **more: object) -> Conflict:
     """Give the refusal that names the record nobody saw; `more` is what became of the thing."""
-    said = {name: value for name, value in record.data.items() if name != "authority"}
+    change_data = {name: value for name, value in record.data.items() if name != "authority"}
     return Conflict(
         f"{what} was changed since you looked at it, by {record.actor} at {record.time}"
         f" (record {record.sequence}, {record.type})",
@@ -21,6 +21,6 @@ def refuse(what: str, record: Record, **more: object) -> Conflict:
         by=record.actor,
         at=record.time,
         sequence=record.sequence,
-        change={"type": record.type, **said},
+        change={"type": record.type, **change_data},
         **more,
     )

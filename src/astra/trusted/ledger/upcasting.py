@@ -34,10 +34,22 @@ def _exported_at_no_version(data: Data) -> Data:
     return {**data, "version": int(data.get("version", 0))}
 
 
+def _said_with_text_inline(data: Data) -> Data:
+    """Set apart the text that schema 1 wrote into the record; later ones name it by its digest."""
+    inline_names = ("text", "chain", "calls", "suggestion", "trouble")
+    inline = {name: data[name] for name in inline_names if name in data}
+    facts = {name: value for name, value in data.items() if name not in inline}
+    who = "persona" if "ended" in data else "person"
+    length = len(str(data.get("text", "")))
+    return {**facts, "who": who, "digest": "", "length": length, "inline": inline}
+
+
 LADDERS: Mapping[str, tuple[Upcaster, ...]] = MappingProxyType(
     {
         "code_modification_executed": (_merged_without_deploying,),
         "agent_global_grants_exported": (_exported_at_no_version,),
+        "chat_asked": (_said_with_text_inline,),
+        "chat_answered": (_said_with_text_inline,),
     }
 )
 """For each type whose data changed its shape: from schema 1 to 2, from 2 to 3, and so on."""

@@ -67,7 +67,7 @@ class LedgerVerbs(ABC):
         rows = self.query(sql, parameters)
         return chain.parse(rows[0][1]) if rows else None
 
-    def mentioning(
+    def find_mentions(
         self,
         identifier: str,
         *types: str,
@@ -77,21 +77,21 @@ class LedgerVerbs(ABC):
         newest_first: bool = False,
     ) -> list[Record]:
         """Give the records that name an id anywhere: as subject, correlation or in their data."""
-        wanted = f" AND type IN ({_marks(types)})" if types else ""
-        sql = _MENTIONING.format(types=wanted, order=_order(newest_first=newest_first))
+        type_filter = f" AND type IN ({_format_placeholders(types)})" if types else ""
+        sql = _MENTIONING.format(types=type_filter, order=_format_order(newest_first=newest_first))
         rows = self.query(sql, [identifier, after, before, *types, limit])
         return [chain.parse(line) for (line,) in rows]
 
     def records_of(self, subject: str, *types: str) -> list[Record]:
         """Give the records whose subject is an id, in order."""
-        found = self.mentioning(subject, *types)
-        return [record for record in found if record.subject == subject]
+        mentions = self.find_mentions(subject, *types)
+        return [record for record in mentions if record.subject == subject]
 
 
 def _page_of_types(
     types: Sequence[str], after: int, before: int, limit: int, *, newest_first: bool
 ) -> tuple[str, list[Any]]:
-    order = _order(newest_first=newest_first)
+    order = _format_order(newest_first=newest_first)
     if not types:
         return _OF_ANY_TYPE.format(order=order), [after, before, limit]
     one = _OF_TYPE.format(order=order)
@@ -103,9 +103,9 @@ def _page_of_types(
     return sql, [*parameters, limit]
 
 
-def _order(*, newest_first: bool) -> str:
+def _format_order(*, newest_first: bool) -> str:
     return "DESC" if newest_first else "ASC"
 
 
-def _marks(values: Sequence[str]) -> str:
+def _format_placeholders(values: Sequence[str]) -> str:
     return ", ".join("?" * len(values))

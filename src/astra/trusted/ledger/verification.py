@@ -3,7 +3,7 @@
 Reading happens elsewhere: `verify` takes a function that opens the chain as named segments of
 lines. A chain in order is followed once, a few lines at a time, without parsing (`_Walk`). Only
 when something does not fit are the lines read again, slowly, to say what happened and where
-(`_explain`).
+(`_explain_problems`).
 
 The chain alone cannot show that its last records were cut off or rewritten with fresh hashes;
 signed checkpoints and the index, which both remember the end, can. Where those were cut as well,
@@ -70,21 +70,21 @@ def verify(
     outside: Sequence[Checkpoint | None] = (),
     left_behind: str = "",
 ) -> Report:
-    witnesses, problems = _witnesses(checkpoints, public_key)
+    witnesses, problems = _collect_witnesses(checkpoints, public_key)
     if index and index[0]:
         witnesses.append(Witness("the index", *index))
-    wanted = {witness.sequence for witness in witnesses}
-    wanted |= {point.sequence for point in outside if point and point.sequence > 0}
-    walk = _Walk(wanted)
+    witnessed_sequences = {witness.sequence for witness in witnesses}
+    witnessed_sequences |= {point.sequence for point in outside if point and point.sequence > 0}
+    walk = _Walk(witnessed_sequences)
     if not walk.run(segments):
-        walk, found = _explain(segments, wanted)
-        problems += found
+        walk, chain_problems = _explain_problems(segments, witnessed_sequences)
+        problems += chain_problems
     if public_key and not checkpoints and walk.count:
         detail = "there is no checkpoint: whether records were cut off cannot be told"
         problems.append(Problem("checkpoint", walk.count, detail))
-    problems += _contradictions(walk, witnesses)
+    problems += _find_contradictions(walk, witnesses)
     if public_key and outside:
-        problems += _told_outside(walk, outside, public_key, left_behind)
+        problems += _compare_outside(walk, outside, public_key, left_behind)
     ordered = sorted(set(problems), key=lambda problem: (problem.sequence, problem.kind))
     return Report(records=walk.count, head=walk.head, problems=ordered)
 
@@ -110,17 +110,17 @@ class _Walk:
             while stride := list(islice(source, _STRIDE)):
                 if not stride[-1].endswith(b"\n"):  # a writer is in the middle of its last line
                     stride.pop()
-                if stride and not self._follow(name, stride):
+                if stride and not self._follow_lines(name, stride):
                     return False
         return True
 
-    def _follow(self, segment: str, lines: list[bytes]) -> bool:
+    def _follow_lines(self, segment: str, lines: list[bytes]) -> bool:
         """Take a few lines: each has the hash of its own bytes, and names the one before."""
         hashes = [self.head, *[sha256(line[:-76]).hexdigest() for line in lines]]
         if b"".join([line[-141:] for line in lines]) != _line_ends(hashes):
             return False
         first, last = self.count + 1, self.count + len(lines)
-        if not (self._numbered(lines, first) and self._dated(segment, lines)):
+        if not (self._has_valid_numbers(lines, first) and self._follow_times(segment, lines)):
             return False
         while self._ahead and self._ahead[-1] <= last:
             sequence = self._ahead.pop()
@@ -128,12 +128,14 @@ class _Walk:
         self.count, self.head = last, hashes[-1]
         return True
 
-    def _numbered(self, lines: list[bytes], first: int) -> bool:
+    def _has_valid_numbers(self, lines: list[bytes], first: int) -> bool:
         """Check on a record now and then what hashes do not: its number."""
         last = first + len(lines) - 1
-        return lines[0].startswith(_start(first)) and lines[-1].startswith(_start(last))
+        return lines[0].startswith(_format_line_start(first)) and lines[-1].startswith(
+            _format_line_start(last)
+        )
 
-    def _dated(self, segment: str, lines: list[bytes]) -> bool:
+    def _follow_times(self, segment: str, lines: list[bytes]) -> bool:
         """Check on records that are numbered what hashes do not: their times and their months."""
         times = [self._time, *[_time_of(line) for line in (lines[0], lines[-1])]]
         if times != sorted(times):
@@ -147,7 +149,7 @@ class _Walk:
         )
 
 
-def _start(sequence: int) -> bytes:
+def _format_line_start(sequence: int) -> bytes:
     return b'{"sequence":%d,"time":"' % sequence
 
 
@@ -158,7 +160,7 @@ def _time_of(line: bytes) -> bytes:
 
 def _accepts_clock(line: bytes) -> bool:
     """Tell without parsing whether a line accepts the clock: its type follows its time."""
-    return _ACCEPTS_CLOCK in line[: len(_start(10**16)) + 27 + len(_ACCEPTS_CLOCK)]
+    return _ACCEPTS_CLOCK in line[: len(_format_line_start(10**16)) + 27 + len(_ACCEPTS_CLOCK)]
 
 
 def _month_fits(segment: str, time: str, *, went_back: bool) -> bool:
@@ -188,38 +190,38 @@ class _Line(NamedTuple):
     accepts_clock: bool = False
 
 
-def _explain(segments: Segments, wanted: set[int]) -> tuple[_Walk, list[Problem]]:
+def _explain_problems(segments: Segments, wanted: set[int]) -> tuple[_Walk, list[Problem]]:
     """Read every line and say what happened to the chain."""
-    lines = list(_read(segments))
+    lines = list(_read_lines(segments))
     problems = [
         Problem("edited", line.sequence, f"record {line.sequence} ({line.place}) is not as written")
         for line in lines
         if not line.sound
     ]
-    problems += _misplaced(lines)
-    problems += _unlinked(lines)
+    problems += _find_misplaced(lines)
+    problems += _find_unlinked(lines)
     walk = _Walk(wanted, count=len(lines), head=lines[-1].hash if lines else GENESIS)
     walk.hashes = {line.sequence: line.hash for line in lines if line.sound}
     return walk, problems
 
 
-def _read(segments: Segments) -> Iterator[_Line]:
-    expected, went_back = 1, False
+def _read_lines(segments: Segments) -> Iterator[_Line]:
+    next_sequence, went_back = 1, False
     for name, source in segments():
         for number, raw in enumerate(source, start=1):
             if raw.endswith(b"\n"):
-                line = _parse(raw, f"{name} line {number}", expected, went_back=went_back)
-                expected, went_back = line.sequence + 1, went_back or line.accepts_clock
+                line = _parse_line(raw, f"{name} line {number}", next_sequence, went_back=went_back)
+                next_sequence, went_back = line.sequence + 1, went_back or line.accepts_clock
                 yield line
 
 
-def _parse(raw: bytes, place: str, expected: int, *, went_back: bool) -> _Line:
+def _parse_line(raw: bytes, place: str, expected: int, *, went_back: bool) -> _Line:
     try:
         record = chain.parse(raw[:-1].decode())
         _ = record.data
     except (LedgerDamaged, UnicodeDecodeError):
         return _Line(place, expected, "", "", "", sound=False)
-    sound = chain.intact(raw)
+    sound = chain.is_intact(raw)
     sequence = record.sequence if sound or record.sequence == expected else expected
     accepts = record.type == CLOCK_ACCEPTED
     month_fits = _month_fits(place, record.time, went_back=went_back or accepts)
@@ -234,14 +236,14 @@ def _parse(raw: bytes, place: str, expected: int, *, went_back: bool) -> _Line:
     )
 
 
-def _misplaced(lines: list[_Line]) -> Iterator[Problem]:
+def _find_misplaced(lines: list[_Line]) -> Iterator[Problem]:
     """Name records that are missing, there twice, or out of order."""
-    seen = Counter(line.sequence for line in lines)
-    top = max(seen, default=0)
-    for start, end in _runs([n for n in range(1, top) if n not in seen]):
-        what = f"record {start} is" if start == end else f"records {start} to {end} are"
-        yield Problem("deleted", start, f"{what} missing")
-    for sequence, times in seen.items():
+    sequence_counts = Counter(line.sequence for line in lines)
+    top = max(sequence_counts, default=0)
+    for start, end in _group_runs([n for n in range(1, top) if n not in sequence_counts]):
+        missing_label = f"record {start} is" if start == end else f"records {start} to {end} are"
+        yield Problem("deleted", start, f"{missing_label} missing")
+    for sequence, times in sequence_counts.items():
         if times > 1:
             yield Problem("inserted", sequence, f"record {sequence} is there {times} times")
     for before, after in pairwise(line for line in lines if line.sound):
@@ -251,19 +253,19 @@ def _misplaced(lines: list[_Line]) -> Iterator[Problem]:
             yield Problem("reordered", after.sequence, detail)
 
 
-def _unlinked(lines: list[_Line]) -> Iterator[Problem]:
+def _find_unlinked(lines: list[_Line]) -> Iterator[Problem]:
     """Name records that look whole but are not the ones their successors were chained to."""
     by_sequence = {line.sequence: line for line in lines if line.sound}
     for line in by_sequence.values():
         before = by_sequence.get(line.sequence - 1)
-        expected = before.hash if before else GENESIS if line.sequence == 1 else line.previous
-        if line.previous != expected:
+        expected_hash = before.hash if before else GENESIS if line.sequence == 1 else line.previous
+        if line.previous != expected_hash:
             sequence = max(line.sequence - 1, 1)
             detail = f"record {sequence} was rewritten: record {line.sequence} follows another one"
             yield Problem("edited", sequence, detail)
 
 
-def _witnesses(
+def _collect_witnesses(
     checkpoints: Sequence[tuple[int, Checkpoint | None]], public_key: str | None
 ) -> tuple[list[Witness], list[Problem]]:
     witnesses: list[Witness] = []
@@ -273,7 +275,7 @@ def _witnesses(
             problems.append(
                 Problem("checkpoint", 0, f"checkpoint line {number} is not a checkpoint")
             )
-        elif public_key and not checkpoint.holds(point, public_key):
+        elif public_key and not checkpoint.is_signed_by(point, public_key):
             detail = f"checkpoint line {number} is not signed by the ledger's key"
             problems.append(Problem("checkpoint", point.sequence, detail))
         else:
@@ -282,7 +284,7 @@ def _witnesses(
     return witnesses, problems
 
 
-def _contradictions(walk: _Walk, witnesses: list[Witness]) -> Iterator[Problem]:
+def _find_contradictions(walk: _Walk, witnesses: list[Witness]) -> Iterator[Problem]:
     """Compare what the chain holds with what its witnesses remember."""
     beyond = [witness for witness in witnesses if witness.sequence > walk.count]
     if beyond:
@@ -293,13 +295,13 @@ def _contradictions(walk: _Walk, witnesses: list[Witness]) -> Iterator[Problem]:
         )
         yield Problem("truncated", walk.count + 1, detail)
     for witness in witnesses:
-        found = walk.hashes.get(witness.sequence)
-        if found is not None and found != witness.hash:
+        chain_hash = walk.hashes.get(witness.sequence)
+        if chain_hash is not None and chain_hash != witness.hash:
             detail = f"record {witness.sequence} is not the one that {witness.name} remembers"
             yield Problem("rewritten", witness.sequence, detail)
 
 
-def _told_outside(
+def _compare_outside(
     walk: _Walk, points: Sequence[Checkpoint | None], public_key: str, left_behind: str
 ) -> Iterator[Problem]:
     """Compare the chain with what was sent out of the data root."""
@@ -310,15 +312,15 @@ def _told_outside(
         hash_at=walk.hashes.get,
         left_behind=left_behind,
     )
-    if words := judgement.in_words(walk.count):
+    if warning := judgement.describe_problem(walk.count):
         kind = f"{judgement.state}_witness"
-        yield Problem(kind, judgement.newest.sequence if judgement.newest else 0, words)
+        yield Problem(kind, judgement.newest.sequence if judgement.newest else 0, warning)
     if judgement.forged:
         detail = f"{judgement.forged} lines at the witness are not signed by the ledger's key"
         yield Problem("witness", 0, detail)
 
 
-def _runs(numbers: list[int]) -> Iterator[tuple[int, int]]:
+def _group_runs(numbers: list[int]) -> Iterator[tuple[int, int]]:
     """Group ascending numbers into (first, last) of each unbroken run."""
     start = previous = None
     for number in numbers:

@@ -7,12 +7,12 @@ from astra.trusted.ledger.record import EMPTY, Head, Record
 
 def records(ledger: Ledger, *, after: int = 0, limit: int = 100, type_: str = "") -> list[Record]:
     """Give records in order of sequence, from behind `after` on."""
-    return ledger.records(*_types(type_), after=after, limit=limit)
+    return ledger.records(*_to_type_filter(type_), after=after, limit=limit)
 
 
-def last(ledger: Ledger, *, count: int, type_: str = "") -> list[Record]:
+def newest_records(ledger: Ledger, *, count: int, type_: str = "") -> list[Record]:
     """Give the newest records, oldest of them first."""
-    return ledger.records(*_types(type_), limit=count, newest_first=True)[::-1]
+    return ledger.records(*_to_type_filter(type_), limit=count, newest_first=True)[::-1]
 
 
 def settled_head(ledger: Ledger) -> Head:
@@ -39,5 +39,5 @@ def story(ledger: Ledger, identifier: str, *, limit: int = 10_000, after: int = 
     return [chain.parse(line) for (line,) in rows]
 
 
-def _types(type_: str) -> tuple[str, ...]:
+def _to_type_filter(type_: str) -> tuple[str, ...]:
     return (type_,) if type_ else ()

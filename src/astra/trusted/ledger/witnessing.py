@@ -67,21 +67,21 @@ class Judgement:
     """How many lines the ledger's key did not sign."""
 
     @property
-    def alarming(self) -> bool:
+    def is_alarming(self) -> bool:
         return self.state in {State.BEHIND, State.CONTRADICTS}
 
-    def in_words(self, head: int) -> str:
+    def describe_problem(self, head: int) -> str:
         """Say what is wrong and name both ends, or nothing."""
-        if self.newest is None or not self.alarming:
+        if self.newest is None or not self.is_alarming:
             return ""
-        known = self.newest.sequence
+        sequence = self.newest.sequence
         if self.state is State.BEHIND:
             return (
-                f"the chain ends at record {head}, and the witness knows record {known}:"
-                f" {known - head} or more records are gone, or an older copy was put in place"
+                f"the chain ends at record {head}, and the witness knows record {sequence}:"
+                f" {sequence - head} or more records are gone, or an older copy was put in place"
             )
         return (
-            f"record {known} is not the one that the witness knows: the chain was rewritten, or"
+            f"record {sequence} is not the one that the witness knows: the chain was rewritten, or"
             " went on from an older copy"
         )
 
@@ -100,26 +100,30 @@ def judge(
     chain.
     """
     lines = list(points)
-    signed = [point for point in lines if point and checkpoint.holds(point, public_key)]
-    forged = len(lines) - len(signed)
-    agreeing = [point for point in signed if hash_at(point.sequence) == point.hash]
-    others = [point for point in signed if point not in agreeing and point.time > left_behind]
-    if others:
-        furthest = max(others, key=_place)
+    signed_points = [
+        point for point in lines if point and checkpoint.is_signed_by(point, public_key)
+    ]
+    forged = len(lines) - len(signed_points)
+    agreeing = [point for point in signed_points if hash_at(point.sequence) == point.hash]
+    disagreeing_points = [
+        point for point in signed_points if point not in agreeing and point.time > left_behind
+    ]
+    if disagreeing_points:
+        furthest = max(disagreeing_points, key=_sort_key)
         state = State.BEHIND if furthest.sequence > head else State.CONTRADICTS
-        until = max(point.time for point in others)
+        until = max(point.time for point in disagreeing_points)
         return Judgement(state=state, newest=furthest, until=until, forged=forged)
     if not agreeing:
         return Judgement(state=State.EMPTY, forged=forged)
-    return Judgement(state=State.AGREES, newest=max(agreeing, key=_place), forged=forged)
+    return Judgement(state=State.AGREES, newest=max(agreeing, key=_sort_key), forged=forged)
 
 
-def unpublished(own: Sequence[Checkpoint], newest: Checkpoint | None) -> list[Checkpoint]:
+def list_unpublished(own: Sequence[Checkpoint], newest: Checkpoint | None) -> list[Checkpoint]:
     """Give the checkpoints that a witness does not have yet, by the newest that it has."""
     if newest is None:
         return list(own)
-    return [point for point in own if _place(point) > _place(newest)]
+    return [point for point in own if _sort_key(point) > _sort_key(newest)]
 
 
-def _place(point: Checkpoint) -> tuple[int, str]:
+def _sort_key(point: Checkpoint) -> tuple[int, str]:
     return point.sequence, point.time

@@ -7,7 +7,7 @@ every use. Neither of them loosens anything: that takes a signature in the reque
 Both are for a time. When the operator accepts the clock, all that are open end: their time was
 measured by a clock that was wrong.
 
->>> len(hashed("secret"))
+>>> len(hash_secret("secret"))
 64
 """
 
@@ -61,31 +61,34 @@ def new_secret() -> str:
     return secrets.token_urlsafe(32)
 
 
-def hashed(secret: str) -> str:
+def hash_secret(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-def principal(
+def find_principal(
     ledger: Ledger, secret: str, *, now: datetime, holds: Callable[[Record], bool] | None = None
 ) -> Principal | None:
     """Recognise whoever knows a secret; nobody, when it is unknown, over or taken back.
 
     `holds` checks a record's signature; whoever asks often may remember its answers.
     """
-    digest, moment = hashed(secret), _moment(ledger, now)
-    return _session(ledger, digest, moment) or _token(
-        ledger, digest, moment, holds or (lambda record: authority.holds(ledger, record))
+    digest, moment = hash_secret(secret), _format_current_time(ledger, now)
+    return _principal_from_session(ledger, digest, moment) or _principal_from_token(
+        ledger,
+        digest,
+        moment,
+        holds or (lambda record: authority.is_signed_by_operator(ledger, record)),
     )
 
 
-def still(ledger: Ledger, who: Principal, *, now: datetime) -> bool:
+def is_still_recognised(ledger: Ledger, who: Principal, *, now: datetime) -> bool:
     """Tell whether somebody recognised earlier would be recognised now."""
     table = "token" if who.by == "token" else "session"
     rows = ledger.query(f"SELECT ended FROM {table} WHERE id = ?", [who.id])  # noqa: S608 - one of two names
-    return bool(rows) and not rows[0][0] and who.expires_at > _moment(ledger, now)
+    return bool(rows) and not rows[0][0] and who.expires_at > _format_current_time(ledger, now)
 
 
-def _moment(ledger: Ledger, now: datetime) -> str:
+def _format_current_time(ledger: Ledger, now: datetime) -> str:
     return format_time(current_time(now, ledger.head()))
 
 
@@ -98,7 +101,7 @@ def open_session(
     """Open a session for whoever proved to be a person."""
     identifier = random_id("ses")
     until = format_time(current_time(now, ledger.head()) + SESSION_LIFETIME)
-    data = {"session": identifier, "hash": hashed(secret), "by": by, "expires_at": until}
+    data = {"session": identifier, "hash": hash_secret(secret), "by": by, "expires_at": until}
     event = Event(
         type=SESSION_OPENED,
         actor=f"session:{identifier}",
@@ -121,7 +124,7 @@ def close_session(ledger: Ledger, identifier: str, *, actor: str) -> None:
     ledger.append([Event(type=SESSION_CLOSED, actor=actor, data=data, subject=identifier)])
 
 
-def _session(ledger: Ledger, digest: str, moment: str) -> Principal | None:
+def _principal_from_session(ledger: Ledger, digest: str, moment: str) -> Principal | None:
     rows = ledger.query(
         "SELECT id, by, expires_at, passkey FROM session"
         " WHERE hash = ? AND ended = '' AND expires_at > ?",
@@ -134,20 +137,20 @@ def _session(ledger: Ledger, digest: str, moment: str) -> Principal | None:
     return None
 
 
-def was_not_left(ledger: Ledger, identifier: str) -> bool:
+def is_not_ended(ledger: Ledger, identifier: str) -> bool:
     """Tell whether nobody has ended a session; its time may be over."""
     rows = ledger.query("SELECT ended FROM session WHERE id = ?", [identifier])
     return bool(rows) and not rows[0][0]
 
 
-def open_sessions(ledger: Ledger) -> list[str]:
+def list_open_sessions(ledger: Ledger) -> list[str]:
     """Name the sessions that nobody has ended; the time of some may be over."""
     return [row[0] for row in ledger.query("SELECT id FROM session WHERE ended = ''")]
 
 
 def is_open(ledger: Ledger, identifier: str, *, now: datetime) -> bool:
     rows = ledger.query("SELECT ended, expires_at FROM session WHERE id = ?", [identifier])
-    return bool(rows) and not rows[0][0] and rows[0][1] > _moment(ledger, now)
+    return bool(rows) and not rows[0][0] and rows[0][1] > _format_current_time(ledger, now)
 
 
 # Tokens
@@ -172,7 +175,7 @@ def token_content(secret: str, *, name: str, role: str, days: int, now: datetime
         "token": random_id("tok"),
         "name": name,
         "role": role,
-        "hash": hashed(secret),
+        "hash": hash_secret(secret),
         "expires_at": format_time(now + timedelta(days=days)),
     }
     _check_token(content, now)
@@ -193,30 +196,30 @@ def create_token(
 
 def revoke_token(ledger: Ledger, identifier: str, *, actor: str) -> Token:
     """Take a token back, at once; doing it twice changes nothing."""
-    found = token(ledger, identifier)
-    if not found.ended:
+    stored_token = get_token(ledger, identifier)
+    if not stored_token.ended:
         data = {"token": identifier}
         ledger.append([Event(type=TOKEN_REVOKED, actor=actor, data=data, subject=identifier)])
-    return token(ledger, identifier)
+    return get_token(ledger, identifier)
 
 
-def token(ledger: Ledger, identifier: str) -> Token:
-    for found in _tokens(ledger, "WHERE id = ?", identifier):
-        return found
+def get_token(ledger: Ledger, identifier: str) -> Token:
+    for stored_token in _query_tokens(ledger, "WHERE id = ?", identifier):
+        return stored_token
     raise NotFound(f"there is no token {identifier}", next_step="astra tokens list")
 
 
-def tokens(ledger: Ledger) -> list[Token]:
-    return _tokens(ledger, "ORDER BY sequence")
+def list_tokens(ledger: Ledger) -> list[Token]:
+    return _query_tokens(ledger, "ORDER BY sequence")
 
 
-def _tokens(ledger: Ledger, condition: str, *parameters: Any) -> list[Token]:
+def _query_tokens(ledger: Ledger, condition: str, *parameters: Any) -> list[Token]:
     columns = "id, name, role, created_at, expires_at, ended"
     rows = ledger.query(f"SELECT {columns} FROM token {condition}", parameters)  # noqa: S608 - fixed text
     return [Token(**dict(zip(columns.split(", "), row, strict=True))) for row in rows]
 
 
-def _token(
+def _principal_from_token(
     ledger: Ledger, digest: str, moment: str, holds: Callable[[Record], bool]
 ) -> Principal | None:
     rows = ledger.query(
@@ -236,18 +239,19 @@ def _token(
 
 
 def _check_token(content: Mapping[str, Any], now: datetime) -> None:
-    wanted: dict[str, Callable[[str], Any]] = {
+    member_checks: dict[str, Callable[[str], Any]] = {
         "token": _TOKEN_ID.fullmatch,
         "name": _NAME.fullmatch,
         "role": frozenset(Role).__contains__,
         "hash": _HASH.fullmatch,
         "expires_at": lambda text: _soon_over(text, now),
     }
-    if content.keys() != wanted.keys():
+    if content.keys() != member_checks.keys():
         raise BadInput(
-            f"a token has {', '.join(wanted)}", next_step="make it with `astra tokens create`"
+            f"a token has {', '.join(member_checks)}",
+            next_step="make it with `astra tokens create`",
         )
-    for member, check in wanted.items():
+    for member, check in member_checks.items():
         if not isinstance(content[member], str) or not check(content[member]):
             raise BadInput(
                 f"{member} of the token is not acceptable",
@@ -259,16 +263,16 @@ def _check_token(content: Mapping[str, Any], now: datetime) -> None:
 
 def _soon_over(text: str, now: datetime) -> bool:
     try:
-        left = parse_time(text) - now
+        time_left = parse_time(text) - now
     except ValueError:
         return False
-    return timedelta(0) < left <= timedelta(days=LONGEST_TOKEN_DAYS, minutes=10)
+    return timedelta(0) < time_left <= timedelta(days=LONGEST_TOKEN_DAYS, minutes=10)
 
 
 # The index
 
 
-def _apply(record: Record) -> Iterator[Statement]:
+def _apply_record(record: Record) -> Iterator[Statement]:
     data = record.data
     if record.type == SESSION_OPENED:
         row = (record.subject, data["hash"], data["by"], data["expires_at"])
@@ -302,7 +306,7 @@ PROJECTION = Projection(
         ) WITHOUT ROWID""",
         "CREATE INDEX token_hash ON token (hash)",
     ),
-    _apply,
+    _apply_record,
     types=frozenset({SESSION_OPENED, SESSION_CLOSED, TOKEN_CREATED, TOKEN_REVOKED, CLOCK_ACCEPTED}),
     version=2,
 )

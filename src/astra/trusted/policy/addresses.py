@@ -36,8 +36,27 @@ def is_public(text: str) -> bool:
         address = ip_address(text.partition("%")[0])
     except ValueError:
         return False
-    carried = _carried(address)
-    return _is_plainly_public(address) and (carried is None or _is_plainly_public(carried))
+    inner_address = _extract_inner_address(address)
+    return _is_plainly_public(address) and (
+        inner_address is None or _is_plainly_public(inner_address)
+    )
+
+
+def is_of_own_network(text: str) -> bool:
+    """Tell whether an address may be a server of the operator's network: not this machine's own.
+
+    >>> [is_of_own_network(text) for text in ("10.1.2.3", "127.0.0.1", "169.254.169.254")]
+    [True, False, False]
+    """
+    try:
+        address = ip_address(text.partition("%")[0])
+    except ValueError:
+        return False
+    inner_address = _extract_inner_address(address)
+    return not any(
+        side.is_loopback or side.is_link_local or side.is_multicast or side.is_unspecified
+        for side in (address, *((inner_address,) if inner_address else ()))
+    )
 
 
 def _is_plainly_public(address: IPv4Address | IPv6Address) -> bool:
@@ -48,7 +67,7 @@ def _is_plainly_public(address: IPv4Address | IPv6Address) -> bool:
     )
 
 
-def _carried(address: IPv4Address | IPv6Address) -> IPv4Address | None:
+def _extract_inner_address(address: IPv4Address | IPv6Address) -> IPv4Address | None:
     if isinstance(address, IPv4Address):
         return None
     if address in _NAT64:

@@ -26,17 +26,17 @@ class Assertion:
     def as_dict(self) -> dict[str, str]:
         """Give it as it travels and as it is recorded; the signature stands beside it."""
         return {
-            "authenticator_data": encoded(self.authenticator_data),
-            "client_data": encoded(self.client_data),
+            "authenticator_data": encode_base64url(self.authenticator_data),
+            "client_data": encode_base64url(self.client_data),
         }
 
     @staticmethod
     def read(value: Any) -> "Assertion":
         """Read one from a browser or a record; a ValueError, TypeError or KeyError if not."""
         return Assertion(
-            authenticator_data=decoded(value["authenticator_data"]),
-            client_data=decoded(value["client_data"]),
-            signature=decoded(value["signature"]),
+            authenticator_data=decode_base64url(value["authenticator_data"]),
+            client_data=decode_base64url(value["client_data"]),
+            signature=decode_base64url(value["signature"]),
         )
 
     @property
@@ -57,10 +57,12 @@ class Credential:
     counter: int = 0
 
 
-def objection(credential: Credential, assertion: Assertion, challenge: bytes) -> str:
+def find_objection(credential: Credential, assertion: Assertion, challenge: bytes) -> str:
     """Say why an assertion does not count, or nothing when it does."""
     try:
-        return _seen(credential, assertion, challenge) or _signed(credential, assertion)
+        return _wrong_contents(credential, assertion, challenge) or _wrong_signature(
+            credential, assertion
+        )
     except _MALFORMED:
         return "the passkey's answer cannot be read"
 
@@ -73,15 +75,15 @@ def read_registration(
     from fido2.webauthn import AttestationObject, CollectedClientData
 
     try:
-        seen = CollectedClientData(client_data)
-        made = AttestationObject(attestation).auth_data
-        new = made.credential_data
+        parsed_client_data = CollectedClientData(client_data)
+        authenticator_data = AttestationObject(attestation).auth_data
+        new = authenticator_data.credential_data
         key: dict[int, Any] = dict(new.public_key) if new else {}  # pyright: ignore[reportUnknownArgumentType]
     except _MALFORMED:
         raise ValueError("the new passkey cannot be read") from None
-    wrong = _wrong_client_data(seen, "webauthn.create", challenge, origin) or _wrong_flags(
-        bytes(made), site
-    )
+    wrong = _wrong_client_data(
+        parsed_client_data, "webauthn.create", challenge, origin
+    ) or _wrong_flags(bytes(authenticator_data), site)
     if wrong or new is None or key.get(3) not in ALGORITHMS:
         raise ValueError(wrong or "the new passkey has a key of an unknown kind")
     return Credential(
@@ -89,11 +91,11 @@ def read_registration(
         public_key=cbor.encode(key),
         site=site,
         origin=origin,
-        counter=made.counter,
+        counter=authenticator_data.counter,
     )
 
 
-def challenge_of(client_data: bytes) -> bytes:
+def read_challenge(client_data: bytes) -> bytes:
     """Read which challenge an answer claims to be for; a ValueError where it says none."""
     from fido2.webauthn import CollectedClientData
 
@@ -103,12 +105,12 @@ def challenge_of(client_data: bytes) -> bytes:
         raise ValueError("the passkey's answer cannot be read") from None
 
 
-def encoded(content: bytes) -> str:
+def encode_base64url(content: bytes) -> str:
     """Write bytes as browsers do: URL-safe base64 without padding."""
     return urlsafe_b64encode(content).decode().rstrip("=")
 
 
-def decoded(text: Any) -> bytes:
+def decode_base64url(text: Any) -> bytes:
     """Read bytes that were written so; a ValueError where they were not, or are too many."""
     if not isinstance(text, str) or len(text) > LARGEST or set(text) & set("+/= \n"):
         raise ValueError("not base64url")
@@ -118,14 +120,14 @@ def decoded(text: Any) -> bytes:
         raise ValueError("not base64url") from error
 
 
-def _seen(credential: Credential, assertion: Assertion, challenge: bytes) -> str:
+def _wrong_contents(credential: Credential, assertion: Assertion, challenge: bytes) -> str:
     from fido2.webauthn import AuthenticatorData, CollectedClientData
 
     AuthenticatorData(assertion.authenticator_data)
-    seen = CollectedClientData(assertion.client_data)
-    return _wrong_client_data(seen, "webauthn.get", challenge, credential.origin) or _wrong_flags(
-        assertion.authenticator_data, credential.site
-    )
+    parsed_client_data = CollectedClientData(assertion.client_data)
+    return _wrong_client_data(
+        parsed_client_data, "webauthn.get", challenge, credential.origin
+    ) or _wrong_flags(assertion.authenticator_data, credential.site)
 
 
 def _wrong_client_data(seen: Any, kind: str, challenge: bytes, origin: str) -> str:
@@ -152,7 +154,7 @@ def _wrong_flags(authenticator_data: bytes, site: str) -> str:
 _PRESENT, _VERIFIED = 0x01, 0x04
 
 
-def _signed(credential: Credential, assertion: Assertion) -> str:
+def _wrong_signature(credential: Credential, assertion: Assertion) -> str:
     from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
     from fido2 import cbor
     from fido2.cose import CoseKey

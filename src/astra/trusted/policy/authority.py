@@ -69,8 +69,8 @@ class Signed:
     assertion: Assertion | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        said = {"statement": self.statement, "signature": self.signature, "key": self.key}
-        return {**said, **self.assertion.as_dict()} if self.assertion else said
+        document = {"statement": self.statement, "signature": self.signature, "key": self.key}
+        return {**document, **self.assertion.as_dict()} if self.assertion else document
 
     @staticmethod
     def read(value: Any) -> "Signed":
@@ -82,7 +82,7 @@ class Signed:
                 assertion=Assertion.read(value) if "client_data" in value else None,
             )
         except (TypeError, KeyError, ValueError):
-            raise _rejected("there is no signature") from None
+            raise _build_rejection("there is no signature") from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,12 +125,12 @@ def signed_event(
 
     The event's data is the content that must have been signed, word for word.
     """
-    _check(
+    _check_statement(
         ledger,
         signed,
         action=event.type,
         content=event.data,
-        keys=keys(ledger),
+        keys=find_keys(ledger),
         time=format_time(current_time(now, ledger.head())),
         before=ledger.head().sequence + 1,
         allow_recovery=allow_recovery,
@@ -146,25 +146,25 @@ def signed_event(
     )
 
 
-def rotation(ledger: Ledger, new_key: str, signed: Signed, *, now: datetime) -> Event:
+def build_rotation_event(ledger: Ledger, new_key: str, signed: Signed, *, now: datetime) -> Event:
     """Introduce a new operator key, by the word of the old one or of the recovery key."""
     if not _PUBLIC_KEY.fullmatch(new_key):
-        raise _rejected("the new key is not a public key")
+        raise _build_rejection("the new key is not a public key")
     event = Event(type=KEY_ROTATED, actor="operator", data={"new_key": new_key})
     return signed_event(ledger, event, signed, now=now, allow_recovery=True)
 
 
-def holds(ledger: Ledger, record: Record) -> bool:
+def is_signed_by_operator(ledger: Ledger, record: Record) -> bool:
     """Tell whether a record carries the operator's signature over its own content."""
-    return _spoken(ledger, record, keys(ledger, before=record.sequence))
+    return _is_signed_under(ledger, record, find_keys(ledger, before=record.sequence))
 
 
-def _spoken(ledger: Ledger, record: Record, trusted: Keys) -> bool:
-    content = {name: value for name, value in record.written.items() if name != "authority"}
+def _is_signed_under(ledger: Ledger, record: Record, trusted: Keys) -> bool:
+    content = {name: value for name, value in record.raw_data.items() if name != "authority"}
     try:
-        _check(
+        _check_statement(
             ledger,
-            Signed.read(record.written.get("authority")),
+            Signed.read(record.raw_data.get("authority")),
             action=record.type,
             content=content,
             keys=trusted,
@@ -177,11 +177,13 @@ def _spoken(ledger: Ledger, record: Record, trusted: Keys) -> bool:
     return True
 
 
-def keys(ledger: Ledger, *, before: int | None = None) -> Keys:
+def find_keys(ledger: Ledger, *, before: int | None = None) -> Keys:
     """Read the keys in force, or those in force before a record."""
-    known = _all_keys(ledger)
+    key_history = _all_keys(ledger)
     place = END if before is None else before
-    return next(found for sequence, found in reversed(known) if sequence < max(place, 2))
+    return next(
+        trusted_keys for sequence, trusted_keys in reversed(key_history) if sequence < max(place, 2)
+    )
 
 
 _KNOWN: WeakKeyDictionary[Ledger, tuple[str, tuple[tuple[int, Keys], ...]]] = WeakKeyDictionary()
@@ -197,32 +199,32 @@ def _all_keys(ledger: Ledger) -> tuple[tuple[int, Keys], ...]:
     """
     newest = ledger.newest(KEY_ROTATED)
     mark = newest.hash if newest else ""
-    known = _KNOWN.get(ledger)
-    if known is None or known[0] != mark:
-        known = mark, tuple(_read_keys(ledger))
-        _KNOWN[ledger] = known
-    return known[1]
+    cached_history = _KNOWN.get(ledger)
+    if cached_history is None or cached_history[0] != mark:
+        cached_history = mark, tuple(_read_keys(ledger))
+        _KNOWN[ledger] = cached_history
+    return cached_history[1]
 
 
 def _read_keys(ledger: Ledger) -> Iterator[tuple[int, Keys]]:
     """Follow each rotation that is properly signed."""
     created = ledger.record(1)
     if created is None or created.type != ROOT_CREATED:
-        raise _rejected("this ledger does not start with the creation of a data root")
-    found = Keys(
+        raise _build_rejection("this ledger does not start with the creation of a data root")
+    trusted_keys = Keys(
         root_id=created.data["root_id"],
         operator=created.data["operator_key"],
         recovery=created.data["recovery_key"],
         throwaway=bool(created.data["throwaway"]),
     )
-    yield created.sequence, found
+    yield created.sequence, trusted_keys
     for record in ledger.records(KEY_ROTATED, limit=END):
-        if _spoken(ledger, record, found):
-            found = replace(found, operator=record.data["new_key"])
-            yield record.sequence, found
+        if _is_signed_under(ledger, record, trusted_keys):
+            trusted_keys = replace(trusted_keys, operator=record.data["new_key"])
+            yield record.sequence, trusted_keys
 
 
-def _check(
+def _check_statement(
     ledger: Ledger,
     signed: Signed,
     *,
@@ -233,22 +235,22 @@ def _check(
     before: int,
     allow_recovery: bool,
 ) -> None:
-    said = signed.statement
-    if said.keys() != _MEMBERS:
-        raise _rejected("the statement has missing or unknown parts")
-    if said["data_root"] != keys.root_id:
-        raise _rejected("it was signed for another data root")
-    if said["action"] != action or not _same(said["content"], content):
-        raise _rejected("it was signed for something else")
-    if str(said["expires_at"]) < time:
-        raise _rejected("it has expired")
+    statement = signed.statement
+    if statement.keys() != _MEMBERS:
+        raise _build_rejection("the statement has missing or unknown parts")
+    if statement["data_root"] != keys.root_id:
+        raise _build_rejection("it was signed for another data root")
+    if statement["action"] != action or not _is_same_content(statement["content"], content):
+        raise _build_rejection("it was signed for something else")
+    if str(statement["expires_at"]) < time:
+        raise _build_rejection("it has expired")
     _check_signature(ledger, signed, keys, before, allow_recovery=allow_recovery)
-    if not _knows_head(ledger, said["head"], before):
-        raise _rejected("it was signed for another state of the ledger")
-    if said["head"]["sequence"] < last_acceptance(ledger, before=before):
-        raise _rejected("it was signed before the clock was accepted")
-    if _was_signed_before_restore(ledger, said["head"]["sequence"], before):
-        raise _rejected("it was signed before this data root was restored")
+    if not _knows_head(ledger, statement["head"], before):
+        raise _build_rejection("it was signed for another state of the ledger")
+    if statement["head"]["sequence"] < last_acceptance(ledger, before=before):
+        raise _build_rejection("it was signed before the clock was accepted")
+    if _was_signed_before_restore(ledger, statement["head"]["sequence"], before):
+        raise _build_rejection("it was signed before this data root was restored")
 
 
 def _check_signature(
@@ -258,9 +260,9 @@ def _check_signature(
         _check_passkey(ledger, signed, signed.assertion, before)
         return
     if signed.key not in ((keys.operator, keys.recovery) if allow_recovery else (keys.operator,)):
-        raise _rejected("it was not signed with the operator's key")
+        raise _build_rejection("it was not signed with the operator's key")
     if not _signature_holds(signed):
-        raise _rejected("the signature does not fit the statement")
+        raise _build_rejection("the signature does not fit the statement")
 
 
 def challenge(statement: dict[str, Any]) -> bytes:
@@ -272,27 +274,27 @@ def passkey_objection(
     ledger: Ledger, identifier: str, assertion: Assertion, challenge: bytes, *, before: int
 ) -> str:
     """Say why a passkey's answer does not count at a place in the chain, or nothing if it does."""
-    return passkeys.objection(
+    return passkeys.find_objection(
         ledger,
         identifier,
         assertion,
         challenge,
         before=before,
-        holds=lambda record: holds(ledger, record),
+        holds=lambda record: is_signed_by_operator(ledger, record),
     )
 
 
 def _check_passkey(ledger: Ledger, signed: Signed, assertion: Assertion, before: int) -> None:
     if signed.statement["action"] in KEY_ONLY:
-        raise _rejected("a passkey cannot decide this; it takes the operator's key")
+        raise _build_rejection("a passkey cannot decide this; it takes the operator's key")
     wrong = passkey_objection(
         ledger, signed.key, assertion, challenge(signed.statement), before=before
     )
     if wrong:
-        raise _rejected(wrong)
+        raise _build_rejection(wrong)
 
 
-def _same(left: Any, right: Mapping[str, Any]) -> bool:
+def _is_same_content(left: Any, right: Mapping[str, Any]) -> bool:
     return canonical.encode(left) == canonical.encode(dict(right))
 
 
@@ -304,12 +306,12 @@ def _signature_holds(signed: Signed) -> bool:
 def _knows_head(ledger: Ledger, head: Any, before: int) -> bool:
     if not isinstance(head, dict):
         return False
-    named = cast("dict[str, Any]", head)
-    sequence = named.get("sequence")
+    head_fields = cast("dict[str, Any]", head)
+    sequence = head_fields.get("sequence")
     if not isinstance(sequence, int) or not 0 < sequence < before:
         return False
     record = ledger.record(sequence)
-    return record is not None and record.hash == named.get("hash")
+    return record is not None and record.hash == head_fields.get("hash")
 
 
 def _was_signed_before_restore(ledger: Ledger, head: int, before: int) -> bool:
@@ -321,7 +323,7 @@ def _was_signed_before_restore(ledger: Ledger, head: int, before: int) -> bool:
     return restored is not None and head < restored.sequence
 
 
-def _rejected(why: str) -> SignatureRejected:
+def _build_rejection(why: str) -> SignatureRejected:
     return SignatureRejected(
         f"signature not valid: {why}",
         next_step="ask the operator to run the command again in a terminal",

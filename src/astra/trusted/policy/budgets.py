@@ -1,5 +1,7 @@
 """Budgets: so many starts a UTC day, for each tool, each schedule, and each actor in all.
 
+How many is the operator's to say, in the signed configuration (`[budgets]`).
+
 A start is spent by an event of its own (`budget_spent`) in the same batch as the start, with the
 version of its scope expected. So two callers can never both take the last one, a crash can neither
 refund nor double-spend, and the day of a spend is the day in its record. A call that its tool
@@ -11,7 +13,7 @@ a day as the budget is large, so that refusals are bounded too.
 '2026-05-01'
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -22,10 +24,9 @@ from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.projection import Projection, Statement
 from astra.trusted.ledger.record import Event, Record
 from astra.trusted.policy.call import Call, Tier
+from astra.trusted.settings.configuration import Budgets
 
 BUDGET_SPENT, BUDGET_RETURNED = "budget_spent", "budget_returned"
-CALLS_PER_TOOL = 500
-CALLS_PER_ACTOR = 2_000
 
 
 @dataclass(frozen=True)
@@ -43,20 +44,20 @@ class Scope:
 
     @property
     def id(self) -> str:
-        return ids.from_content("budget", f"{self.kind}\n{self.name}\n{self.day}", digits=16)
+        return ids.id_from_content("budget", f"{self.kind}\n{self.name}\n{self.day}", digits=16)
 
     @property
     def returns_id(self) -> str:
         """What was returned is counted by itself, so that each count only grows."""
-        return ids.from_content("budget", f"{self.id}\nreturned", digits=16)
+        return ids.id_from_content("budget", f"{self.id}\nreturned", digits=16)
 
     def spend(self, call: Call) -> Event:
-        return self._event(BUDGET_SPENT, call, self.id)
+        return self._build_event(BUDGET_SPENT, call, self.id)
 
     def give_back(self, call: Call) -> Event:
-        return self._event(BUDGET_RETURNED, call, self.returns_id)
+        return self._build_event(BUDGET_RETURNED, call, self.returns_id)
 
-    def _event(self, kind: str, call: Call, subject: str) -> Event:
+    def _build_event(self, kind: str, call: Call, subject: str) -> Event:
         data = {"scope": self.kind, "name": self.name, "day": self.day, "limit": self.limit}
         return Event(
             type=kind,
@@ -79,31 +80,39 @@ class Balance:
         return max(self.scope.limit - self.used, 0)
 
 
-def scopes(call: Call, *, now: datetime) -> tuple[Scope, ...]:
-    """Name the budgets a call draws on. Reading is free; a plan spends its own step budget."""
+def scopes(
+    call: Call, *, now: datetime, ceilings: Callable[[], Budgets] = Budgets
+) -> tuple[Scope, ...]:
+    """Name the budgets a call draws on. Reading is free; a plan spends its own step budget.
+
+    Another server's budget counts every call of its tools, whoever makes it and whatever its tier.
+    """
+    server_scopes = (Scope("server", call.server, call.server_budget, now),) if call.server else ()
     if call.tier is Tier.READ or call.plan_id:
-        return ()
-    own = (
+        return server_scopes
+    schedule_scopes = (
         (Scope("schedule", call.schedule_id, call.schedule_budget, now),)
         if call.schedule_id
         else ()
     )
-    pool = Scope("actor", str(call.actor.role), CALLS_PER_ACTOR, now)
-    return *own, Scope("tool", call.tool, CALLS_PER_TOOL, now), pool
+    in_force = ceilings()
+    per_tool = Scope("tool", call.tool, in_force.tool_per_day, now)
+    pool = Scope("actor", str(call.actor.role), in_force.actor_per_day, now)
+    return *server_scopes, *schedule_scopes, per_tool, pool
 
 
 def balances(ledger: Ledger, wanted: Sequence[Scope]) -> list[Balance]:
-    return [_balance(ledger, scope) for scope in wanted]
+    return [_read_balance(ledger, scope) for scope in wanted]
 
 
-def returned(ledger: Ledger, spent: Sequence[Scope], call: Call) -> list[Event]:
+def build_return_events(ledger: Ledger, spent: Sequence[Scope], call: Call) -> list[Event]:
     """Give the events that return what a refused call has spent."""
     return [
         scope.give_back(call) for scope in spent if ledger.version(scope.returns_id) < scope.limit
     ]
 
 
-def _balance(ledger: Ledger, scope: Scope) -> Balance:
+def _read_balance(ledger: Ledger, scope: Scope) -> Balance:
     spends = ledger.version(scope.id)
     return Balance(scope, max(spends - ledger.version(scope.returns_id), 0), spends)
 
@@ -120,7 +129,7 @@ def consumption(ledger: Ledger, *, days: int = 14) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in rows]
 
 
-def week(ledger: Ledger, *, now: datetime) -> list[dict[str, Any]]:
+def list_week_usage(ledger: Ledger, *, now: datetime) -> list[dict[str, Any]]:
     """Show what was spent on the day of `now`, and on each of the seven days that end with it."""
     days = [format_time(now - timedelta(days=ago))[:10] for ago in reversed(range(7))]
     rows = ledger.query(
@@ -128,15 +137,19 @@ def week(ledger: Ledger, *, now: datetime) -> list[dict[str, Any]]:
         " ORDER BY scope, name, day",
         [days[0], days[-1]],
     )
-    found: dict[tuple[str, str], dict[str, Any]] = {}
+    usage_by_budget: dict[tuple[str, str], dict[str, Any]] = {}
     for scope, name, day, used, allowed in rows:
-        row = found.setdefault((scope, name), {"scope": scope, "name": name, "week": [0] * 7})
+        row = usage_by_budget.setdefault(
+            (scope, name), {"scope": scope, "name": name, "week": [0] * 7}
+        )
         row["week"][days.index(day)] = used
         row["limit"] = allowed
-    return [{**row, "day": days[-1], "used": row["week"][-1]} for row in found.values()]
+    return [{**row, "day": days[-1], "used": row["week"][-1]} for row in usage_by_budget.values()]
 
 
-def fullest(ledger: Ledger, days: Sequence[str], *, most: int) -> tuple[list[dict[str, Any]], int]:
+def list_fullest_budgets(
+    ledger: Ledger, days: Sequence[str], *, most: int
+) -> tuple[list[dict[str, Any]], int]:
     """Give the budgets of the last seven days, fullest first, and how many others there were.
 
     Each with what every day used, and the id whose story tells it; no id where nothing was used.
@@ -148,27 +161,27 @@ def fullest(ledger: Ledger, days: Sequence[str], *, most: int) -> tuple[list[dic
         " ORDER BY max(used * 1.0 / max(allowed, 1)) DESC, scope, name",
         span,
     )
-    return [_over(ledger, days, *name) for name in names[:most]], max(len(names) - most, 0)
+    return [_read_usage(ledger, days, *name) for name in names[:most]], max(len(names) - most, 0)
 
 
-def _over(ledger: Ledger, days: Sequence[str], scope: str, name: str) -> dict[str, Any]:
+def _read_usage(ledger: Ledger, days: Sequence[str], scope: str, name: str) -> dict[str, Any]:
     rows = ledger.query(
         "SELECT day, id, used, allowed FROM budget WHERE scope = ? AND name = ?"
         " AND day BETWEEN ? AND ? ORDER BY day",
         [scope, name, days[0], days[-1]],
     )
-    found = {day: (identifier, used) for day, identifier, used, _ in rows}
-    told = [found.get(day, (None, 0)) for day in days]
+    usage_by_day = {day: (identifier, used) for day, identifier, used, _ in rows}
+    daily_usage = [usage_by_day.get(day, (None, 0)) for day in days]
     return {
         "scope": scope,
         "name": name,
         "limit": rows[-1][3],
-        "used": [used for _, used in told],
-        "ids": [identifier for identifier, _ in told],
+        "used": [used for _, used in daily_usage],
+        "ids": [identifier for identifier, _ in daily_usage],
     }
 
 
-def _apply(record: Record) -> Iterator[Statement]:
+def _apply_record(record: Record) -> Iterator[Statement]:
     data = record.data
     if record.type == BUDGET_RETURNED:
         yield "UPDATE budget SET used = max(used - 1, 0) WHERE id = ?", (data["budget"],)
@@ -190,6 +203,6 @@ PROJECTION = Projection(
         "CREATE INDEX budget_day ON budget (day, scope, name)",
         "CREATE INDEX budget_name ON budget (scope, name, day)",
     ),
-    _apply,
+    _apply_record,
     types=frozenset({BUDGET_SPENT, BUDGET_RETURNED}),
 )

@@ -48,6 +48,8 @@ class Footprint:
     files: tuple[str, ...] = ()
     """Files the call acts on and somebody could edit before it runs, each with its sha-256."""
     destructive: bool = False
+    amounts: tuple[str, ...] = ()
+    """What of it is an amount, by the name of the argument: money, mails, rows."""
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -57,6 +59,7 @@ class Footprint:
             "skills": list(self.skills),
             "files": list(self.files),
             "destructive": self.destructive,
+            **({"amounts": list(self.amounts)} if self.amounts else {}),
         }
 
 
@@ -74,6 +77,9 @@ class Call:
     schedule_id: str | None = None
     schedule_budget: int = 0
     plan_id: str | None = None
+    server: str = ""
+    """The MCP server whose tool it is; nothing for Astra's own tools."""
+    server_budget: int = 0
     loosens: str = ""
     """What it would loosen beyond what was signed, in words, where it is that which needs a yes."""
 

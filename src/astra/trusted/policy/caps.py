@@ -2,10 +2,10 @@
 
 What runs or waits is counted before anything is recorded, so that being over a cap costs little;
 what tools keep (changes, plans, schedules, notes) is counted where it is kept, within the budgets
-of a day (`budgets`). Two caps are the operator's to change, in the signed configuration
-(`[budgets]`); the others are fixed.
+of a day (`budgets`). Two caps and those budgets are the operator's to change, in the signed
+configuration (`[budgets]`); the others are fixed.
 
->>> OPEN_CHANGES.exceeded().reason
+>>> OPEN_CHANGES.build_error().reason
 'too_many_waiting'
 """
 
@@ -30,7 +30,7 @@ class Cap:
     setting: str = ""
     """The setting of astra.toml that changes it."""
 
-    def exceeded(self, most: int | None = None) -> Refused:
+    def build_error(self, most: int | None = None) -> Refused:
         """Give the error for one more than there may be."""
         number = self.most if most is None else most
         return Refused(
@@ -81,6 +81,19 @@ WAITING_PROMOTIONS = Cap(
     next_step="wait until the operator has decided some of them: astra approvals",
     counted_for=_ALL,
 )
+WAITING_GOALS = Cap(
+    most=20,
+    what="goals wait for the operator",
+    next_step="wait until the operator has adopted or abandoned some of them: astra goals list",
+    counted_for=_ALL,
+)
+BELIEF_PROPOSALS = Cap(
+    most=100,
+    what="statements of agents are kept",
+    code="too_many_statements",
+    next_step="query the beliefs there are; what the server counts it counts without being told",
+    counted_for=_ALL,
+)
 ACTIVE_SCHEDULES = Cap(
     most=500,
     what="schedules are active",
@@ -109,6 +122,13 @@ NOTE_BYTES = Cap(
     next_step="delete notes that are not needed any more, with delete_file",
     counted_for=_ALL,
 )
+RESEARCH_BYTES = Cap(
+    most=256 * 1024 * 1024,
+    what="bytes are the most that research may keep of pages and notes; that many are kept",
+    code="research_folder_full",
+    next_step="the operator can remove files from var/research; citations of them are then gone",
+    counted_for=_ALL,
+)
 
 CAPS: dict[str, Cap] = {
     "calls running at once": CALLS_AT_ONCE,
@@ -118,10 +138,13 @@ CAPS: dict[str, Cap] = {
     "changes that are open": OPEN_CHANGES,
     "plans that wait for a decision": WAITING_PLANS,
     "promotions of desires that wait": WAITING_PROMOTIONS,
+    "goals that wait to be adopted": WAITING_GOALS,
+    "statements that were proposed as beliefs": BELIEF_PROPOSALS,
     "schedules that are active": ACTIVE_SCHEDULES,
     "bytes of a schedule's payload": SCHEDULE_PAYLOAD_BYTES,
     "files and folders in the persona space": NOTE_NAMES,
     "bytes in the persona space": NOTE_BYTES,
+    "bytes of pages and notes that research keeps": RESEARCH_BYTES,
 }
 
 CALL_BURST, CALLS_PER_SECOND = 2_000, 100

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from astra.trusted.kernel.clock import format_time, parse_time, time_ahead
+from astra.trusted.kernel.clock import describe_time_ahead, format_time, parse_time
 from astra.trusted.kernel.errors import Conflict, SignatureRejected
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event, Record
@@ -38,7 +38,7 @@ class ClockState:
 
 def read_state(ledger: Ledger, *, machine: datetime) -> ClockState:
     head, moment = ledger.head(), format_time(machine)
-    ahead = time_ahead(head.time, machine)
+    ahead = describe_time_ahead(head.time, machine)
     return ClockState(
         clock=moment,
         ledger=head.time,
@@ -68,13 +68,13 @@ def content(state: ClockState) -> dict[str, Any]:
 
 def accept(ledger: Ledger, signed: Signed, *, machine: datetime) -> Record:
     """Record that the clock is right; the ledger's time goes on from it."""
-    if not time_ahead(ledger.head().time, machine):
+    if not describe_time_ahead(ledger.head().time, machine):
         raise Conflict(
             "the ledger's time is not ahead of the clock: there is nothing to accept",
             code="clock_not_behind",
             next_step="astra status",
         )
-    content_signed = _checked(ledger, signed.statement.get("content"), machine)
+    content_signed = _check_content(ledger, signed.statement.get("content"), machine)
     event = Event(type=CLOCK_ACCEPTED, actor="operator", data=content_signed, subject=SUBJECT)
     event = authority.signed_event(ledger, event, signed, now=machine)
     version = ledger.version(SUBJECT)
@@ -82,24 +82,24 @@ def accept(ledger: Ledger, signed: Signed, *, machine: datetime) -> Record:
     return record
 
 
-def _checked(ledger: Ledger, stated: Any, machine: datetime) -> dict[str, Any]:
+def _check_content(ledger: Ledger, stated: Any, machine: datetime) -> dict[str, Any]:
     """Compare what was signed with what is so; the time may be that of a few minutes ago."""
     try:
         moment = str(stated["time"])
         age = machine - parse_time(moment)
     except (TypeError, KeyError, ValueError):
-        raise _rejected("it does not say which time is right") from None
+        raise _build_rejection("it does not say which time is right") from None
     if abs(age) > authority.LIFETIME:
-        raise _rejected(f"it accepts {moment}, and the clock says {format_time(machine)}")
-    expected = {
+        raise _build_rejection(f"it accepts {moment}, and the clock says {format_time(machine)}")
+    current_content = {
         "time": moment,
         "ledger_time": ledger.head().time,
         "first_ahead": first_after(ledger, moment),
     }
-    if stated != expected:
-        raise _rejected("the ledger's time is not what it names")
-    return expected
+    if stated != current_content:
+        raise _build_rejection("the ledger's time is not what it names")
+    return current_content
 
 
-def _rejected(why: str) -> SignatureRejected:
+def _build_rejection(why: str) -> SignatureRejected:
     return SignatureRejected(f"signature not valid: {why}", next_step="astra clock accept")

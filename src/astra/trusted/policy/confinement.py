@@ -18,12 +18,12 @@ OFF = "off-unsafe"
 SUBJECT = "sandbox"
 
 
-def allowed(ledger: Ledger, signed: Signed, *, now: datetime) -> Event:
+def build_allowed_event(ledger: Ledger, signed: Signed, *, now: datetime) -> Event:
     event = Event(type=ALLOWED, actor="operator", data=content(), subject=SUBJECT)
     return authority.signed_event(ledger, event, signed, now=now)
 
 
-def revoked(*, actor: str) -> Event:
+def build_revoked_event(*, actor: str) -> Event:
     return Event(type=REVOKED, actor=actor, data={}, subject=SUBJECT)
 
 
@@ -39,14 +39,14 @@ class UnsafeRecord:
         self._ledger = ledger
         self._known = (0, False)
 
-    def in_force(self) -> bool:
+    def is_in_force(self) -> bool:
         version = self._ledger.version(SUBJECT)
         if version != self._known[0]:
-            self._known = (version, self._find())
+            self._known = (version, self._is_allowed())
         return self._known[1]
 
-    def _find(self) -> bool:
+    def _is_allowed(self) -> bool:
         newest = self._ledger.newest(ALLOWED, REVOKED)
         if newest is None or newest.type == REVOKED:
             return False
-        return authority.holds(self._ledger, newest)
+        return authority.is_signed_by_operator(self._ledger, newest)

@@ -21,7 +21,7 @@ _MOST_LINES = 60
 def signed_text(ledger: Ledger) -> str:
     """Give the text of the newest signed configuration, or nothing."""
     for record in ledger.records(CONFIG_SIGNED, limit=100, newest_first=True):
-        if authority.holds(ledger, record):
+        if authority.is_signed_by_operator(ledger, record):
             return str(record.data["text"])
     return ""
 
@@ -36,29 +36,29 @@ def refuse_if_changed(ledger: Ledger, seen: str) -> None:
     now = signed_text(ledger)
     if not now or content(now)["sha256"] == seen:
         return
-    signed = ledger.records(CONFIG_SIGNED, limit=100, newest_first=True)
-    before = next((str(r.data["text"]) for r in signed if r.data["sha256"] == seen), "")
-    raise unseen.refuse(
+    signed_records = ledger.records(CONFIG_SIGNED, limit=100, newest_first=True)
+    before = next((str(r.data["text"]) for r in signed_records if r.data["sha256"] == seen), "")
+    raise unseen.unseen_change_error(
         "the configuration",
-        next(record for record in signed if record.data["text"] == now),
+        next(record for record in signed_records if record.data["text"] == now),
         sha256=content(now)["sha256"],
-        lines=differing(before, now),
+        lines=diff_lines(before, now),
     )
 
 
-def differing(before: str, after: str) -> list[str]:
+def diff_lines(before: str, after: str) -> list[str]:
     r"""Give the lines that differ, those that went with `-` and those that came with `+`.
 
-    >>> differing("a\n-- b", "a\n++ c")
+    >>> diff_lines("a\n-- b", "a\n++ c")
     ['--- b', '+++ c']
     """
-    found = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=0)
-    lines = [line for line in list(found)[2:] if not line.startswith("@@")]
+    diff_output = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=0)
+    lines = [line for line in list(diff_output)[2:] if not line.startswith("@@")]
     more = len(lines) - _MOST_LINES
     return [*lines[:_MOST_LINES], f"… and {more} more lines"] if more > 0 else lines
 
 
-def in_force(ledger: Ledger) -> Configuration:
+def read_configuration(ledger: Ledger) -> Configuration:
     return configuration.parse(signed_text(ledger))
 
 
@@ -72,12 +72,12 @@ class SignedWitness:
     def read(self) -> str:
         current = version(self._ledger)
         if current != self._known[0]:
-            self._known = (current, in_force(self._ledger).ledger.witness)
+            self._known = (current, read_configuration(self._ledger).ledger.witness)
         return self._known[1]
 
 
 def sign(ledger: Ledger, text: str, signed: Signed, *, now: datetime) -> Event:
-    configuration.parse(text)
+    configuration.refuse_unclear_end(configuration.parse(text).target)
     event = Event(type=CONFIG_SIGNED, actor="operator", data=content(text), subject=SUBJECT)
     return authority.signed_event(ledger, event, signed, now=now)
 

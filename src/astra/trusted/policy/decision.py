@@ -20,6 +20,7 @@ class Verdict(StrEnum):
 class Reason(StrEnum):
     ALLOWED = "allowed"
     APPROVED = "approved"
+    PERMITTED = "permitted"
     NEEDS_APPROVAL = "needs_approval"
     FLAG_OFF = "flag_off"
     STOPPED = "stopped"
@@ -28,6 +29,7 @@ class Reason(StrEnum):
     UNKNOWN_TOOL = "unknown_tool"
     BAD_ARGUMENTS = "bad_arguments"
     NOT_AVAILABLE = "not_available"
+    CANCELLED = "cancelled"
     OPERATOR_ONLY = "operator_only"
     TIER_TOO_LOW = "tier_too_low"
     BUDGET_SPENT = "budget_spent"

@@ -47,9 +47,9 @@ class DomainGrant:
 def parse_grant(text: str) -> DomainGrant:
     name, port = _split_port(text)
     below = name.startswith("*.")
-    host = normalise_host(name.removeprefix("*."), shown=text)
+    host = normalise_host(name.removeprefix("*."), display_text=text)
     if "." not in host:
-        _refuse(text, "names a whole top-level domain or a host of the local network")
+        _refuse_domain(text, "names a whole top-level domain or a host of the local network")
     return DomainGrant(host=host, below=below, port=port)
 
 
@@ -66,19 +66,19 @@ def names_host(grants: Iterable[DomainGrant], host: str) -> bool:
     return any(_names_host(grant, host) for grant in grants)
 
 
-def normalise_host(text: str, *, shown: str | None = None) -> str:
+def normalise_host(text: str, *, display_text: str | None = None) -> str:
     """Give the one spelling under which a host is compared, or refuse it.
 
     >>> normalise_host("BÜCHER.Example.")
     'xn--bcher-kva.example'
     """
-    shown = text if shown is None else shown
-    host = _to_ascii(text, shown).lower().removesuffix(".")
+    display_text = text if display_text is None else display_text
+    host = _to_ascii(text, display_text).lower().removesuffix(".")
     labels = host.split(".")
     if len(host) > LONGEST_NAME or not all(_LABEL.fullmatch(label) for label in labels):
-        _refuse(shown, "is no host name")
+        _refuse_domain(display_text, "is no host name")
     if _NUMBER.fullmatch(labels[-1]):
-        _refuse(shown, "is an IP address, and grants go by name")
+        _refuse_domain(display_text, "is an IP address, and grants go by name")
     return host
 
 
@@ -86,11 +86,13 @@ def _to_ascii(text: str, shown: str) -> str:
     if text.isascii():
         return text
     if _AMBIGUOUS & set(text):
-        _refuse(shown, "holds a letter that programs translate differently", "write it as xn--…")
+        _refuse_domain(
+            shown, "holds a letter that programs translate differently", "write it as xn--…"
+        )
     try:
         return text.encode("idna").decode("ascii")
     except UnicodeError:
-        _refuse(shown, "is no host name")
+        _refuse_domain(shown, "is no host name")
 
 
 def _split_port(text: str) -> tuple[str, int | None]:
@@ -98,7 +100,7 @@ def _split_port(text: str) -> tuple[str, int | None]:
     if not colon:
         return name, None
     if not _PORT.fullmatch(port) or int(port) > LARGEST_PORT:
-        _refuse(text, f"has a port that is not between 1 and {LARGEST_PORT}")
+        _refuse_domain(text, f"has a port that is not between 1 and {LARGEST_PORT}")
     return name, int(port)
 
 
@@ -110,7 +112,7 @@ def _names_port(grant: DomainGrant, port: int) -> bool:
     return port in WEB_PORTS if grant.port is None else port == grant.port
 
 
-def _refuse(
+def _refuse_domain(
     text: str,
     why: str,
     next_step: str = "name a host: example.com, *.example.com, example.com:8443",

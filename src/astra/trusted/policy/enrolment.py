@@ -42,8 +42,8 @@ def content(credential: Credential, *, name: str) -> dict[str, Any]:
     return {
         "passkey": passkey_id(credential.id),
         "name": name,
-        "credential": assertions.encoded(credential.id),
-        "public_key": assertions.encoded(credential.public_key),
+        "credential": assertions.encode_base64url(credential.id),
+        "public_key": assertions.encode_base64url(credential.public_key),
         "site": credential.site,
         "origin": credential.origin,
         "counter": credential.counter,
@@ -80,26 +80,26 @@ def revoke(ledger: Ledger, identifier: str, *, actor: str) -> Passkey:
 
 
 def get(ledger: Ledger, identifier: str) -> Passkey:
-    for found in listed(ledger):
-        if found.id == identifier:
-            return found
+    for passkey in list_passkeys(ledger):
+        if passkey.id == identifier:
+            return passkey
     raise NotFound(f"there is no passkey {identifier}", next_step="astra passkeys list")
 
 
-def listed(ledger: Ledger) -> list[Passkey]:
+def list_passkeys(ledger: Ledger) -> list[Passkey]:
     """Give the passkeys that the operator's key enrolled, revoked ones too."""
     revoked = {
         str(record.data["passkey"]): record.time
         for record in ledger.records(passkeys.REVOKED, limit=1000)
     }
     return [
-        _shown(record, revoked)
+        _passkey_from_record(record, revoked)
         for record in ledger.records(passkeys.ENROLLED, limit=1000)
-        if authority.holds(ledger, record)
+        if authority.is_signed_by_operator(ledger, record)
     ]
 
 
-def _shown(record: Record, revoked: Mapping[str, str]) -> Passkey:
+def _passkey_from_record(record: Record, revoked: Mapping[str, str]) -> Passkey:
     data = record.data
     return Passkey(
         id=data["passkey"],

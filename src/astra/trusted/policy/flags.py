@@ -36,7 +36,7 @@ class Flag:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
-def effective(
+def read_flags(
     ledger: Ledger,
     *,
     off: frozenset[str] = frozenset(),
@@ -48,11 +48,11 @@ def effective(
     `holds` checks a record's signature. What it depends on lies before the record in the chain, so
     whoever asks often may remember its answer for exactly that line of exactly that ledger.
     """
-    holds = holds or (lambda record: authority.holds(ledger, record))
-    latest = _latest(ledger)
+    holds = holds or (lambda record: authority.is_signed_by_operator(ledger, record))
+    latest = _read_latest_records(ledger)
     return {
         name: replace(
-            _resolve(holds, name, latest.get(name), off=name in off, asked=name in asked_on),
+            _resolve_flag(holds, name, latest.get(name), off=name in off, asked=name in asked_on),
             sequence=latest[name].sequence if name in latest else 0,
         )
         for name in FLAGS
@@ -61,13 +61,13 @@ def effective(
 
 def refuse_if_changed(ledger: Ledger, name: str, seen: int) -> None:
     """Keep somebody from setting a flag over what they did not see; `seen` is its record."""
-    record = _latest(ledger).get(name)
+    record = _read_latest_records(ledger).get(name)
     if record is not None and record.sequence > seen:
         on = "on" if record.data["on"] else "off"
-        raise unseen.refuse(f"{name} is {on}; it", record, on=record.data["on"])
+        raise unseen.unseen_change_error(f"{name} is {on}; it", record, on=record.data["on"])
 
 
-def _latest(ledger: Ledger) -> dict[str, Record]:
+def _read_latest_records(ledger: Ledger) -> dict[str, Record]:
     rows = ledger.query("SELECT name, line FROM flag JOIN record USING (sequence)")
     return {name: chain.parse(line) for name, line in rows}
 
@@ -93,13 +93,18 @@ def content(name: str, *, on: bool) -> dict[str, Any]:
     return {"flag": name, "on": on}
 
 
-def _resolve(
+def _resolve_flag(
     holds: Callable[[Record], bool], name: str, record: Record | None, *, off: bool, asked: bool
 ) -> Flag:
     default, _ = FLAGS[name]
     command = f"astra flags set {name} on"
     if off:
-        return Flag(name=name, on=False, source="environment", note=f"{name} is off there")
+        return Flag(
+            name=name,
+            on=False,
+            source="environment",
+            note=f"{name} is off there, which no signature turns on",
+        )
     if record is None:
         note = f"the environment cannot turn it on; `{command}` does" if asked else ""
         return Flag(name=name, on=default, source="default", note=note)
@@ -111,7 +116,7 @@ def _resolve(
     return Flag(name=name, on=False, source="forged", note=note)
 
 
-def _apply(record: Record) -> Iterator[Statement]:
+def _apply_record(record: Record) -> Iterator[Statement]:
     yield (
         (
             "INSERT INTO flag VALUES (?, ?)"
@@ -124,7 +129,7 @@ def _apply(record: Record) -> Iterator[Statement]:
 PROJECTION = Projection(
     "flags",
     ("CREATE TABLE flag (name TEXT PRIMARY KEY, sequence INTEGER) WITHOUT ROWID",),
-    _apply,
+    _apply_record,
     types=frozenset({FLAG_SET}),
 )
 
@@ -134,3 +139,14 @@ def code_access(effective: Mapping[str, Flag]) -> str:
     if not effective["PERSONA_MODE_ENABLED"].on:
         return "off"
     return "write" if effective["ASTRA_CODE_WRITE_ENABLED"].on else "read"
+
+
+def describe_code_access(effective: Mapping[str, Flag]) -> str:
+    """Say in one line what the agent may do with the source, and which flags make it so."""
+    names = ("PERSONA_MODE_ENABLED", "ASTRA_CODE_WRITE_ENABLED")
+    reasons = [
+        f"{name} is {'on' if effective[name].on else 'off'} by {effective[name].source}"
+        f"{f' ({effective[name].note})' if effective[name].note else ''}"
+        for name in names
+    ]
+    return f"code access: {code_access(effective)}, because {' and '.join(reasons)}"

@@ -18,12 +18,13 @@ from astra.trusted.kernel.errors import DuplicateKey, Refused, StaleVersion
 from astra.trusted.kernel.ids import random_id
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event
-from astra.trusted.policy import budgets, flags, payload, permit
+from astra.trusted.policy import budgets, flags, payload, permissions, permit
 from astra.trusted.policy.budgets import Balance
 from astra.trusted.policy.call import Call, Role, Tier
 from astra.trusted.policy.decision import Decision, Reason, Verdict, allow, deny
 from astra.trusted.policy.permit import Permit
-from astra.trusted.policy.telemetry import started
+from astra.trusted.policy.telemetry import build_started_event
+from astra.trusted.settings.configuration import Budgets
 
 _MOST_ATTEMPTS = 100
 
@@ -34,25 +35,32 @@ class Known:
 
     flags: Mapping[str, bool]
     stopped: bool
+    held_off: frozenset[str] = frozenset()
+    """Flags that an environment turns off, whatever the operator signed."""
     held: str = ""
     disk_low: bool = False
     balances: Sequence[Balance] = ()
     outside: str = ""
     approved: bool = False
+    permitted: str = ""
+    """The standing permission that covers the call, in words."""
 
 
 class Approvals(Protocol):
     """What the gate needs of the approval desk."""
 
-    def usable(self, digest: str) -> str | None:
-        """Name an approval for exactly this digest that is signed, unexpired and unused."""
+    def find_usable(self, digest: str, *, asked_by: str | None = None) -> str | None:
+        """Name an approval for exactly this digest that is signed, unexpired and unused.
+
+        With `asked_by`, only one that this actor asked for.
+        """
         ...
 
     def use(self, approval_id: str, call: Call) -> Event:
         """Give the event that uses an approval up; the ledger lets it happen once."""
         ...
 
-    def spent(self, approval_id: str) -> None:
+    def announce_spent(self, approval_id: str) -> None:
         """Hear that an approval is used up: the record says so, and the effect comes next."""
         ...
 
@@ -72,14 +80,27 @@ class Surroundings:
     stopped: Callable[[], bool]
     outside_grants: Callable[[Call], str]
     disk_low: Callable[[], bool]
+    held_off: Callable[[], frozenset[str]] = frozenset
+    """Names the flags that the daemon's own environment turns off."""
     held: Callable[[], str] = str
     """Says why nothing may begin on this data root until the operator signs a restore."""
+    machine: str = ""
+    """Names this machine where several share the chain."""
+    ceilings: Callable[[], Budgets] = Budgets
+    """Gives the budgets of a day that the operator signed."""
 
 
 def decide(call: Call, known: Known) -> Decision:
     for rule in (
-        *(_held, _flags, _stop, _disk, _role, _available),
-        *(_budget, _grants, _whole, _approval),
+        *(
+            _deny_when_held,
+            _deny_flag_off,
+            _deny_when_stopped,
+            _deny_low_disk,
+            _deny_wrong_role,
+            _deny_unavailable,
+        ),
+        *(_deny_spent_budget, _deny_outside_grants, _deny_unshowable, _decide_by_tier),
     ):
         if (decision := rule(call, known)) is not None:
             return decision
@@ -106,15 +127,19 @@ class Gate:
                 return self._admit_once(call, digest, off)
         return deny(Reason.TOO_MANY_CALLS, "too many calls at once", "try again later"), None
 
-    def closed(self, call: Call, *, off: frozenset[str] = frozenset()) -> Decision | None:
+    def deny_unreachable(self, call: Call, *, off: frozenset[str] = frozenset()) -> Decision | None:
         """Say whether a tool is out of reach whatever its arguments are."""
-        known = Known(flags=self._flags(off), stopped=self._around.stopped())
-        for rule in (_flags, _role, _available):
-            if (decision := rule(call, known)) is not None:
+        facts = Known(
+            flags=self._read_flags(off),
+            stopped=self._around.stopped(),
+            held_off=off | self._around.held_off(),
+        )
+        for rule in (_deny_flag_off, _deny_wrong_role, _deny_unavailable):
+            if (decision := rule(call, facts)) is not None:
                 return decision
         return None
 
-    def _flags(self, off: frozenset[str]) -> dict[str, bool]:
+    def _read_flags(self, off: frozenset[str]) -> dict[str, bool]:
         return {name: on and name not in off for name, on in self._around.flags().items()}
 
     def _admit_once(
@@ -122,50 +147,73 @@ class Gate:
     ) -> tuple[Decision, Permit | None]:
         """Decide on what is known now; the ledger refuses the start if that has changed."""
         flags_version = flags.version(self._ledger)
-        wanted = budgets.scopes(call, now=self._clock.now())
-        balances = budgets.balances(self._ledger, wanted)
-        approval = self._approvals.usable(digest) if call.tier is Tier.EXTERNAL else None
-        known = Known(
-            flags=self._flags(off),
+        budget_scopes = budgets.scopes(call, now=self._clock.now(), ceilings=self._around.ceilings)
+        balances = budgets.balances(self._ledger, budget_scopes)
+        approval = self._find_approval(call, digest) if call.tier is Tier.EXTERNAL else None
+        permission = approval is None and permissions.find_covering(
+            self._ledger, call, now=self._clock.now()
+        )
+        facts = Known(
+            flags=self._read_flags(off),
             stopped=self._around.stopped(),
+            held_off=off | self._around.held_off(),
             held=self._around.held(),
             disk_low=self._around.disk_low(),
             balances=balances,
             outside=self._around.outside_grants(call),
             approved=approval is not None,
+            permitted=str(permission or ""),
         )
-        decision = decide(call, known)
+        decision = decide(call, facts)
         if decision.verdict is Verdict.NEEDS_APPROVAL:
-            return self._ask(call, digest, decision), None
+            return self._request_approval(call, digest, decision), None
         if not decision.allowed:
             return decision, None
         call_id = random_id("call")
-        if call.tier is not Tier.READ:
-            events = [started(call, call_id, decision), *(scope.spend(call) for scope in wanted)]
+        if call.tier is not Tier.READ or budget_scopes:
+            events = [
+                *(
+                    []
+                    if call.tier is Tier.READ
+                    else [build_started_event(call, call_id, decision, self._around.machine)]
+                ),
+                *(scope.spend(call) for scope in budget_scopes),
+            ]
             if approval is not None:
                 events.append(self._approvals.use(approval, call))
             expect = {balance.scope.id: balance.spends for balance in balances}
+            if permission:
+                events.append(permissions.build_used_event(permission, call))
+                expect[permission.id] = permission.version
             self._ledger.append(events, expect={**expect, flags.SUBJECT: flags_version})
         if approval is not None:
-            self._approvals.spent(approval)
-        return decision, permit.mint(call_id=call_id, tool=call.tool, digest=digest, spent=wanted)
+            self._approvals.announce_spent(approval)
+        return decision, permit.mint(
+            call_id=call_id, tool=call.tool, digest=digest, spent=budget_scopes
+        )
 
-    def _ask(self, call: Call, digest: str, decision: Decision) -> Decision:
+    def _find_approval(self, call: Call, digest: str) -> str | None:
+        """Find what was approved for this caller; a schedule's approval is the schedule's."""
+        asked_by = None if call.schedule_id else str(call.actor)
+        return self._approvals.find_usable(digest, asked_by=asked_by)
+
+    def _request_approval(self, call: Call, digest: str, decision: Decision) -> Decision:
         try:
             approval_id = self._approvals.request(call, digest)
         except Refused as error:  # too many wait already
             return deny(Reason(error.reason), error.detail, error.next_step)
+        smaller_calls = permissions.describe_usable(self._ledger, call, now=self._clock.now())
         return Decision(
             verdict=Verdict.NEEDS_APPROVAL,
             reason=Reason.NEEDS_APPROVAL,
             explanation=decision.explanation,
             next_step=f"tell the operator to look at {approval_id} (`astra approvals`), "
-            "then make the same call again",
+            f"then make the same call again{smaller_calls}",
             approval_id=approval_id,
         )
 
 
-def _held(call: Call, known: Known) -> Decision | None:
+def _deny_when_held(call: Call, known: Known) -> Decision | None:
     if known.held and call.tier is not Tier.READ:
         return deny(
             Reason.LEDGER_HELD,
@@ -175,18 +223,20 @@ def _held(call: Call, known: Known) -> Decision | None:
     return None
 
 
-def _flags(call: Call, known: Known) -> Decision | None:
+def _deny_flag_off(call: Call, known: Known) -> Decision | None:
     for name in call.flags:
         if not known.flags.get(name, False):
-            return deny(
-                Reason.FLAG_OFF,
-                f"{call.tool} is switched off: {name} is off",
-                f"an operator can run `astra flags set {name} on`",
+            next_step = (
+                f"the environment (or .env) of the daemon or of its caller holds {name} off; it has"
+                " to be taken out there"
+                if name in known.held_off
+                else f"an operator can run `astra flags set {name} on`"
             )
+            return deny(Reason.FLAG_OFF, f"{call.tool} is switched off: {name} is off", next_step)
     return None
 
 
-def _stop(call: Call, known: Known) -> Decision | None:
+def _deny_when_stopped(call: Call, known: Known) -> Decision | None:
     if known.stopped and call.tier is not Tier.READ:
         return deny(
             Reason.STOPPED,
@@ -196,7 +246,7 @@ def _stop(call: Call, known: Known) -> Decision | None:
     return None
 
 
-def _disk(call: Call, known: Known) -> Decision | None:
+def _deny_low_disk(call: Call, known: Known) -> Decision | None:
     """Keep the rest of the disk for operators: what they decide is written to the very end."""
     if known.disk_low and call.tier is not Tier.READ and call.actor.role is not Role.OPERATOR:
         return deny(
@@ -207,7 +257,7 @@ def _disk(call: Call, known: Known) -> Decision | None:
     return None
 
 
-def _role(call: Call, _known: Known) -> Decision | None:
+def _deny_wrong_role(call: Call, _known: Known) -> Decision | None:
     role = call.actor.role
     if call.operator_only and role is not Role.OPERATOR:
         return deny(
@@ -218,7 +268,7 @@ def _role(call: Call, _known: Known) -> Decision | None:
     return None
 
 
-def _available(call: Call, _known: Known) -> Decision | None:
+def _deny_unavailable(call: Call, _known: Known) -> Decision | None:
     if not call.available:
         return deny(
             Reason.NOT_AVAILABLE,
@@ -228,7 +278,7 @@ def _available(call: Call, _known: Known) -> Decision | None:
     return None
 
 
-def _budget(_call: Call, known: Known) -> Decision | None:
+def _deny_spent_budget(_call: Call, known: Known) -> Decision | None:
     for balance in known.balances:
         if balance.left == 0:
             scope = balance.scope
@@ -241,7 +291,7 @@ def _budget(_call: Call, known: Known) -> Decision | None:
     return None
 
 
-def _grants(_call: Call, known: Known) -> Decision | None:
+def _deny_outside_grants(_call: Call, known: Known) -> Decision | None:
     if known.outside:
         return deny(
             Reason.OUTSIDE_GRANTS,
@@ -251,22 +301,24 @@ def _grants(_call: Call, known: Known) -> Decision | None:
     return None
 
 
-def _whole(call: Call, _known: Known) -> Decision | None:
+def _deny_unshowable(call: Call, _known: Known) -> Decision | None:
     """Refuse what nobody could read in whole before signing it, before anybody is asked."""
     if call.tier is not Tier.EXTERNAL:
         return None
-    problem = payload.objection(call.content())
+    problem = payload.find_objection(call.content())
     if problem is None:
         return None
     explanation = f"{call.tool} needs a person's approval: {problem.detail}"
     return deny(Reason.CANNOT_BE_SHOWN, explanation, problem.next_step)
 
 
-def _approval(call: Call, known: Known) -> Decision | None:
+def _decide_by_tier(call: Call, known: Known) -> Decision | None:
     if call.tier in (Tier.READ, Tier.LOCAL_WRITE):
         return allow(f"tier {int(call.tier)}, within budget and grants")
     if known.approved:
         return allow("an operator approved exactly this", Reason.APPROVED)
+    if known.permitted:
+        return allow(f"a standing permission covers it: {known.permitted}", Reason.PERMITTED)
     why = call.loosens or "reaches outside this machine"
     return Decision(
         verdict=Verdict.NEEDS_APPROVAL,

@@ -61,7 +61,7 @@ class Glob:
         if place.startswith("/") != self.absolute:
             return False
         folded = tuple(paths.fold(segment) for segment in self.segments)
-        return _reaches(folded, tuple(paths.fold(place.strip("/")).split("/")))
+        return _can_reach_place(folded, tuple(paths.fold(place.strip("/")).split("/")))
 
 
 def has_wildcard(text: str) -> bool:
@@ -79,53 +79,55 @@ def parse_glob(text: str) -> Glob:
     absolute = text.startswith("/")
     sample = re.sub(r"[*?]+", "x", text)
     clean = paths.parse_absolute(sample) if absolute else paths.parse_relative(sample)
-    segments = _segments(text)
+    segments = _split_segments(text)
     if len(segments) != len(clean.parts):
-        raise _unclear(text, "it holds an empty name")
+        raise _build_refusal(text, "it holds an empty name")
     segments = _without_repeats(segments)
-    _check(text, segments)
+    _check_wildcards(text, segments)
     lead = "/" if absolute else ""
     return Glob(
         text=lead + "/".join(segments),
         absolute=absolute,
         segments=segments,
-        pattern=re.compile(lead + _expression(segments), re.DOTALL),
+        pattern=re.compile(lead + _translate_glob(segments), re.DOTALL),
     )
 
 
-def _segments(text: str) -> tuple[str, ...]:
+def _split_segments(text: str) -> tuple[str, ...]:
     return tuple(name for name in text.split("/") if name not in {"", "."})
 
 
 def _without_repeats(segments: tuple[str, ...]) -> tuple[str, ...]:
     """Write `**/**` as `**`: it says the same."""
-    kept = [
+    collapsed_segments = [
         s for s, before in zip(segments, ("", *segments), strict=False) if {s, before} != {"**"}
     ]
-    return tuple(kept)
+    return tuple(collapsed_segments)
 
 
-def _check(text: str, segments: tuple[str, ...]) -> None:
+def _check_wildcards(text: str, segments: tuple[str, ...]) -> None:
     if any("**" in segment and segment != "**" for segment in segments):
-        raise _unclear(text, "`**` stands between slashes or not at all")
+        raise _build_refusal(text, "`**` stands between slashes or not at all")
     if segments.count("**") > MOST_FOLDER_WILDCARDS:
-        raise _unclear(text, f"it holds `**` more than {MOST_FOLDER_WILDCARDS} times")
+        raise _build_refusal(text, f"it holds `**` more than {MOST_FOLDER_WILDCARDS} times")
 
 
-def _unclear(text: str, why: str) -> GlobRefused:
+def _build_refusal(text: str, why: str) -> GlobRefused:
     return GlobRefused(
         f"the glob {quote(text)} is not clear: {why}",
         next_step="use `*` and `?` within one name and `**` for folders: docs/**/*.md",
     )
 
 
-def _expression(segments: tuple[str, ...]) -> str:
-    first, *others = _split_at_folders(segments)
-    if not others:
-        return _run(first)
-    parts = [f"{_run(first)}/" if first else ""]
-    parts += [f"(?>(?:[^/]+/)*?{_run(group)}/)" for group in others[:-1]]
-    parts.append(f"(?:[^/]+/)*{_run(others[-1])}" if others[-1] else ".+")
+def _translate_glob(segments: tuple[str, ...]) -> str:
+    first, *later_groups = _split_at_folders(segments)
+    if not later_groups:
+        return _translate_segments(first)
+    parts = [f"{_translate_segments(first)}/" if first else ""]
+    parts += [f"(?>(?:[^/]+/)*?{_translate_segments(group)}/)" for group in later_groups[:-1]]
+    parts.append(
+        f"(?:[^/]+/)*{_translate_segments(later_groups[-1])}" if later_groups[-1] else ".+"
+    )
     return "".join(parts)
 
 
@@ -139,28 +141,30 @@ def _split_at_folders(segments: tuple[str, ...]) -> list[list[str]]:
     return groups
 
 
-def _run(segments: list[str]) -> str:
-    return "/".join(_name(segment) for segment in segments)
+def _translate_segments(segments: list[str]) -> str:
+    return "/".join(_translate_segment(segment) for segment in segments)
 
 
-def _name(segment: str) -> str:
-    first, *others = re.split(r"\*+", segment)
-    if not others:
-        return _literal(first)
-    middle = "".join(f"(?>[^/]*?{_literal(chunk)})" for chunk in others[:-1])
-    return f"(?=[^/]){_literal(first)}{middle}[^/]*{_literal(others[-1])}"
+def _translate_segment(segment: str) -> str:
+    first, *later_chunks = re.split(r"\*+", segment)
+    if not later_chunks:
+        return _escape_literal(first)
+    middle = "".join(f"(?>[^/]*?{_escape_literal(chunk)})" for chunk in later_chunks[:-1])
+    return f"(?=[^/]){_escape_literal(first)}{middle}[^/]*{_escape_literal(later_chunks[-1])}"
 
 
-def _literal(chunk: str) -> str:
+def _escape_literal(chunk: str) -> str:
     return re.escape(chunk).replace(r"\?", "[^/]")
 
 
-def _reaches(segments: tuple[str, ...], place: tuple[str, ...]) -> bool:
+def _can_reach_place(segments: tuple[str, ...], place: tuple[str, ...]) -> bool:
     if not place:
         return True
     if not segments:
         return False
-    head, rest = segments[0], segments[1:]
+    head, later_segments = segments[0], segments[1:]
     if head == "**":
-        return _reaches(rest, place) or _reaches(segments, place[1:])
-    return re.fullmatch(_name(head), place[0]) is not None and _reaches(rest, place[1:])
+        return _can_reach_place(later_segments, place) or _can_reach_place(segments, place[1:])
+    return re.fullmatch(_translate_segment(head), place[0]) is not None and _can_reach_place(
+        later_segments, place[1:]
+    )

@@ -72,7 +72,7 @@ class PathGrant:
 
 def check_grant(kind: GrantKind, text: str, *, places: GrantPlaces) -> PathGrant:
     """Accept a grant as written, or refuse it with a reason."""
-    grant = _parse(kind, text)
+    grant = _parse_grant(kind, text)
     _refuse_breadth(grant, places.home)
     _refuse_secret(grant, places.secrets)
     _refuse_protected(grant, places.protected)
@@ -101,23 +101,23 @@ class PathGrants:
 
     def __post_init__(self) -> None:
         plain = frozenset(grant.text for grant in self.grants if grant.glob is None)
-        written = [grant.glob for grant in self.grants if grant.glob is not None]
-        whole = {glob.folder for glob in written if _is_whole_folder(glob)}
-        others = [glob for glob in written if not _is_whole_folder(glob)]
+        all_globs = [grant.glob for grant in self.grants if grant.glob is not None]
+        whole_folders = {glob.folder for glob in all_globs if _is_whole_folder(glob)}
+        partial_globs = [glob for glob in all_globs if not _is_whole_folder(glob)]
         object.__setattr__(self, "_paths", plain)
-        object.__setattr__(self, "_folders", plain | whole)
-        object.__setattr__(self, "_globs", _by_folder_and_extension(others))
+        object.__setattr__(self, "_folders", plain | whole_folders)
+        object.__setattr__(self, "_globs", _by_folder_and_extension(partial_globs))
 
     def allows(self, path: AnyPath) -> bool:
         text = path.text
-        return self._matches(text) and not self._is_closed(text)
+        return self._is_granted(text) and not self._is_closed(text)
 
-    def _matches(self, text: str) -> bool:
+    def _is_granted(self, text: str) -> bool:
         if text in self._paths:
             return True
         folder, folders = text, self._folders
-        while (cut := folder.rfind("/")) > 0:
-            folder = folder[:cut]
+        while (slash_index := folder.rfind("/")) > 0:
+            folder = folder[:slash_index]
             if folder in folders:
                 return True
         return bool(self._globs) and self._glob_matches(text)
@@ -152,19 +152,19 @@ class PathGrants:
 def _by_folder_and_extension(
     written: Iterable[Glob],
 ) -> dict[tuple[str, str | None], tuple[Glob, ...]]:
-    found: defaultdict[tuple[str, str | None], list[Glob]] = defaultdict(list)
+    globs_by_key: defaultdict[tuple[str, str | None], list[Glob]] = defaultdict(list)
     for glob in written:
-        found[glob.folder, glob.extension].append(glob)
-    return {key: tuple(same) for key, same in found.items()}
+        globs_by_key[glob.folder, glob.extension].append(glob)
+    return {key: tuple(same) for key, same in globs_by_key.items()}
 
 
 def _is_whole_folder(glob: Glob) -> bool:
     return glob.segments[-1] == "**" and not any(map(globs.has_wildcard, glob.segments[:-1]))
 
 
-def _parse(kind: GrantKind, text: str) -> PathGrant:
+def _parse_grant(kind: GrantKind, text: str) -> PathGrant:
     if text.strip() in {"", ".", "/", "~", "~/"}:
-        _refuse(GrantProblem.TOO_BROAD, text, "it names no place in particular")
+        _refuse_grant(GrantProblem.TOO_BROAD, text, "it names no place in particular")
     try:
         if globs.has_wildcard(text):
             glob = globs.parse_glob(text)
@@ -182,16 +182,18 @@ def _parse(kind: GrantKind, text: str) -> PathGrant:
 def _refuse_breadth(grant: PathGrant, home: str) -> None:
     if grant.glob is None:
         if _is_home_or_above(grant.text, home):
-            _refuse(GrantProblem.TOO_BROAD, grant.text, "it covers a whole home folder")
+            _refuse_grant(GrantProblem.TOO_BROAD, grant.text, "it covers a whole home folder")
         return
     folder = grant.glob.folder
-    rest = grant.glob.segments[folder.strip("/").count("/") + bool(folder.strip("/")) :]
+    tail_segments = grant.glob.segments[folder.strip("/").count("/") + bool(folder.strip("/")) :]
     if not _is_wide(folder, home):
         return
-    if folder == "/" or all(set(segment) <= set("*?") for segment in rest):
-        _refuse(GrantProblem.TOO_BROAD, grant.text, "its wildcards stand for everything there")
-    if grant.glob.absolute and ("**" in rest or len(rest) > 1):
-        _refuse(GrantProblem.TOO_BROAD, grant.text, "it reaches through a whole home folder")
+    if folder == "/" or all(set(segment) <= set("*?") for segment in tail_segments):
+        _refuse_grant(
+            GrantProblem.TOO_BROAD, grant.text, "its wildcards stand for everything there"
+        )
+    if grant.glob.absolute and ("**" in tail_segments or len(tail_segments) > 1):
+        _refuse_grant(GrantProblem.TOO_BROAD, grant.text, "it reaches through a whole home folder")
 
 
 def _is_wide(folder: str, home: str) -> bool:
@@ -214,21 +216,21 @@ def _refuse_secret(grant: PathGrant, rules: SecretRules) -> None:
     spelled = grant.text.replace("**", "x").replace("*", "x").replace("?", "x")
     for text in (grant.text, spelled):
         if rule := rules.rule_for(text):
-            _refuse(GrantProblem.SECRET, grant.text, f"it names a secret ({rule})")
+            _refuse_grant(GrantProblem.SECRET, grant.text, f"it names a secret ({rule})")
 
 
 def _refuse_protected(grant: PathGrant, protected: ProtectedPlaces) -> None:
     write = grant.kind is GrantKind.WRITE_PATHS
     if grant.glob is None:
-        place = protected.place_of(grant.text, write=write) or protected.below(
+        place = protected.place_of(grant.text, write=write) or protected.find_place_below(
             grant.text, write=write
         )
     else:
-        place = protected.reached_by(grant.glob, write=write)
+        place = protected.find_place_reached(grant.glob, write=write)
     if place is not None:
-        _refuse(GrantProblem.PROTECTED, grant.text, f"it reaches the protected place {place}")
+        _refuse_grant(GrantProblem.PROTECTED, grant.text, f"it reaches the protected place {place}")
     if write and (name := protected.watched_name(grant.text)):
-        _refuse(GrantProblem.PROTECTED, grant.text, f"{name} changes only with consent to it")
+        _refuse_grant(GrantProblem.PROTECTED, grant.text, f"{name} changes only with consent to it")
 
 
 _NEXT_STEPS = {
@@ -239,7 +241,7 @@ _NEXT_STEPS = {
 }
 
 
-def _refuse(problem: GrantProblem, text: str, why: str) -> NoReturn:
+def _refuse_grant(problem: GrantProblem, text: str, why: str) -> NoReturn:
     raise GrantRefused(
         problem, f"{quote(text)} cannot be granted: {why}", next_step=_NEXT_STEPS[problem]
     )

@@ -7,7 +7,7 @@ may not cover the machine, a home folder or a system folder, and may not touch a
 neither from above nor from below.
 
 >>> plan = Manifest(read_paths=("/srv/data",), network_domains=("example.com",))
->>> print(in_words(plan).splitlines()[0])
+>>> print(describe_manifest(plan).splitlines()[0])
 can read: /srv/data (and the system's programs)
 """
 
@@ -63,7 +63,7 @@ class Limits:
             value = getattr(self, limit.name)
             ceiling = _CEILINGS.get(limit.name, LARGEST_LIMIT)
             if type(value) not in {int, float} or not 0 < value <= ceiling:
-                _refuse(
+                _refuse_manifest(
                     f"the limit {limit.name} is {value!r}",
                     f"give a number above zero and at most {ceiling:,}",
                 )
@@ -112,20 +112,20 @@ def check(
     )
 
 
-def in_words(manifest: Manifest) -> str:
+def describe_manifest(manifest: Manifest) -> str:
     """Say to the person who approves what the process can do, in full."""
     limits = manifest.limits
     readable = [*manifest.read_paths, *manifest.write_paths]
-    memory, disk = _size(limits.memory_bytes), _size(limits.disk_bytes)
+    memory, disk = _format_size(limits.memory_bytes), _format_size(limits.disk_bytes)
     lines = [
-        f"can read: {_listed(readable)} (and the system's programs)",
-        f"can write: {_listed(manifest.write_paths)} (and scratch space that vanishes)",
-        f"can reach: {_listed(manifest.network_domains)}",
+        f"can read: {_join_names(readable)} (and the system's programs)",
+        f"can write: {_join_names(manifest.write_paths)} (and scratch space that vanishes)",
+        f"can reach: {_join_names(manifest.network_domains)}",
         *(
-            f"can send anything it reads to anyone at {_shown(name)}"
+            f"can send anything it reads to anyone at {_escape_unprintable(name)}"
             for name in manifest.network_domains
         ),
-        *([f"is given: {_listed(manifest.environment)}"] if manifest.environment else []),
+        *([f"is given: {_join_names(manifest.environment)}"] if manifest.environment else []),
         f"may use {limits.wall_seconds:g} s, {limits.processes} processes, {memory} of memory",
         f"may add {disk} of files",
         "nothing else",
@@ -133,9 +133,9 @@ def in_words(manifest: Manifest) -> str:
     return "\n".join(lines)
 
 
-def unconfined_in_words(manifest: Manifest) -> str:
+def describe_unconfined(manifest: Manifest) -> str:
     """Say what a process can do when nothing confines it: what was granted holds nothing back."""
-    seconds, memory = manifest.limits.wall_seconds, _size(manifest.limits.memory_bytes)
+    seconds, memory = manifest.limits.wall_seconds, _format_size(manifest.limits.memory_bytes)
     lines = [
         "UNSAFE: the sandbox is off (ASTRA_SANDBOX=off-unsafe, signed by the operator)",
         "can read, write and end whatever its OS user can, other programs included",
@@ -154,9 +154,11 @@ def normalise_path(text: str) -> str:
     '/srv/data'
     """
     if not text.startswith("/") or "\0" in text or len(text) > LONGEST_PATH:
-        _refuse(f"{text!r} is no absolute path", "write the whole path, from the first slash")
+        _refuse_manifest(
+            f"{text!r} is no absolute path", "write the whole path, from the first slash"
+        )
     if ".." in text.split("/"):
-        _refuse(f"{text!r} goes up with `..`", "write the path that it means")
+        _refuse_manifest(f"{text!r} goes up with `..`", "write the path that it means")
     return posixpath.normpath("/" + text.lstrip("/"))
 
 
@@ -177,48 +179,58 @@ def _checked_paths(
         _check_breadth(path, homes)
         for place in places:
             if touches(path, place):
-                _refuse(f"{path} touches the protected place {place}", "name a narrower folder")
+                _refuse_manifest(
+                    f"{path} touches the protected place {place}", "name a narrower folder"
+                )
     return tuple(normal)
 
 
 def _check_breadth(path: str, homes: tuple[str, ...]) -> None:
     if path.count("/") < 2:  # noqa: PLR2004 - `/` and `/srv` have one slash
-        _refuse(f"{path} is too much of the machine", "name the folder that is needed")
+        _refuse_manifest(f"{path} is too much of the machine", "name the folder that is needed")
     if any(is_within(home, path) for home in homes):
-        _refuse(f"{path} holds a whole home folder", "name the folder that is needed")
+        _refuse_manifest(f"{path} holds a whole home folder", "name the folder that is needed")
     if any(is_within(path, folder) for folder in (*RESERVED, "/lib32", "/lib64", "/libx32")):
-        _refuse(f"{path} belongs to the system", "copy what is needed to a folder of its own")
+        _refuse_manifest(
+            f"{path} belongs to the system", "copy what is needed to a folder of its own"
+        )
 
 
 def _check_count(manifest: Manifest) -> None:
     for name in ("read_paths", "write_paths", "network_domains"):
         if len(getattr(manifest, name)) > MOST_ENTRIES:
-            _refuse(f"{name} has more than {MOST_ENTRIES} entries", "name folders, not files")
+            _refuse_manifest(
+                f"{name} has more than {MOST_ENTRIES} entries", "name folders, not files"
+            )
 
 
 def _check_environment(environment: Mapping[str, str]) -> None:
     for name, value in environment.items():
         if not _VARIABLE.fullmatch(name) or "\0" in value:
-            _refuse(f"{name!r} is no variable", "use letters, digits and _; no NUL in the value")
+            _refuse_manifest(
+                f"{name!r} is no variable", "use letters, digits and _; no NUL in the value"
+            )
     if sum(len(name) + len(value) for name, value in environment.items()) > LARGEST_ENVIRONMENT:
-        _refuse("the environment is too large", f"keep it below {LARGEST_ENVIRONMENT} characters")
+        _refuse_manifest(
+            "the environment is too large", f"keep it below {LARGEST_ENVIRONMENT} characters"
+        )
 
 
-def _listed(items: Iterable[str]) -> str:
-    return ", ".join(dict.fromkeys(_shown(item) for item in items)) or "nothing"
+def _join_names(items: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(_escape_unprintable(item) for item in items)) or "nothing"
 
 
-def _shown(text: str) -> str:
+def _escape_unprintable(text: str) -> str:
     """Escape what could hide or reorder text on the approver's screen."""
     return text if text.isascii() and text.isprintable() else text.encode("unicode_escape").decode()
 
 
-def _size(count: int) -> str:
+def _format_size(count: int) -> str:
     for unit, name in ((GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")):
         if count >= unit:
             return f"{count / unit:g} {name}"
     return f"{count} bytes"
 
 
-def _refuse(detail: str, next_step: str) -> NoReturn:
+def _refuse_manifest(detail: str, next_step: str) -> NoReturn:
     raise BadManifest(detail, next_step=next_step)

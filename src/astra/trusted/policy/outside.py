@@ -14,12 +14,24 @@ def own_grants(places: GrantPlaces, writable: Sequence[Path]) -> PathGrants:
     return compile_grants(GrantKind.WRITE_PATHS, [str(path) for path in writable], places=places)
 
 
-def outside(grants: PathGrants, plans: Callable[[Call], str]) -> Callable[[Call], str]:
-    """Name the first thing of a call that its grants do not cover; a plan has its own."""
+def _no_server(_call: Call) -> str:
+    return "another server"
+
+
+def build_grant_check(
+    grants: PathGrants,
+    plans: Callable[[Call], str],
+    servers: Callable[[Call], str] = _no_server,
+) -> Callable[[Call], str]:
+    """Name the first thing of a call that its grants do not cover; plans and servers have some."""
 
     def check(call: Call) -> str:
+        if call.server and (outside := servers(call)):
+            return outside
         if call.plan_id:
             return plans(call)
+        if call.server:
+            return ""
         for text in call.footprint.write_paths:
             try:
                 covered = grants.allows(parse_absolute(text))

@@ -18,7 +18,7 @@ from astra.trusted.policy.assertions import Assertion, Credential
 ENROLLED, REVOKED = "passkey_enrolled", "passkey_revoked"
 
 
-def objection(
+def find_objection(
     ledger: Ledger,
     identifier: str,
     assertion: Assertion,
@@ -31,35 +31,35 @@ def objection(
     credential = find(ledger, identifier, before=before, holds=holds)
     if credential is None:
         return "there is no such passkey, or it was revoked"
-    known = last_counter(ledger, identifier, before=before)
-    if max(known, assertion.counter) > 0 and assertion.counter <= known:
+    previous_counter = last_counter(ledger, identifier, before=before)
+    if max(previous_counter, assertion.counter) > 0 and assertion.counter <= previous_counter:
         return "the passkey's counter did not grow; it may have been copied"
-    return assertions.objection(credential, assertion, challenge)
+    return assertions.find_objection(credential, assertion, challenge)
 
 
 def find(
     ledger: Ledger, identifier: str, *, before: int, holds: Callable[[Record], bool]
 ) -> Credential | None:
     """Give a passkey that speaks at a place in the chain: enrolled by the key, not revoked."""
-    found: Credential | None = None
+    enrolled_credential: Credential | None = None
     for record in ledger.records(ENROLLED, REVOKED, before=before, limit=END):
         if record.data.get("passkey") != identifier:
             continue
         if record.type == REVOKED:
             return None
-        if found is None and holds(record):
-            found = credential(record.data)
-    return found
+        if enrolled_credential is None and holds(record):
+            enrolled_credential = credential(record.data)
+    return enrolled_credential
 
 
 def last_counter(ledger: Ledger, identifier: str, *, before: int) -> int:
     """Give the counter of a passkey's last use (its enrolment is one) that the chain knows of."""
     for (line,) in ledger.query(_USE, [identifier, before, identifier, identifier, REVOKED]):
         data = chain.parse(line).data
-        said = data.get("authority", {})
+        authority_data = data.get("authority", {})
         return (
-            Assertion.read(said).counter
-            if said.get("key") == identifier
+            Assertion.read(authority_data).counter
+            if authority_data.get("key") == identifier
             else int(data.get("counter", 0))
         )
     return 0
@@ -68,8 +68,8 @@ def last_counter(ledger: Ledger, identifier: str, *, before: int) -> int:
 def credential(data: Mapping[str, Any]) -> Credential:
     """Read a passkey from the record of its enrolment."""
     return Credential(
-        id=assertions.decoded(data["credential"]),
-        public_key=assertions.decoded(data["public_key"]),
+        id=assertions.decode_base64url(data["credential"]),
+        public_key=assertions.decode_base64url(data["public_key"]),
         site=str(data["site"]),
         origin=str(data["origin"]),
         counter=int(data["counter"]),

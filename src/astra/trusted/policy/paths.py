@@ -64,8 +64,8 @@ class RelativePath:
     text: str
 
     def __post_init__(self) -> None:
-        if self.text and _clean(self.text) != self.text:
-            _refuse(PathProblem.NOT_NORMALISED, self.text)
+        if self.text and _normalise_path(self.text) != self.text:
+            _refuse_path(PathProblem.NOT_NORMALISED, self.text)
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -91,9 +91,9 @@ class AbsolutePath:
 
     def __post_init__(self) -> None:
         if not self.text.startswith("/"):
-            _refuse(PathProblem.NOT_ABSOLUTE, self.text)
-        if not self.text[1:] or _clean(self.text[1:]) != self.text[1:]:
-            _refuse(PathProblem.NOT_NORMALISED, self.text)
+            _refuse_path(PathProblem.NOT_ABSOLUTE, self.text)
+        if not self.text[1:] or _normalise_path(self.text[1:]) != self.text[1:]:
+            _refuse_path(PathProblem.NOT_NORMALISED, self.text)
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -114,23 +114,23 @@ def parse_relative(text: str) -> RelativePath:
     """Read the path of a file below a folder; the folder itself is refused."""
     path = parse_folder(text)
     if not path.text:
-        _refuse(PathProblem.EMPTY, text)
+        _refuse_path(PathProblem.EMPTY, text)
     return path
 
 
 def parse_folder(text: str) -> RelativePath:
     """Read the path of a folder below a folder; empty text and `.` mean the folder itself."""
     if text.startswith("/"):
-        _refuse(PathProblem.ABSOLUTE, text)
-    return RelativePath(_clean(text))
+        _refuse_path(PathProblem.ABSOLUTE, text)
+    return RelativePath(_normalise_path(text))
 
 
 def parse_absolute(text: str) -> AbsolutePath:
     if not text.startswith("/"):
-        _refuse(PathProblem.NOT_ABSOLUTE, text)
-    below = _clean(text.lstrip("/"))
+        _refuse_path(PathProblem.NOT_ABSOLUTE, text)
+    below = _normalise_path(text.lstrip("/"))
     if not below:
-        _refuse(PathProblem.EMPTY, text)
+        _refuse_path(PathProblem.EMPTY, text)
     return AbsolutePath(f"/{below}")
 
 
@@ -171,17 +171,17 @@ _GIT_NAMES = frozenset({".git", "git~1"})
 _UNSEEN_CATEGORIES = frozenset({"Cc", "Cf", "Zl", "Zp", "Co", "Cn"})
 
 
-def _clean(text: str) -> str:
+def _normalise_path(text: str) -> str:
     """Return the one spelling of a path without its leading slash, or refuse it."""
     _check_characters(text)
     if len(text.encode()) > LONGEST_PATH:
-        _refuse(PathProblem.TOO_LONG, text)
+        _refuse_path(PathProblem.TOO_LONG, text)
     if "\\" in text:
-        _refuse(PathProblem.BACKSLASH, text)
+        _refuse_path(PathProblem.BACKSLASH, text)
     if _DRIVE.match(text):
-        _refuse(PathProblem.DRIVE, text)
+        _refuse_path(PathProblem.DRIVE, text)
     if text.startswith("~"):
-        _refuse(PathProblem.HOME, text)
+        _refuse_path(PathProblem.HOME, text)
     names = [name for name in text.split("/") if name not in {"", "."}]
     for name in names:
         _check_name(name, text)
@@ -190,23 +190,23 @@ def _clean(text: str) -> str:
 
 def _check_characters(text: str) -> None:
     if "\0" in text:
-        _refuse(PathProblem.NUL, text)
+        _refuse_path(PathProblem.NUL, text)
     if text.isascii() and text.isprintable():
         return
     for character in text:
         _check_character(character, text)
     if not unicodedata.is_normalized("NFC", text):
-        _refuse(PathProblem.NOT_NORMALISED, text)
+        _refuse_path(PathProblem.NOT_NORMALISED, text)
 
 
 def _check_character(character: str, text: str) -> None:
     category = unicodedata.category(character)
     if category == "Cs":
-        _refuse(PathProblem.NOT_UNICODE, text)
+        _refuse_path(PathProblem.NOT_UNICODE, text)
     if category in _UNSEEN_CATEGORIES:
-        _refuse(PathProblem.CONTROL, text)
+        _refuse_path(PathProblem.CONTROL, text)
     if not character.isascii() and _looks_like_syntax(character, category):
-        _refuse(PathProblem.LOOK_ALIKE, text)
+        _refuse_path(PathProblem.LOOK_ALIKE, text)
 
 
 def _looks_like_syntax(character: str, category: str) -> bool:
@@ -219,13 +219,13 @@ def _looks_like_syntax(character: str, category: str) -> bool:
 
 def _check_name(name: str, text: str) -> None:
     if name == "..":
-        _refuse(PathProblem.PARENT, text)
+        _refuse_path(PathProblem.PARENT, text)
     if name[-1] in ". ":
-        _refuse(PathProblem.TRAILING, text)
+        _refuse_path(PathProblem.TRAILING, text)
     if len(name.encode()) > LONGEST_NAME:
-        _refuse(PathProblem.NAME_TOO_LONG, text)
+        _refuse_path(PathProblem.NAME_TOO_LONG, text)
     if is_git_name(name):
-        _refuse(PathProblem.GIT, text)
+        _refuse_path(PathProblem.GIT, text)
 
 
 _RELATIVE = "give the path relative to the folder, such as docs/guide.md"
@@ -270,6 +270,6 @@ _EXPLAINED: dict[PathProblem, tuple[str, str]] = {
 }
 
 
-def _refuse(problem: PathProblem, text: str) -> NoReturn:
-    said, next_step = _EXPLAINED[problem]
-    raise PathRefused(problem, f"the path {quote(text)} {said}", next_step=next_step)
+def _refuse_path(problem: PathProblem, text: str) -> NoReturn:
+    explanation, next_step = _EXPLAINED[problem]
+    raise PathRefused(problem, f"the path {quote(text)} {explanation}", next_step=next_step)

@@ -6,7 +6,7 @@ asked: what is too large to read, what is no text, and what holds a secret. A se
 be masked on the screen and kept out of the record, and then nobody could tell what was signed;
 whoever needs one names it by reference.
 
->>> print(text_of({"arguments": {"script": "one\ntwo", "to": ["a"]}, "tier": 2}))
+>>> print(render_text({"arguments": {"script": "one\ntwo", "to": ["a"]}, "tier": 2}))
 arguments:
   script: (2 lines)
     | one
@@ -51,7 +51,7 @@ class Objection:
         return Refused(self.detail, code=CODE, next_step=self.next_step)
 
 
-def objection(content: Mapping[str, Any], *, largest: int = LARGEST) -> Objection | None:
+def find_objection(content: Mapping[str, Any], *, largest: int = LARGEST) -> Objection | None:
     """Say why a person could not read all of this before signing it, or nothing."""
     size = len(canonical.encode(dict(content)))
     if size > largest:
@@ -60,24 +60,24 @@ def objection(content: Mapping[str, Any], *, largest: int = LARGEST) -> Objectio
             " signing",
             next_step="make it smaller, or do it in several calls",
         )
-    for place, text in _texts(content, ""):
-        if problem := _problem(text):
+    for place, text in _iterate_texts(content, ""):
+        if problem := _describe_unreadable(text):
             return Objection(
                 detail=f"{printable(place)} {problem}, so it cannot be shown to the operator",
                 next_step="send readable text",
             )
-    return _secret(content)
+    return _find_secret(content)
 
 
-def require(content: Mapping[str, Any], *, largest: int = LARGEST) -> None:
+def refuse_unshowable(content: Mapping[str, Any], *, largest: int = LARGEST) -> None:
     """Refuse to ask for a signature under what cannot be shown whole."""
-    if found := objection(content, largest=largest):
-        raise found.as_error()
+    if problem := find_objection(content, largest=largest):
+        raise problem.as_error()
 
 
-def shown(details: Mapping[str, Any]) -> dict[str, Any]:
+def render_payload(details: Mapping[str, Any]) -> dict[str, Any]:
     """Give the one text that every door shows, and its measure."""
-    text = text_of(details)
+    text = render_text(details)
     return {
         "text": text,
         "lines": text.count("\n") + 1,
@@ -86,9 +86,9 @@ def shown(details: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def text_of(value: Any) -> str:
+def render_text(value: Any) -> str:
     """Write a value so that a person can read all of it; two values never look the same."""
-    return "\n".join(_lines(value, ""))
+    return "\n".join(_render_lines(value, ""))
 
 
 def call_digest(details: Mapping[str, Any]) -> str:
@@ -107,7 +107,7 @@ def require_same(details: Mapping[str, Any], digest: str) -> None:
         )
 
 
-def _problem(text: str) -> str:
+def _describe_unreadable(text: str) -> str:
     if "\0" in text:
         return "holds binary data"
     unreadable = sum(len(printable(char)) > 1 for char in text if char not in "\n\t\r")
@@ -116,10 +116,12 @@ def _problem(text: str) -> str:
     return ""
 
 
-def _secret(content: Mapping[str, Any]) -> Objection | None:
+def _find_secret(content: Mapping[str, Any]) -> Objection | None:
     clean = redact(dict(content))
-    decoded = [(place, text) for place, text in _texts(content, "") if place.endswith(" (decoded)")]
-    place = _difference(content, clean, "") or next(
+    decoded = [
+        (place, text) for place, text in _iterate_texts(content, "") if place.endswith(" (decoded)")
+    ]
+    place = _find_difference(content, clean, "") or next(
         (place for place, text in decoded if redact(text) != text), None
     )
     if place is None:
@@ -131,25 +133,25 @@ def _secret(content: Mapping[str, Any]) -> Objection | None:
     )
 
 
-def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
+def _iterate_texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
     """Give every text in a value with its place; what is encoded also as what it decodes to."""
     match value:
         case str():
             yield place, value
             if place.rpartition(".")[2].endswith(_IN_BASE64):
-                yield f"{place} (decoded)", _decoded(value)
+                yield f"{place} (decoded)", _decode_base64(value)
         case dict():
             for name, item in cast("dict[Any, Any]", value).items():
                 yield f"{place}.{name}".strip("."), str(name)
-                yield from _texts(item, f"{place}.{name}".strip("."))
+                yield from _iterate_texts(item, f"{place}.{name}".strip("."))
         case list() | tuple():
             for number, item in enumerate(cast("list[Any]", value)):
-                yield from _texts(item, f"{place}.{number}")
+                yield from _iterate_texts(item, f"{place}.{number}")
         case _:
             return
 
 
-def _decoded(text: str) -> str:
+def _decode_base64(text: str) -> str:
     """Decode base64; what is no text becomes a text that counts as binary."""
     try:
         return base64.b64decode(text, validate=True).decode()
@@ -157,55 +159,57 @@ def _decoded(text: str) -> str:
         return "\0"
 
 
-def _difference(one: Any, other: Any, place: str) -> str | None:
+def _find_difference(one: Any, other: Any, place: str) -> str | None:
     """Name the first place at which a value and its redacted copy differ."""
     if one == other:
         return None
-    copies = dict(_items(other))
-    for name, item in _items(one):
+    copies = dict(_list_items(other))
+    for name, item in _list_items(one):
         if name not in copies:
             return f"{place}.{one_line(str(name), 40)}".strip(".")
-        if inner := _difference(item, copies[name], f"{place}.{name}".strip(".")):
+        if inner := _find_difference(item, copies[name], f"{place}.{name}".strip(".")):
             return inner
     return place
 
 
-def _items(value: Any) -> list[tuple[Any, Any]]:
+def _list_items(value: Any) -> list[tuple[Any, Any]]:
     """Give the members of an object or the elements of a list; nothing of anything else."""
     if isinstance(value, dict):
         return list(cast("dict[Any, Any]", value).items())
     return list(enumerate(cast("list[Any]", value))) if isinstance(value, list | tuple) else []
 
 
-def _lines(value: Any, pad: str) -> Iterator[str]:
+def _render_lines(value: Any, pad: str) -> Iterator[str]:
     match value:
         case dict() if value:
             for name, item in cast("dict[Any, Any]", value).items():
-                yield from _member(f"{pad}{_name(name)}:", item, pad)
+                yield from _render_member(f"{pad}{_render_name(name)}:", item, pad)
                 if str(name).endswith(_IN_BASE64) and isinstance(item, str):
-                    yield from _member(f"{pad}{_name(name)} decoded:", _decoded(item), pad)
+                    yield from _render_member(
+                        f"{pad}{_render_name(name)} decoded:", _decode_base64(item), pad
+                    )
         case list() | tuple() if value:
             for item in cast("list[Any]", value):
-                yield from _member(f"{pad}-", item, pad)
+                yield from _render_member(f"{pad}-", item, pad)
         case _:
-            yield f"{pad}{_scalar(value)}"
+            yield f"{pad}{_render_scalar(value)}"
 
 
-def _member(lead: str, item: Any, pad: str) -> Iterator[str]:
+def _render_member(lead: str, item: Any, pad: str) -> Iterator[str]:
     if isinstance(item, str) and "\n" in item:
         rows = item.split("\n")
         yield f"{lead} ({len(rows)} lines)"
         yield from (f"{pad}  | {row}" for row in rows)
     elif isinstance(item, dict | list | tuple) and item:
         yield lead
-        yield from _lines(item, f"{pad}  ")
+        yield from _render_lines(item, f"{pad}  ")
     else:
-        yield f"{lead} {_scalar(item)}"
+        yield f"{lead} {_render_scalar(item)}"
 
 
-def _name(name: Any) -> str:
-    return str(name) if _PLAIN_NAME.fullmatch(str(name)) else _scalar(str(name))
+def _render_name(name: Any) -> str:
+    return str(name) if _PLAIN_NAME.fullmatch(str(name)) else _render_scalar(str(name))
 
 
-def _scalar(value: Any) -> str:
+def _render_scalar(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)

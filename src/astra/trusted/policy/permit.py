@@ -19,7 +19,7 @@ class Permit:
         self, mint: object, *, call_id: str, tool: str, digest: str, spent: tuple[Scope, ...]
     ) -> None:
         if mint is not _MINT:
-            raise _invalid("only the gate makes permits")
+            raise _build_refusal("only the gate makes permits")
         self.call_id, self.tool, self.digest, self.spent = call_id, tool, digest, spent
         self._used = False
         self._lock = threading.Lock()
@@ -28,11 +28,11 @@ class Permit:
         """Spend the permit on the call it was made for."""
         with self._lock:
             if self._used or (tool, digest) != (self.tool, self.digest):
-                raise _invalid("it was made for another call, or used before")
+                raise _build_refusal("it was made for another call, or used before")
             self._used = True
 
     def __reduce__(self) -> str:
-        raise _invalid("it cannot be stored or sent")
+        raise _build_refusal("it cannot be stored or sent")
 
 
 def mint(*, call_id: str, tool: str, digest: str, spent: tuple[Scope, ...] = ()) -> Permit:
@@ -40,5 +40,5 @@ def mint(*, call_id: str, tool: str, digest: str, spent: tuple[Scope, ...] = ())
     return Permit(_MINT, call_id=call_id, tool=tool, digest=digest, spent=spent)
 
 
-def _invalid(why: str) -> Refused:
+def _build_refusal(why: str) -> Refused:
     return Refused(f"permit not valid: {why}", code="no_permit", next_step="ask the gate")

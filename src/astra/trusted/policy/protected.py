@@ -75,19 +75,19 @@ class ProtectedPlaces:
                 return folder
         return None
 
-    def below(self, text: str, *, write: bool) -> str | None:
+    def find_place_below(self, text: str, *, write: bool) -> str | None:
         """Name a protected place that lies below this folder."""
         folder = paths.fold(text).rstrip("/") + "/"
-        return next((p for p in self._places(write=write) if p.startswith(folder)), None)
+        return next((p for p in self._list_places(write=write) if p.startswith(folder)), None)
 
-    def reached_by(self, glob: Glob, *, write: bool) -> str | None:
+    def find_place_reached(self, glob: Glob, *, write: bool) -> str | None:
         """Name a protected place in which the glob could match something."""
-        return next((p for p in self._places(write=write) if glob.reaches(p)), None)
+        return next((p for p in self._list_places(write=write) if glob.reaches(p)), None)
 
     def watched_name(self, text: str) -> str | None:
         return next((name for name in paths.fold(text).split("/") if name in self.watched), None)
 
-    def _places(self, *, write: bool) -> list[str]:
+    def _list_places(self, *, write: bool) -> list[str]:
         return self._closed_to_writing if write else self._closed_to_reading
 
     @cached_property

@@ -58,21 +58,21 @@ class ReadBoundary:
 
     def check(self, path: AbsolutePath, *, shown_as: AbsolutePath | None = None) -> None:
         """Return when the resolved path may be read, raise `ReadRefused` in every other case."""
-        shown = shown_as or path
-        self.refuse_closed(path, shown_as=shown)
+        shown_path = shown_as or path
+        self.refuse_closed(path, shown_as=shown_path)
         if self._below_own_folder(path) is None and not self._is_in_scope(path):
-            self.refuse_outside(shown)
+            self.refuse_outside(shown_path)
 
     def refuse_closed(self, path: AbsolutePath, *, shown_as: AbsolutePath | None = None) -> None:
         """Refuse what no scope opens: a secret by its name, and protected places."""
-        shown = shown_as or path
-        own = self._below_own_folder(path)
-        if rule := self.secrets.rule_for(path.text if own is None else own):
-            refuse_secret(shown.text, rule)
+        shown_path = shown_as or path
+        own_path = self._below_own_folder(path)
+        if rule := self.secrets.rule_for(path.text if own_path is None else own_path):
+            refuse_secret(shown_path.text, rule)
         if place := self.protected.place_of(path.text, write=False):
             raise ReadRefused(
                 ReadProblem.PROTECTED,
-                f"{quote(shown.text)} lies in {place}, which no agent reads",
+                f"{quote(shown_path.text)} lies in {place}, which no agent reads",
                 next_step="ask the operator for what you need from it",
             )
 
@@ -102,9 +102,9 @@ def read_folders(
     data_root: str, *, code_repo: str | None = None, sandbox: str | None = None
 ) -> tuple[AbsolutePath, ...]:
     """List the folders of a data root that an agent may read in every scope."""
-    moved = {"code-repo": code_repo, "sandbox": sandbox}
+    custom_paths = {"code-repo": code_repo, "sandbox": sandbox}
     names = (*OWN_FOLDERS, *SERVER_FOLDERS)
-    return tuple(parse_absolute(moved.get(name) or f"{data_root}/{name}") for name in names)
+    return tuple(parse_absolute(custom_paths.get(name) or f"{data_root}/{name}") for name in names)
 
 
 def refuse_secret(text: str, rule: str) -> NoReturn:

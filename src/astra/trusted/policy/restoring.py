@@ -10,6 +10,9 @@ place says so with the operator's key. From that record on:
   starts again by `astra start`, after somebody has looked;
 - checkpoints at the witness that are not in this chain, up to the time named, count no more.
 
+What is signed names the opening: an id that the daemon drew when it opened this ledger. The same
+state opened again takes a new signature.
+
 Until that record is there the ledger is held: it takes what tightens, ends or notes, and nothing
 else.
 """
@@ -59,37 +62,41 @@ class HeldLedger(Ledger, Protocol):
         ...
 
 
-def refused(holds: Sequence[Hold]) -> LedgerHeld:
+def build_held_error(holds: Sequence[Hold]) -> LedgerHeld:
     why = "; ".join(hold.detail for hold in holds)
     return LedgerHeld(f"nothing begins on this data root: {why}", next_step=NEXT_STEP)
 
 
-def content(holds: Sequence[Hold]) -> dict[str, Any]:
+def content(holds: Sequence[Hold], opening: str) -> dict[str, Any]:
     """Give what an operator signs to go on from here."""
-    known: dict[str, Any] | None = None
+    checkpoint_data: dict[str, Any] | None = None
     for hold in holds:
         if point := hold.left_behind:
-            known = {"sequence": point.sequence, "hash": point.hash, "until": hold.until}
-    return {"reasons": sorted({hold.reason for hold in holds}), "left_behind": known}
+            checkpoint_data = {"sequence": point.sequence, "hash": point.hash, "until": hold.until}
+    return {
+        "reasons": sorted({hold.reason for hold in holds}),
+        "left_behind": checkpoint_data,
+        "opening": opening,
+    }
 
 
 def left_behind(ledger: Ledger) -> str:
     """Give the time up to which the operator signed away what a witness knows, or nothing."""
     until = ""
     for record in ledger.records(RESTORED, limit=100, newest_first=True):
-        known = record.data.get("left_behind")
-        if known and authority.holds(ledger, record):
-            until = max(until, str(known["until"]))
+        checkpoint_data = record.data.get("left_behind")
+        if checkpoint_data and authority.is_signed_by_operator(ledger, record):
+            until = max(until, str(checkpoint_data["until"]))
     return until
 
 
 def is_signed_after(ledger: Ledger, sequence: int) -> bool:
     """Tell whether the operator has signed a restore behind a place in the chain."""
     return any(
-        authority.holds(ledger, record)
+        authority.is_signed_by_operator(ledger, record)
         for record in ledger.records(RESTORED, after=sequence, limit=100)
     )
 
 
-def event(holds: Sequence[Hold]) -> Event:
-    return Event(type=RESTORED, actor="operator", data=content(holds), subject="ledger")
+def event(holds: Sequence[Hold], opening: str) -> Event:
+    return Event(type=RESTORED, actor="operator", data=content(holds, opening), subject="ledger")

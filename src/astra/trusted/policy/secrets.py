@@ -112,13 +112,13 @@ class SecretRules:
     _globs: tuple[Glob, ...] = field(init=False, repr=False, compare=False, default=())
 
     def __post_init__(self) -> None:
-        compiled = tuple(_pattern(paths.fold(pattern)) for pattern in self.patterns)
+        compiled = tuple(_parse_pattern(paths.fold(pattern)) for pattern in self.patterns)
         object.__setattr__(self, "_globs", compiled)
 
     def rule_for(self, text: str) -> str | None:
         """Name the rule that makes this path a secret, or None when it is not one."""
         folded = paths.fold(text)
-        names = _names(folded)
+        names = _split_names(folded)
         rule = _folder_rule(names) or _name_rule(names[-1])
         if rule is None and self._globs:
             return self._pattern_rule(names, absolute=folded.startswith("/"))
@@ -130,7 +130,7 @@ class SecretRules:
         A folder that is merely called like a secret file (`src/token/`) is none.
         """
         folded = paths.fold(text)
-        names = _names(folded)
+        names = _split_names(folded)
         return _folder_rule(names) or self._pattern_rule(names, absolute=folded.startswith("/"))
 
     @property
@@ -149,12 +149,12 @@ class SecretRules:
         return None
 
 
-def _pattern(text: str) -> Glob:
+def _parse_pattern(text: str) -> Glob:
     """Read a pattern; one that does not start at the root speaks of every folder."""
     return globs.parse_glob(text if text.startswith(("/", "**/")) else f"**/{text}")
 
 
-def _names(folded: str) -> list[str]:
+def _split_names(folded: str) -> list[str]:
     """Split a path into names, without the trailing dots and spaces some systems ignore."""
     names = folded.strip("/").split("/")
     if " " in folded or "./" in folded or folded.endswith("."):

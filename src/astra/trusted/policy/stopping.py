@@ -18,12 +18,12 @@ STOPPED, STARTED = "work_stopped", "work_started"
 SUBJECT = "work"
 
 
-def stopped(stop_id: str, report: Mapping[str, Any], *, actor: str) -> Event:
+def build_stopped_event(stop_id: str, report: Mapping[str, Any], *, actor: str) -> Event:
     data = {"stop": stop_id, "report": dict(report)}
     return Event(type=STOPPED, actor=actor, data=data, subject=SUBJECT, key=f"stop:{stop_id}")
 
 
-def started(ledger: Ledger, stop_id: str, signed: Signed, *, now: datetime) -> Event:
+def build_started_event(ledger: Ledger, stop_id: str, signed: Signed, *, now: datetime) -> Event:
     event = Event(type=STARTED, actor="operator", data=content(stop_id), subject=SUBJECT)
     return authority.signed_event(ledger, event, signed, now=now)
 
@@ -40,14 +40,14 @@ class StopRecord:
         self._ledger = ledger
         self._known: tuple[int, str] = (0, "")
 
-    def in_force(self) -> str:
+    def find_stop(self) -> str:
         """Name the last recorded stop if no signature has ended it, or nothing."""
         version = self._ledger.version(SUBJECT)
         if version != self._known[0]:
-            self._known = (version, self._find())
+            self._known = (version, self._find_open_stop())
         return self._known[1]
 
-    def _find(self) -> str:
+    def _find_open_stop(self) -> str:
         if (record := self._ledger.newest(STOPPED)) is None:
             return ""
         stop_id = str(record.data["stop"])
@@ -57,6 +57,6 @@ class StopRecord:
 def was_ended(ledger: Ledger, stop_id: str) -> bool:
     """Tell whether an operator's signature ended this stop."""
     return any(
-        record.data.get("stop") == stop_id and authority.holds(ledger, record)
+        record.data.get("stop") == stop_id and authority.is_signed_by_operator(ledger, record)
         for record in ledger.records(STARTED, limit=100, newest_first=True)
     )

@@ -24,7 +24,7 @@ class Switches:
     def __post_init__(self) -> None:
         @lru_cache(128)
         def holds(line: str) -> bool:
-            return authority.holds(self.ledger, chain.parse(line))
+            return authority.is_signed_by_operator(self.ledger, chain.parse(line))
 
         object.__setattr__(self, "holds", holds)
 
@@ -32,14 +32,14 @@ class Switches:
         self, *, off: frozenset[str] = frozenset(), asked_on: frozenset[str] = frozenset()
     ) -> dict[str, Flag]:
         """Work out the flags for a caller, whose own environment may narrow them further."""
-        return flags.effective(
+        return flags.read_flags(
             self.ledger,
             off=self.settings.flags_off | off,
             asked_on=self.settings.flags_asked_on | asked_on,
             holds=lambda record: self.holds(record.line),
         )
 
-    def on(self, *, off: frozenset[str] = frozenset()) -> dict[str, bool]:
+    def read_states(self, *, off: frozenset[str] = frozenset()) -> dict[str, bool]:
         """Say of each flag whether it is on, for a caller with these turned off."""
         return {name: flag.on for name, flag in self.flags(off=off).items()}
 
@@ -52,12 +52,17 @@ class Switches:
 
     def tests_required(self) -> bool:
         """Tell whether only tested changes are deployed; the environment can only insist on it."""
-        return self.settings.tests_required or contract.in_force(self.ledger).deploy.require_tests
+        return (
+            self.settings.tests_required
+            or contract.read_configuration(self.ledger).deploy.require_tests
+        )
 
     def person_for_tests(self) -> bool:
         """Tell whether changes to tests are flagged until a person has decided on them."""
-        signed = contract.in_force(self.ledger).target.require_human_approval_for_test_changes
-        return self.settings.person_for_tests or signed
+        signed_setting = contract.read_configuration(
+            self.ledger
+        ).target.require_human_approval_for_test_changes
+        return self.settings.person_for_tests or signed_setting
 
     def why_no_firings(self) -> str:
         """Give the reason why no schedule may run now, or nothing."""
@@ -70,6 +75,10 @@ class Switches:
     def why_no_steps(self) -> str:
         """Give the reason why no plan may take a step now, or nothing."""
         return self._closed_unless("PERSONA_MODE_ENABLED", "AGENT_RUNNER_ENABLED")
+
+    def why_no_goals(self) -> str:
+        """Give the reason why no task of a goal may run now, or nothing."""
+        return self._closed_unless("PERSONA_MODE_ENABLED")
 
     def _closed_unless(self, *names: str) -> str:
         if self.stopped():

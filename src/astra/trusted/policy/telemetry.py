@@ -45,22 +45,34 @@ class Outcome:
         }
 
 
-def started(call: Call, call_id: str, decision: Decision) -> Event:
-    data = {**_facts(call, decision), "arguments": shown(call.arguments), "digest": call.digest()}
-    return _event(TOOL_STARTED, call, data, subject=call_id)
+def build_started_event(call: Call, call_id: str, decision: Decision, machine: str = "") -> Event:
+    """Say that a call begins; which machine runs it, where several share the chain."""
+    data = {
+        **_describe_call(call, decision),
+        **({"machine": machine} if machine else {}),
+        "arguments": shorten_arguments(call.arguments),
+        "digest": call.digest(),
+    }
+    return _build_event(TOOL_STARTED, call, data, subject=call_id)
 
 
-def finished(call: Call, call_id: str, decision: Decision, outcome: Outcome) -> Event:
+def build_finished_event(call: Call, call_id: str, decision: Decision, outcome: Outcome) -> Event:
     data = {"tool": call.tool, "outcome": outcome.as_dict()}
     if call.tier is Tier.READ:
-        data = {**_facts(call, decision), "arguments": shown(call.arguments), **data}
-        return _event(TOOL_CALLED, call, data)
-    return _event(TOOL_FINISHED, call, data, subject=call_id)
+        data = {
+            **_describe_call(call, decision),
+            "arguments": shorten_arguments(call.arguments),
+            **data,
+        }
+        return _build_event(TOOL_CALLED, call, data)
+    return _build_event(TOOL_FINISHED, call, data, subject=call_id)
 
 
-def refused(call: Call, decision: Decision) -> Event:
-    return _event(
-        TOOL_REFUSED, call, {**_facts(call, decision), "arguments": shown(call.arguments)}
+def build_refused_event(call: Call, decision: Decision) -> Event:
+    return _build_event(
+        TOOL_REFUSED,
+        call,
+        {**_describe_call(call, decision), "arguments": shorten_arguments(call.arguments)},
     )
 
 
@@ -75,12 +87,16 @@ def refusals_counted(
         "count": count,
         "seconds": round(seconds, 1),
     }
-    return _event(REFUSALS_COUNTED, first, data)
+    return _build_event(REFUSALS_COUNTED, first, data)
 
 
-def close_interrupted(ledger: Ledger) -> int:
-    """Close the calls that a dead daemon left open; says how many there were."""
-    rows = ledger.query("SELECT id, tool, correlation FROM open_call ORDER BY sequence")
+def close_interrupted(ledger: Ledger, machine: str = "") -> int:
+    """Close the calls that a dead daemon of this machine left open; says how many there were.
+
+    Where several machines share the chain, the others' calls may be running right now.
+    """
+    query = "SELECT id, tool, correlation FROM open_call WHERE machine = ? ORDER BY sequence"
+    rows = ledger.query(query, [machine])
     events = [
         Event(
             type=TOOL_INTERRUPTED,
@@ -95,10 +111,10 @@ def close_interrupted(ledger: Ledger) -> int:
     return len(events)
 
 
-def shown(arguments: Any) -> Any:
+def shorten_arguments(arguments: Any) -> Any:
     """Give arguments as they may be kept: secrets masked, long texts cut, oddities as text."""
     try:
-        short = _shortened(redact(arguments))
+        short = _shorten_texts(redact(arguments))
         text = canonical.encode(short)
     except NotCanonical:
         return {"not_json": ascii(arguments)[:_LONGEST_ARGUMENT]}
@@ -120,19 +136,19 @@ def arguments_digest(arguments: Any) -> str:
     return hashlib.sha256(text).hexdigest()
 
 
-def _facts(call: Call, decision: Decision) -> dict[str, Any]:
-    own = {"schedule": call.schedule_id} if call.schedule_id else {}
-    own |= {"plan": call.plan_id} if call.plan_id else {}
+def _describe_call(call: Call, decision: Decision) -> dict[str, Any]:
+    origin_fields = {"schedule": call.schedule_id} if call.schedule_id else {}
+    origin_fields |= {"plan": call.plan_id} if call.plan_id else {}
     return {
         "tool": call.tool,
         "tier": int(call.tier),
         "door": call.actor.door,
         "decision": decision.as_dict(),
-        **own,
+        **origin_fields,
     }
 
 
-def _event(kind: str, call: Call, data: dict[str, Any], subject: str | None = None) -> Event:
+def _build_event(kind: str, call: Call, data: dict[str, Any], subject: str | None = None) -> Event:
     return Event(
         type=kind,
         actor=str(call.actor),
@@ -142,34 +158,40 @@ def _event(kind: str, call: Call, data: dict[str, Any], subject: str | None = No
     )
 
 
-def _shortened(value: Any) -> Any:
+def _shorten_texts(value: Any) -> Any:
     match value:
         case str() if len(value) > _LONGEST_ARGUMENT:
             return f"{value[:_LONGEST_ARGUMENT]}… ({len(value)} characters)"
         case dict():
-            return {str(name): _shortened(item) for name, item in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+            return {str(name): _shorten_texts(item) for name, item in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
         case list() | tuple():
-            return [_shortened(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+            return [_shorten_texts(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
         case _:
             return value
 
 
-def _apply(record: Record) -> Iterator[Statement]:
+def _apply_record(record: Record) -> Iterator[Statement]:
     if record.type == TOOL_STARTED:
         yield (
-            "INSERT INTO open_call VALUES (?, ?, ?, ?)",
-            (record.subject, record.data["tool"], record.correlation, record.sequence),
+            "INSERT INTO open_call VALUES (?, ?, ?, ?, ?)",
+            (
+                record.subject,
+                record.data["tool"],
+                record.correlation,
+                record.sequence,
+                record.data.get("machine", ""),
+            ),
         )
     else:
         yield "DELETE FROM open_call WHERE id = ?", (record.subject,)
 
 
-def _count(record: Record) -> Iterator[Statement]:
+def _count_call(record: Record) -> Iterator[Statement]:
     """Count calls by tool and how they ended; one that has only begun is not counted yet."""
     data = record.data
     ok = bool(data.get("outcome", {}).get("ok"))
-    refused = record.type in {TOOL_REFUSED, REFUSALS_COUNTED}
-    word = "ok" if ok else "refused" if refused else "failed"
+    is_refusal = record.type in {TOOL_REFUSED, REFUSALS_COUNTED}
+    word = "ok" if ok else "refused" if is_refusal else "failed"
     yield _COUNT, (str(data.get("tool", "")), word, int(data.get("count", 1)))
 
 
@@ -184,7 +206,7 @@ COUNTS = Projection(
             tool TEXT, outcome TEXT, calls INTEGER, PRIMARY KEY (tool, outcome)
         ) WITHOUT ROWID""",
     ),
-    _count,
+    _count_call,
     types=frozenset({TOOL_CALLED, TOOL_FINISHED, TOOL_REFUSED, REFUSALS_COUNTED, TOOL_INTERRUPTED}),
 )
 
@@ -192,9 +214,9 @@ PROJECTION = Projection(
     "open calls",
     (
         """CREATE TABLE open_call (
-            id TEXT PRIMARY KEY, tool TEXT, correlation TEXT, sequence INTEGER
+            id TEXT PRIMARY KEY, tool TEXT, correlation TEXT, sequence INTEGER, machine TEXT
         ) WITHOUT ROWID""",
     ),
-    _apply,
+    _apply_record,
     types=frozenset({TOOL_STARTED, TOOL_FINISHED, TOOL_INTERRUPTED}),
 )

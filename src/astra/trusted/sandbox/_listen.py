@@ -22,20 +22,20 @@ def main(words: list[str]) -> int:
     owner = fcntl.ioctl(namespace, _OWNER_OF)
     if libc.setns(owner, _NEW_USERS) or libc.setns(namespace, _NEW_NETWORK):
         return 1
-    listeners = [listener(port) for port in ports]
-    handles = array.array("i", [made.fileno() for made in listeners])
+    listeners = [open_listener(port) for port in ports]
+    handles = array.array("i", [sock.fileno() for sock in listeners])
     with socket.socket(fileno=parent) as channel:
         channel.sendmsg([b"."], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, handles)])
     return 0
 
 
-def listener(port: int) -> socket.socket:
-    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+def open_listener(port: int) -> socket.socket:
+    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     # bwrap may not have brought loopback up yet.
-    made.setsockopt(socket.IPPROTO_IP, _IP_FREEBIND, 1)
-    made.bind(("127.0.0.1", port))
-    made.listen(_BACKLOG)
-    return made
+    sock.setsockopt(socket.IPPROTO_IP, _IP_FREEBIND, 1)
+    sock.bind(("127.0.0.1", port))
+    sock.listen(_BACKLOG)
+    return sock
 
 
 if __name__ == "__main__":

@@ -59,23 +59,23 @@ def is_stopped(data_root: Path) -> bool:
 def describe(
     pid: int, *, pid_namespace: int, kind: str, label: str, cgroup: str = ""
 ) -> RunningBox | None:
-    started = start_time(pid)
-    if started is None:
+    start_ticks = read_start_time(pid)
+    if start_ticks is None:
         return None
     return RunningBox(
         id=random_id("box"),
         kind=kind,
         label=label,
         pid=pid,
-        started=started,
-        boot=boot(),
+        started=start_ticks,
+        boot=read_boot_id(),
         pid_namespace=pid_namespace,
         cgroup=cgroup,
     )
 
 
 def register(data_root: Path, box: RunningBox) -> None:
-    folder = _folder(data_root)
+    folder = _registry_folder(data_root)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     draft = folder / f".{box.id}"
     draft.write_text(json.dumps(asdict(box)), encoding="utf-8")
@@ -84,18 +84,18 @@ def register(data_root: Path, box: RunningBox) -> None:
 
 def unregister(data_root: Path, box: RunningBox) -> None:
     forget(data_root, box)
-    (_folder(data_root) / f"{box.id}.ended").unlink(missing_ok=True)
+    (_registry_folder(data_root) / f"{box.id}.ended").unlink(missing_ok=True)
 
 
 def forget(data_root: Path, box: RunningBox) -> None:
-    (_folder(data_root) / box.id).unlink(missing_ok=True)
+    (_registry_folder(data_root) / box.id).unlink(missing_ok=True)
 
 
-def registered(data_root: Path) -> tuple[list[RunningBox], list[str]]:
+def list_registered(data_root: Path) -> tuple[list[RunningBox], list[str]]:
     """Give the boxes on file, and the names of files that cannot be read as one."""
     boxes: list[RunningBox] = []
     unreadable: list[str] = []
-    for path in _files(data_root):
+    for path in _list_entry_files(data_root):
         try:
             with path.open("rb") as file:
                 fields: dict[str, Any] = json.loads(file.read(_LARGEST_RECORD))
@@ -109,19 +109,19 @@ def registered(data_root: Path) -> tuple[list[RunningBox], list[str]]:
 
 def mark_ended(data_root: Path, box: RunningBox, why: str = BY_OPERATOR) -> None:
     """Note that a box is ended from outside, and why, for its launcher to say so."""
-    (_folder(data_root) / f"{box.id}.ended").write_text(why, encoding="utf-8")
+    (_registry_folder(data_root) / f"{box.id}.ended").write_text(why, encoding="utf-8")
 
 
 def why_ended(data_root: Path, box: RunningBox) -> str:
     """Say why a box was ended from outside, or nothing if it was not."""
     try:
-        return (_folder(data_root) / f"{box.id}.ended").read_text("utf-8") or BY_OPERATOR
+        return (_registry_folder(data_root) / f"{box.id}.ended").read_text("utf-8") or BY_OPERATOR
     except FileNotFoundError:
         return BY_OPERATOR if is_stopped(data_root) else ""
 
 
 @contextlib.contextmanager
-def held(box: RunningBox) -> Generator[int | None, None, None]:
+def hold_process(box: RunningBox) -> Generator[int | None, None, None]:
     """Hold the init process of a box by descriptor; None when it is gone or is somebody else."""
     try:
         process = os.pidfd_open(box.pid)
@@ -130,7 +130,7 @@ def held(box: RunningBox) -> Generator[int | None, None, None]:
         return
     try:
         # Read after the descriptor was opened: equal means that the descriptor is the box.
-        same = box.boot == boot() and start_time(box.pid) == box.started
+        same = box.boot == read_boot_id() and read_start_time(box.pid) == box.started
         yield process if same and not wait_dead(process, 0) else None
     finally:
         os.close(process)
@@ -168,17 +168,17 @@ def mark(data_root: Path, kind: str) -> str:
     return f"{_mark_of(data_root)}{kind}"
 
 
-def marked(data_root: Path) -> list[MarkedProcess]:
+def list_marked(data_root: Path) -> list[MarkedProcess]:
     """List the processes of boxes of a data root, registered or not."""
-    prefix, outside = _mark_of(data_root), _namespace(os.getpid())
-    named = ((pid, _program_name(pid)) for pid in all_pids())
+    prefix, outside = _mark_of(data_root), _read_namespace(os.getpid())
+    processes = ((pid, _program_name(pid)) for pid in all_pids())
     return [
         MarkedProcess(
             pid=pid,
             kind=name.removeprefix(prefix),
-            is_init=_namespace(pid) not in {outside, ""},
+            is_init=_read_namespace(pid) not in {outside, ""},
         )
-        for pid, name in named
+        for pid, name in processes
         if name.startswith(prefix)
     ]
 
@@ -187,24 +187,24 @@ def carries_mark(data_root: Path, pid: int) -> bool:
     return _program_name(pid).startswith(_mark_of(data_root))
 
 
-def members(pid_namespace: int) -> list[int]:
+def list_members(pid_namespace: int) -> list[int]:
     """List the processes that live in a pid namespace, zombies left out."""
     inside = f"pid:[{pid_namespace}]"
-    return [pid for pid in all_pids() if _namespace(pid) == inside and is_alive(pid)]
+    return [pid for pid in all_pids() if _read_namespace(pid) == inside and is_alive(pid)]
 
 
-def start_time(pid: int) -> int | None:
-    fields = _stat(pid)
+def read_start_time(pid: int) -> int | None:
+    fields = _read_stat(pid)
     return int(fields[_START_TIME]) if len(fields) > _START_TIME else None
 
 
-def parent(pid: int) -> int | None:
-    fields = _stat(pid)
+def read_parent(pid: int) -> int | None:
+    fields = _read_stat(pid)
     return int(fields[1]) if len(fields) > 1 else None
 
 
 def is_alive(pid: int) -> bool:
-    return _state(pid) not in {"Z", "X", ""}
+    return _read_state(pid) not in {"Z", "X", ""}
 
 
 def all_pids() -> list[int]:
@@ -212,7 +212,7 @@ def all_pids() -> list[int]:
 
 
 @lru_cache(maxsize=1)
-def boot() -> str:
+def read_boot_id() -> str:
     return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
 
 
@@ -222,36 +222,36 @@ def _mark_of(data_root: Path) -> str:
 
 def _program_name(pid: int) -> str:
     try:
-        words = Path(f"/proc/{pid}/cmdline").read_bytes()
+        command_line = Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return ""
-    return words.partition(b"\0")[0].decode("utf-8", "replace")
+    return command_line.partition(b"\0")[0].decode("utf-8", "replace")
 
 
-def _folder(data_root: Path) -> Path:
+def _registry_folder(data_root: Path) -> Path:
     return data_root / "var" / "run" / "boxes"
 
 
-def _files(data_root: Path) -> list[Path]:
+def _list_entry_files(data_root: Path) -> list[Path]:
     try:
-        names = sorted(os.listdir(_folder(data_root)))  # noqa: PTH208 - names are enough
+        names = sorted(os.listdir(_registry_folder(data_root)))  # noqa: PTH208 - names are enough
     except FileNotFoundError:
         return []
-    return [_folder(data_root) / name for name in names if "." not in name]
+    return [_registry_folder(data_root) / name for name in names if "." not in name]
 
 
-def _namespace(pid: int) -> str:
+def _read_namespace(pid: int) -> str:
     try:
         return str(Path(f"/proc/{pid}/ns/pid").readlink())
     except OSError:
         return ""
 
 
-def _state(pid: int) -> str:
-    return (_stat(pid) or [""])[0]
+def _read_state(pid: int) -> str:
+    return (_read_stat(pid) or [""])[0]
 
 
-def _stat(pid: int) -> list[str]:
+def _read_stat(pid: int) -> list[str]:
     """Split /proc/PID/stat after the name, which may hold anything, brackets included."""
     try:
         text = Path(f"/proc/{pid}/stat").read_bytes().decode("utf-8", "replace")

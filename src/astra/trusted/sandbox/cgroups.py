@@ -44,21 +44,21 @@ class Delegation:
         return f"memory and processes of each box by its control group, below {self.folder}"
 
     @contextlib.contextmanager
-    def group(self, pid: int, limits: Limits) -> Generator["Group | None", None, None]:
+    def enter_group(self, pid: int, limits: Limits) -> Generator["Group | None", None, None]:
         """Put a process that has not started its work into a group of its own."""
         if self.folder is None:
             yield None
             return
-        made = Group(self.folder / random_id("box"), self.handle)
-        made.make()
+        box_group = Group(self.folder / random_id("box"), self.handle)
+        box_group.make()
         try:
-            made.limit(limits)
-            made.take(pid)
-            yield made
+            box_group.limit(limits)
+            box_group.take(pid)
+            yield box_group
         finally:
-            made.kill()
+            box_group.kill()
             with contextlib.suppress(OSError):
-                made.remove()
+                box_group.remove()
 
 
 NOT_DELEGATED = Delegation(why_not="not looked for")
@@ -71,58 +71,62 @@ class Group:
     """The folder it lies in, opened; without it, its path is taken."""
 
     def make(self) -> None:
-        os.mkdir(self._at(), dir_fd=self.parent)
+        os.mkdir(self._resolve_path(), dir_fd=self.parent)
 
     def remove(self) -> None:
-        os.rmdir(self._at(), dir_fd=self.parent)
+        os.rmdir(self._resolve_path(), dir_fd=self.parent)
 
     def limit(self, limits: Limits) -> None:
-        self._write("pids.max", str(limits.processes))
-        self._write("memory.max", str(limits.memory_bytes))
+        self._write_text("pids.max", str(limits.processes))
+        self._write_text("memory.max", str(limits.memory_bytes))
         with contextlib.suppress(OSError):
-            self._write("memory.oom.group", "1")
-            self._write("memory.swap.max", "0")
+            self._write_text("memory.oom.group", "1")
+            self._write_text("memory.swap.max", "0")
 
     def take(self, pid: int) -> None:
-        self._write("cgroup.procs", str(pid))
+        self._write_text("cgroup.procs", str(pid))
 
     def kill(self) -> bool:
         """Have the kernel kill everything in the group at once, whatever it forks meanwhile."""
         try:
-            self._write("cgroup.kill", "1")
+            self._write_text("cgroup.kill", "1")
         except OSError:
             return False
         return True
 
     def members(self) -> list[int]:
-        return [int(pid) for pid in self._read("cgroup.procs").split()]
+        return [int(pid) for pid in self._read_text("cgroup.procs").split()]
 
-    def passed(self) -> str | None:
+    def find_passed_limit(self) -> str | None:
         """Name the limit that the kernel held this group to, if it had to."""
-        if self._count("memory.events", "oom_kill"):
+        if self._count_events("memory.events", "oom_kill"):
             return MEMORY
-        return PROCESSES if self._count("pids.events", "max") else None
+        return PROCESSES if self._count_events("pids.events", "max") else None
 
-    def _count(self, file: str, event: str) -> int:
-        lines = [line.split() for line in self._read(file).splitlines()]
-        return sum(int(words[1]) for words in lines if words[:1] == [event])
+    def _count_events(self, file: str, event: str) -> int:
+        lines = [line.split() for line in self._read_text(file).splitlines()]
+        return sum(int(fields[1]) for fields in lines if fields[:1] == [event])
 
-    def _read(self, name: str) -> str:
+    def _read_text(self, name: str) -> str:
         try:
-            descriptor = os.open(self._at(name), os.O_RDONLY | os.O_CLOEXEC, dir_fd=self.parent)
+            descriptor = os.open(
+                self._resolve_path(name), os.O_RDONLY | os.O_CLOEXEC, dir_fd=self.parent
+            )
         except OSError:
             return ""
         with os.fdopen(descriptor, encoding="utf-8") as file:
             return file.read()
 
-    def _write(self, name: str, value: str) -> None:
-        descriptor = os.open(self._at(name), os.O_WRONLY | os.O_CLOEXEC, dir_fd=self.parent)
+    def _write_text(self, name: str, value: str) -> None:
+        descriptor = os.open(
+            self._resolve_path(name), os.O_WRONLY | os.O_CLOEXEC, dir_fd=self.parent
+        )
         try:
             os.write(descriptor, value.encode())
         finally:
             os.close(descriptor)
 
-    def _at(self, name: str = "") -> Path:
+    def _resolve_path(self, name: str = "") -> Path:
         return (self.path if self.parent is None else Path(self.path.name)) / name
 
 
@@ -140,33 +144,33 @@ class Host:
 def take_delegation() -> Delegation:
     """Look whether this process may divide its group, and if so step aside into a leaf of it."""
     host = Host(
-        cgroup=_read(Path("/proc/self/cgroup")),
-        mounts=_read(Path("/proc/self/mountinfo")),
+        cgroup=_read_text(Path("/proc/self/cgroup")),
+        mounts=_read_text(Path("/proc/self/mountinfo")),
         uid=os.geteuid(),
         pid=os.getpid(),
     )
-    found = look(host)
-    if found.folder is None:
-        return found
+    delegation = find_delegation(host)
+    if delegation.folder is None:
+        return delegation
     try:
-        _step_aside(found.folder, host.pid)
-        handle = os.open(found.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        _step_aside(delegation.folder, host.pid)
+        handle = os.open(delegation.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
         return Delegation(why_not=f"the group cannot be divided: {error.strerror}")
-    return replace(found, handle=handle)
+    return replace(delegation, handle=handle)
 
 
-def look(host: Host) -> Delegation:
-    folder = own_group(host.cgroup, host.mounts)
-    why = "there is no cgroup v2" if folder is None else _objection(folder, host)
+def find_delegation(host: Host) -> Delegation:
+    folder = find_own_group(host.cgroup, host.mounts)
+    why = "there is no cgroup v2" if folder is None else _find_objection(folder, host)
     return Delegation(why_not=why) if why else Delegation(folder=folder)
 
 
-def own_group(cgroup: str, mounts: str) -> Path | None:
+def find_own_group(cgroup: str, mounts: str) -> Path | None:
     """Find the folder of the group that /proc/self/cgroup and mountinfo describe.
 
     >>> mounts = "29 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw"
-    >>> own_group("0::/user.slice/astra.service", mounts)
+    >>> find_own_group("0::/user.slice/astra.service", mounts)
     PosixPath('/sys/fs/cgroup/user.slice/astra.service')
     """
     names = [line[3:] for line in cgroup.splitlines() if line.startswith("0::/")]
@@ -179,19 +183,19 @@ def own_group(cgroup: str, mounts: str) -> Path | None:
     return None
 
 
-def _objection(folder: Path, host: Host) -> str:
+def _find_objection(folder: Path, host: Host) -> str:
     """Say why a group may not be divided, or nothing."""
-    missing = set(NEEDED) - set(_read(folder / "cgroup.controllers").split())
-    if missing:
-        return f"no controller for {' and '.join(sorted(missing))}"
+    missing_controllers = set(NEEDED) - set(_read_text(folder / "cgroup.controllers").split())
+    if missing_controllers:
+        return f"no controller for {' and '.join(sorted(missing_controllers))}"
     if not (folder / "cgroup.events").exists():
         return "the daemon is in the root group"
     if not all(os.access(path, os.W_OK) for path in (folder, folder / "cgroup.subtree_control")):
         return "the group belongs to somebody else"
     if host.uid == 0 and not _was_handed_over(folder, host):
         return "the group was not handed over: a unit needs Delegate=yes"
-    others = set(_read(folder / "cgroup.procs").split()) - {str(host.pid)}
-    return "other programs share the group" if others else ""
+    other_pids = set(_read_text(folder / "cgroup.procs").split()) - {str(host.pid)}
+    return "other programs share the group" if other_pids else ""
 
 
 def _was_handed_over(folder: Path, host: Host) -> bool:
@@ -211,7 +215,7 @@ def _step_aside(folder: Path, pid: int) -> None:
     (folder / "cgroup.subtree_control").write_text(enable, encoding="ascii")
 
 
-def _read(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except OSError:

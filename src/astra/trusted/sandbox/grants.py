@@ -46,25 +46,28 @@ class Withholding:
     shown: tuple[str, ...] = ()
 
     def hides_file(self, path: str) -> bool:
-        return not self._is_shown(path) and self.secrets.rule_for(self._judged(path)) is not None
+        return (
+            not self._is_shown(path)
+            and self.secrets.rule_for(self._strip_agent_folder(path)) is not None
+        )
 
     def hides_folder(self, path: str) -> bool:
-        judged = self._judged(path)
+        judged = self._strip_agent_folder(path)
         if self._is_shown(path) or any(is_within(place, path) for place in self.shown):
             return False
         return judged != "" and self.secrets.rule_for_folder(judged) is not None
 
     def hides_git(self, path: str) -> bool:
-        return self._home(path) is None and not self._is_shown(path)
+        return self._find_agent_folder(path) is None and not self._is_shown(path)
 
     def _is_shown(self, path: str) -> bool:
         return any(is_within(path, place) for place in self.shown)
 
-    def _judged(self, path: str) -> str:
-        home = self._home(path)
+    def _strip_agent_folder(self, path: str) -> str:
+        home = self._find_agent_folder(path)
         return path if home is None else path[len(home) :].lstrip("/")
 
-    def _home(self, path: str) -> str | None:
+    def _find_agent_folder(self, path: str) -> str | None:
         return next((folder for folder in self.agent_folders if is_within(path, folder)), None)
 
 
@@ -87,7 +90,9 @@ def open_grant(path: str) -> int:
     try:
         return syscalls.openat2(path, os.O_PATH, resolve=_STRICT)
     except OSError as error:
-        raise UnsafeGrant(_why(path, error), next_step=_fix(error), path=path) from None
+        raise UnsafeGrant(
+            _describe_failure(path, error), next_step=_suggest_fix(error), path=path
+        ) from None
 
 
 def inspect(
@@ -102,28 +107,32 @@ def inspect(
     facts = os.fstat(descriptor)
     is_folder = stat.S_ISDIR(facts.st_mode)
     if not is_folder:
-        _judge_facts(facts, path, lambda: _answers(descriptor), writable=writable, found=found)
+        _judge_facts(facts, path, lambda: _is_listening(descriptor), writable=writable, found=found)
     if _hides_granted(withholding, path, folder=is_folder):
         found.covers.append(Cover(path=path, folder=is_folder))
     elif is_folder:
         _inspect_folder(descriptor, path, writable=writable, found=found, withholding=withholding)
     if len(found.covers) > MOST_COVERS:
-        _refuse(path, "holds too many files that look like secrets", "grant a narrower folder")
+        _refuse_grant(
+            path, "holds too many files that look like secrets", "grant a narrower folder"
+        )
 
 
 def _inspect_folder(
     descriptor: int, path: str, *, writable: bool, found: Inspection, withholding: Withholding
 ) -> None:
     covered: set[str] = set()
-    for folder, entry, where in _walk(descriptor, path, skip=covered):
+    for folder, entry, entry_path in _walk_folder(descriptor, path, skip=covered):
         found.entries += 1
         if found.entries > MOST_ENTRIES:
-            _refuse(path, f"holds more than {MOST_ENTRIES:,} files", "grant a narrower folder")
-        if cover := _cover_for(withholding, folder, entry, where):
+            _refuse_grant(
+                path, f"holds more than {MOST_ENTRIES:,} files", "grant a narrower folder"
+            )
+        if cover := _cover_for(withholding, folder, entry, entry_path):
             found.covers.append(cover)
-            covered.add(where)
+            covered.add(entry_path)
         elif writable or not _is_plain(entry):
-            _judge(folder, entry, where, writable=writable, found=found)
+            _judge_entry(folder, entry, entry_path, writable=writable, found=found)
 
 
 def _hides_granted(withholding: Withholding, path: str, *, folder: bool) -> bool:
@@ -164,10 +173,10 @@ def _is_git_directory(folder: int | None, name: str) -> bool:
 
 def refuse_outside_links(found: Inspection) -> None:
     """Refuse a writable file with a name that lies in none of the writable places."""
-    for seen, names, where in found.linked.values():
-        if seen < names:
-            _refuse(
-                where,
+    for names_inside, names, path in found.linked.values():
+        if names_inside < names:
+            _refuse_grant(
+                path,
                 "has another name outside the writable folder, so writing would reach out",
                 "replace the hard link by a copy (cp --remove-destination)",
             )
@@ -178,7 +187,7 @@ def measure(descriptor: int) -> tuple[int, int]:
     size = entries = 0
     if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
         return os.fstat(descriptor).st_size, 1
-    for _folder, entry, _where in _walk(descriptor, ""):
+    for _folder, entry, _where in _walk_folder(descriptor, ""):
         entries += 1
         try:
             size += entry.stat(follow_symlinks=False).st_blocks * 512
@@ -211,7 +220,7 @@ def _open_files(pid: int) -> Iterator[os.stat_result]:
             continue
 
 
-def _walk(
+def _walk_folder(
     descriptor: int, path: str, *, skip: Container[str] = ()
 ) -> Iterator[tuple[int, "os.DirEntry[str]", str]]:
     """Give everything below a folder; what is in `skip` by then is not gone into."""
@@ -229,7 +238,9 @@ def _walk_open(
     folder: int, path: str, depth: int, skip: Container[str]
 ) -> Iterator[tuple[int, "os.DirEntry[str]", str]]:
     if depth == 0:
-        _refuse(path, f"is nested deeper than {DEEPEST} folders", "remove it or grant another one")
+        _refuse_grant(
+            path, f"is nested deeper than {DEEPEST} folders", "remove it or grant another one"
+        )
     below: list[str] = []
     with os.scandir(folder) as entries:
         for entry in entries:
@@ -249,7 +260,7 @@ def _walk_open(
             os.close(inner)
 
 
-def _judge(
+def _judge_entry(
     folder: int, entry: "os.DirEntry[str]", where: str, *, writable: bool, found: Inspection
 ) -> None:
     try:
@@ -271,13 +282,15 @@ def _judge_facts(
 ) -> None:
     """Refuse what leads out of the box, whether it was named itself or lies in a granted folder."""
     if stat.S_ISSOCK(facts.st_mode) and listens():
-        _refuse(where, "is a socket that a program listens on", "stop it or grant another folder")
+        _refuse_grant(
+            where, "is a socket that a program listens on", "stop it or grant another folder"
+        )
     if stat.S_ISFIFO(facts.st_mode) and not writable:
-        _refuse(where, "is a pipe into another program", "remove it or grant another folder")
+        _refuse_grant(where, "is a pipe into another program", "remove it or grant another folder")
     if writable and stat.S_ISREG(facts.st_mode) and facts.st_nlink > 1:
         key = (facts.st_dev, facts.st_ino)
-        seen, _names, _where = found.linked.get(key, (0, 0, ""))
-        found.linked[key] = (seen + 1, facts.st_nlink, where)
+        names_inside, _names, _where = found.linked.get(key, (0, 0, ""))
+        found.linked[key] = (names_inside + 1, facts.st_nlink, where)
 
 
 def _is_plain(entry: "os.DirEntry[str]") -> bool:
@@ -290,33 +303,33 @@ def _is_plain(entry: "os.DirEntry[str]") -> bool:
 
 def _somebody_listens(folder: int, name: str) -> bool:
     try:
-        held = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+        descriptor = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
     except OSError:
         return False
     try:
-        return _answers(held)
+        return _is_listening(descriptor)
     finally:
-        os.close(held)
+        os.close(descriptor)
 
 
-def _answers(held: int) -> bool:
+def _is_listening(held: int) -> bool:
     """Knock: a socket whose program is gone refuses, and can never be taken up again."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as knock:
         knock.settimeout(0)
         return knock.connect_ex(f"/proc/self/fd/{held}") != errno.ECONNREFUSED
 
 
-def _why(path: str, error: OSError) -> str:
+def _describe_failure(path: str, error: OSError) -> str:
     if error.errno == errno.ELOOP:
         return f"{path} has a symbolic link on it"
     return f"{path} cannot be opened: {error.strerror}"
 
 
-def _fix(error: OSError) -> str:
+def _suggest_fix(error: OSError) -> str:
     if error.errno == errno.ELOOP:
         return "grant the place that the link leads to (readlink -f shows it)"
     return "grant a place that exists and can be read"
 
 
-def _refuse(path: str, why: str, next_step: str) -> None:
+def _refuse_grant(path: str, why: str, next_step: str) -> None:
     raise UnsafeGrant(f"{path} {why}", next_step=next_step, path=path)

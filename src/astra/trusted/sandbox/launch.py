@@ -19,14 +19,14 @@ from astra.trusted.egress.egress_proxy import (
     EgressProxy,
     Internet,
     Record,
-    unannounced,
+    ignore_announcement,
 )
 from astra.trusted.egress.summary import NO_EGRESS
 from astra.trusted.kernel.errors import AstraError, Refused
 from astra.trusted.policy.manifest import Limits
 from astra.trusted.sandbox import boxes, listening, machine, supervision, threshold
 from astra.trusted.sandbox.cgroups import MEMORY, NOT_DELEGATED, Delegation, Group
-from astra.trusted.sandbox.outcome import judge, never_ran
+from astra.trusted.sandbox.outcome import judge_ending, outcome_from_error
 from astra.trusted.sandbox.ports import OnOutput, Outcome
 from astra.trusted.sandbox.preparation import Box, Prepared, prepare
 from astra.trusted.sandbox.profile import PROXY_PORT, Profile
@@ -36,12 +36,12 @@ from astra.trusted.sandbox.watch import Watch
 __all__ = [
     "Box",
     "Stopped",
-    "group_of",
+    "enter_box_group",
+    "keep_registered",
     "note_limit",
     "refuse_when_stopped",
-    "registered",
     "run",
-    "unavailable",
+    "unavailable_error",
 ]
 
 _NOT_FOR_LACK_OF_PROCESSES = (0, None, 128 + signal.SIGKILL)
@@ -57,7 +57,7 @@ def run(
     data_root: Path,
     on_output: OnOutput = lambda _stream, _data: None,
     record: Record = lambda _attempt: None,
-    announce: Announce = unannounced,
+    announce: Announce = ignore_announcement,
     internet: Internet = PUBLIC_INTERNET,
     groups: Delegation = NOT_DELEGATED,
 ) -> Outcome:
@@ -71,7 +71,7 @@ def run(
         internet=internet,
         groups=groups,
     )
-    return threshold.in_thread_of_its_own(lambda: _attempt(job))
+    return threshold.run_in_own_thread(lambda: _run_job(job))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,15 +85,15 @@ class _Job:
     groups: Delegation
 
 
-def _attempt(job: _Job) -> Outcome:
+def _run_job(job: _Job) -> Outcome:
     began = time.monotonic()
     try:
         refuse_when_stopped(job.data_root)
         with contextlib.ExitStack() as stack:
-            prepared, started = _set_out(job, stack)
-            return _see_through(job, prepared, started, stack, began)
+            prepared, started_box = _set_out(job, stack)
+            return _see_through(job, prepared, started_box, stack, began)
     except AstraError as error:
-        return never_ran(error)
+        return outcome_from_error(error)
 
 
 def _set_out(job: _Job, stack: contextlib.ExitStack) -> tuple[Prepared, Started]:
@@ -103,18 +103,20 @@ def _set_out(job: _Job, stack: contextlib.ExitStack) -> tuple[Prepared, Started]
             prepared, stack, mark=boxes.mark(job.data_root, job.box.kind)
         )
     except OSError as error:
-        raise unavailable(error) from error
+        raise unavailable_error(error) from error
 
 
 def _see_through(
     job: _Job, prepared: Prepared, started: Started, stack: contextlib.ExitStack, began: float
 ) -> Outcome:
     limits = prepared.profile.manifest.limits
-    group = group_of(job.groups, started.init, limits, stack)
-    entry = stack.enter_context(registered(job.data_root, job.box, started, group))
-    proxy = _serve(job, prepared.profile, started, stack)
+    group = enter_box_group(job.groups, started.init, limits, stack)
+    entry = stack.enter_context(keep_registered(job.data_root, job.box, started, group))
+    proxy = _start_proxy(job, prepared.profile, started, stack)
     refuse_when_stopped(job.data_root)
     started.open_gate()
+    if job.box.on_started is not None:
+        job.box.on_started(started.gate)
     watch = Watch(
         limits=limits,
         writable=prepared.writable,
@@ -125,9 +127,15 @@ def _see_through(
         in_memory=prepared.in_memory,
         on_low_disk=job.box.on_low_disk,
     )
-    ending = supervision.follow(started, limits=limits, watch=watch, on_output=job.on_output)
+    ending = supervision.follow(
+        started,
+        limits=limits,
+        watch=watch,
+        on_output=job.on_output,
+        keeps_output=job.box.on_started is None,
+    )
     note_limit(ending, group)
-    return judge(
+    return judge_ending(
         ending,
         stopped=boxes.why_ended(job.data_root, entry),
         limits=limits.wall_seconds,
@@ -137,7 +145,7 @@ def _see_through(
 
 
 @contextlib.contextmanager
-def registered(
+def keep_registered(
     data_root: Path, box: Box, started: Started, group: Group | None
 ) -> Generator[boxes.RunningBox, None, None]:
     """Keep a started box in the registry until it is proven dead."""
@@ -155,7 +163,7 @@ def registered(
     try:
         boxes.register(data_root, entry)
     except OSError as error:
-        raise unavailable(error) from error
+        raise unavailable_error(error) from error
     try:
         yield entry
     finally:
@@ -164,24 +172,24 @@ def registered(
             boxes.unregister(data_root, entry)
 
 
-def group_of(
+def enter_box_group(
     groups: Delegation, pid: int, limits: Limits, stack: contextlib.ExitStack
 ) -> Group | None:
     """Put a box into a group of its own, where there are any; one that cannot be made is said."""
     try:
-        return stack.enter_context(groups.group(pid, limits))
+        return stack.enter_context(groups.enter_group(pid, limits))
     except OSError as error:
-        raise unavailable(error) from error
+        raise unavailable_error(error) from error
 
 
 def note_limit(ending: Ending, group: Group | None) -> None:
     """Name the limit where the kernel, not the watcher, ended a box or kept it from going on."""
-    passed = group.passed() if group is not None and ending.limit is None else None
-    if passed == MEMORY or (passed and ending.exit_code not in _NOT_FOR_LACK_OF_PROCESSES):
-        ending.limit = passed
+    limit_name = group.find_passed_limit() if group is not None and ending.limit is None else None
+    if limit_name == MEMORY or (limit_name and ending.exit_code not in _NOT_FOR_LACK_OF_PROCESSES):
+        ending.limit = limit_name
 
 
-def _serve(
+def _start_proxy(
     job: _Job, profile: Profile, started: Started, stack: contextlib.ExitStack
 ) -> EgressProxy | None:
     """Bring up what the box may talk to, before its command starts."""
@@ -195,6 +203,8 @@ def _serve(
         record=job.record,
         announce=job.announce,
         internet=job.internet,
+        secrets=job.box.secrets,
+        note_secret=job.box.note_secret,
         byte_limit=limits.network_bytes,
         connection_limit=limits.connections,
     )
@@ -203,7 +213,7 @@ def _serve(
     return proxy
 
 
-def unavailable(error: OSError) -> machine.SandboxUnavailable:
+def unavailable_error(error: OSError) -> machine.SandboxUnavailable:
     return machine.SandboxUnavailable(
         f"the box could not be set up: {error}", next_step="run astra doctor"
     )

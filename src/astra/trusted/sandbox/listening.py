@@ -16,7 +16,7 @@ import threading
 from pathlib import Path
 
 from astra.trusted.sandbox import syscalls
-from astra.trusted.sandbox._listen import listener
+from astra.trusted.sandbox._listen import open_listener
 from astra.trusted.sandbox.machine import SandboxUnavailable
 
 _SECONDS = 10
@@ -37,16 +37,16 @@ def listen_inside(pid: int, ports: tuple[int, ...], *, as_root: bool) -> list[so
 
 
 def _by_thread(namespace: int, ports: tuple[int, ...]) -> list[socket.socket]:
-    made: list[socket.socket] = []
+    listeners: list[socket.socket] = []
 
     def step_in() -> None:
         syscalls.enter(namespace, syscalls.NEW_NETWORK)
-        made.extend(listener(port) for port in ports)
+        listeners.extend(open_listener(port) for port in ports)
 
     thread = threading.Thread(target=step_in, name="box-listener")
     thread.start()
     thread.join()
-    return made
+    return listeners
 
 
 def _by_program(namespace: int, ports: tuple[int, ...]) -> list[socket.socket]:
@@ -69,9 +69,9 @@ def _by_program(namespace: int, ports: tuple[int, ...]) -> list[socket.socket]:
             for _level, _kind, body in ancillary:
                 received.frombytes(body[: len(body) - len(body) % received.itemsize])
             program.wait(_SECONDS)
-    return [_kept(descriptor) for descriptor in received]
+    return [_socket_from_descriptor(descriptor) for descriptor in received]
 
 
-def _kept(descriptor: int) -> socket.socket:
+def _socket_from_descriptor(descriptor: int) -> socket.socket:
     fcntl.fcntl(descriptor, fcntl.F_SETFD, fcntl.FD_CLOEXEC)
     return socket.socket(fileno=descriptor)

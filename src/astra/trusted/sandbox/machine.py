@@ -50,15 +50,15 @@ class Machine:
 
 
 @lru_cache(maxsize=1)
-def look() -> Machine:
+def inspect_machine() -> Machine:
     names = [Path(name) for name in _ROOT_NAMES]
     return Machine(
         architecture=platform.machine(),
-        bwrap=_program("bwrap", package="bubblewrap"),
+        bwrap=_require_program("bwrap", package="bubblewrap"),
         links=tuple((str(name), str(name.readlink())) for name in names if name.is_symlink()),
         folders=("/usr", *(str(n) for n in names if n.is_dir() and not n.is_symlink())),
         etc=tuple(name for name in _ETC if Path(name).exists()),
-        identity=identity(),
+        identity=choose_identity(),
     )
 
 
@@ -75,13 +75,13 @@ def own_homes() -> tuple[str, ...]:
     `HOME` is up to whoever starts a process, so it decides nothing that protects.
     """
     try:
-        own = pwd.getpwuid(os.geteuid()).pw_dir.rstrip("/")
+        own_home = pwd.getpwuid(os.geteuid()).pw_dir.rstrip("/")
     except KeyError:
-        own = ""
-    return tuple(dict.fromkeys((*filter(None, (own,)), *home_folders())))
+        own_home = ""
+    return tuple(dict.fromkeys((*filter(None, (own_home,)), *home_folders())))
 
 
-def identity() -> Identity:
+def choose_identity() -> Identity:
     """Say who runs boxes: this user, or for root a user of their own."""
     if os.geteuid() != 0:
         return Identity(uid=os.geteuid(), gid=os.getegid(), dropped=False)
@@ -96,7 +96,7 @@ def identity() -> Identity:
     return Identity(uid=user.pw_uid, gid=user.pw_gid, dropped=True)
 
 
-def no_such_user(identity: Identity, error: OSError) -> SandboxUnavailable:
+def no_such_user_error(identity: Identity, error: OSError) -> SandboxUnavailable:
     """Say what it means that this root has no uid to give to boxes: a container of one uid."""
     return SandboxUnavailable(
         f"Astra runs as root but cannot become uid {identity.uid}: {error.strerror}",
@@ -105,11 +105,11 @@ def no_such_user(identity: Identity, error: OSError) -> SandboxUnavailable:
     )
 
 
-def _program(name: str, *, package: str) -> str:
-    found = shutil.which(name, path=SYSTEM_PATH)
-    if found is None:
+def _require_program(name: str, *, package: str) -> str:
+    program_path = shutil.which(name, path=SYSTEM_PATH)
+    if program_path is None:
         raise SandboxUnavailable(
             f"{name} is not installed, so agent code cannot be confined",
             next_step=f"install the package {package} (Debian: apt-get install {package})",
         )
-    return os.path.realpath(found)
+    return os.path.realpath(program_path)

@@ -29,16 +29,16 @@ TOO_MUCH = 2**62
 
 def measure(pids: Sequence[int], in_memory: Sequence[str] | None) -> int:
     """Count the bytes of a box, whose init is the first; without places, only private ones."""
-    private = sum(_private(pid) for pid in pids)
+    private = sum(_count_private_bytes(pid) for pid in pids)
     if in_memory is None:
         return private
     return private + _in_files(pids[0], in_memory) + _in_shared_mappings(pids)
 
 
-def _private(pid: int) -> int:
-    lines = _read(f"/proc/{pid}/status", MOST_MAPS).splitlines()
-    counted = [line.split() for line in lines if line.startswith(_PRIVATE)]
-    return sum(int(fields[1]) * 1024 for fields in counted)
+def _count_private_bytes(pid: int) -> int:
+    lines = _read_proc_file(f"/proc/{pid}/status", MOST_MAPS).splitlines()
+    status_rows = [line.split() for line in lines if line.startswith(_PRIVATE)]
+    return sum(int(fields[1]) * 1024 for fields in status_rows)
 
 
 def _in_files(init: int, places: Sequence[str]) -> int:
@@ -46,21 +46,21 @@ def _in_files(init: int, places: Sequence[str]) -> int:
     with contextlib.suppress(FileNotFoundError, ProcessLookupError, NotADirectoryError):
         if os.path.samestat(os.stat(root), os.stat("/")):  # noqa: PTH116 - of another process
             return 0  # it is still being set up, in a root that is the host's
-        return sum(_used(root + place) for place in places)
+        return sum(_count_used_bytes(root + place) for place in places)
     return 0
 
 
-def _used(place: str) -> int:
+def _count_used_bytes(place: str) -> int:
     facts = os.statvfs(place)
     return (facts.f_blocks - facts.f_bfree) * facts.f_frsize
 
 
 def _in_shared_mappings(pids: Sequence[int]) -> int:
-    left, mappings = MOST_MAPS, set[bytes]()
+    bytes_left, mappings = MOST_MAPS, set[bytes]()
     for pid in pids:
-        text = _read(f"/proc/{pid}/maps", left + 1)
-        left -= len(text)
-        if left < 0:
+        text = _read_proc_file(f"/proc/{pid}/maps", bytes_left + 1)
+        bytes_left -= len(text)
+        if bytes_left < 0:
             return TOO_MUCH
         mappings |= shared_mappings(text)
     return len(mappings) * LARGEST_SHARED_MAPPING
@@ -77,7 +77,7 @@ def shared_mappings(maps: bytes) -> set[bytes]:
     return {line.split()[4] for line in maps.splitlines() if line.endswith(_SHARED_MAPPING)}
 
 
-def _read(path: str, most: int) -> bytes:
+def _read_proc_file(path: str, most: int) -> bytes:
     """Read of a process what is there; nothing where it is gone by now."""
     with contextlib.suppress(FileNotFoundError, ProcessLookupError), Path(path).open("rb") as file:
         return file.read(most)

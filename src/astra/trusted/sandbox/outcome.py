@@ -15,7 +15,7 @@ GATE = "astra-gate"
 _TOOLCHAIN_HINT = "check its name, and that the box was given the toolchain it needs"
 
 
-def never_ran(error: AstraError) -> Outcome:
+def outcome_from_error(error: AstraError) -> Outcome:
     return Outcome(
         verdict=Verdict.NEVER_RAN,
         reason=error.detail,
@@ -24,11 +24,11 @@ def never_ran(error: AstraError) -> Outcome:
     )
 
 
-def judge(
+def judge_ending(
     ending: Ending, *, stopped: str, limits: float, egress: EgressSummary, seconds: float
 ) -> Outcome:
     """Say how a box ended; `stopped` says why it was ended from outside, if it was."""
-    verdict, reason, next_step = _verdict(ending, stopped=stopped, seconds=limits)
+    verdict, reason, next_step = _decide_verdict(ending, stopped=stopped, seconds=limits)
     limit = ending.limit or limit_of_signal(ending.exit_code or 0)
     if not ending.dead:
         reason += "; some of its processes did not end yet: run astra stop --now"
@@ -45,7 +45,16 @@ def judge(
     )
 
 
-def _verdict(ending: Ending, *, stopped: str, seconds: float) -> tuple[Verdict, str, str]:
+def find_start_failure(code: int | None, output: bytes) -> str:
+    """Say why a command could not be executed, where one line of the shell is all that was said."""
+    text = output.decode("utf-8", "replace").strip()
+    if code is None or "\n" in text:
+        return ""
+    verdict, reason, _next_step = _why_not(code, text)
+    return reason if verdict is Verdict.NEVER_RAN else ""
+
+
+def _decide_verdict(ending: Ending, *, stopped: str, seconds: float) -> tuple[Verdict, str, str]:
     """Say how it ended; what Astra did to the box comes before what the box says of itself."""
     code = ending.exit_code
     limit = ending.limit or limit_of_signal(code or 0)

@@ -16,10 +16,13 @@ from typing import Protocol
 
 from astra.trusted.egress.summary import NO_EGRESS, EgressSummary
 from astra.trusted.policy.manifest import MIB, Limits, Manifest
+from astra.trusted.sandbox.toolchain import NO_TOOLCHAIN, Toolchain
 
 SCRATCH = "/tmp"  # noqa: S108 - the box's own, fresh and size-capped
 OnOutput = Callable[[str, bytes], None]
 """Takes the name of a stream and what came on it."""
+OnStarted = Callable[[int], None]
+"""Takes the descriptor through which a command that began is spoken to; good while it runs."""
 
 
 class Verdict(StrEnum):
@@ -76,7 +79,7 @@ class Workspace:
     copied: bool = False
 
 
-def _ignore(_stream: str, _data: bytes) -> None:
+def _ignore_output(_stream: str, _data: bytes) -> None:
     """Take output that nobody watches; the outcome has it too."""
 
 
@@ -95,11 +98,22 @@ class BoxRequest:
     workdir: str = SCRATCH
     programs: tuple[Path, ...] = ()
     workspace: Workspace | None = None
-    on_output: OnOutput = _ignore
+    on_output: OnOutput = _ignore_output
     label: str = ""
     host_network: bool = False
     on_low_disk: bool = False
     """Runs although the disk is almost full, as what proves or takes back a release must."""
+    environment: Toolchain = NO_TOOLCHAIN
+    """A sealed environment of the target, as Astra itself made it."""
+    on_started: OnStarted | None = None
+    """Makes it a conversation: the command keeps a standard input, and its output, however much it
+    becomes, goes to `on_output` only."""
+    secrets: tuple[str, ...] = ()
+    """Names of [[egress.secrets]] that the proxy adds to requests of this box."""
+    shown: tuple[str, ...] = ()
+    """Granted places that the operator signed by name although boxes see such places empty."""
+    inner_hosts: tuple[str, ...] = ()
+    """Granted hosts that the operator signed by name: they may be in the operator's network."""
 
     @property
     def seconds(self) -> float:
@@ -107,7 +121,7 @@ class BoxRequest:
 
 
 def request_for(
-    command: tuple[str, ...], seconds: float, *, actor: str, correlation: str
+    command: tuple[str, ...], seconds: float, *, actor: str, correlation: str, label: str = ""
 ) -> BoxRequest:
     """Ask for nothing but time: for boxes that bring their own grants.
 
@@ -115,7 +129,9 @@ def request_for(
     5
     """
     manifest = Manifest(limits=Limits(wall_seconds=seconds))
-    return BoxRequest(command=command, manifest=manifest, actor=actor, correlation=correlation)
+    return BoxRequest(
+        command=command, manifest=manifest, actor=actor, correlation=correlation, label=label
+    )
 
 
 @dataclass(frozen=True)
@@ -140,10 +156,12 @@ class Boxes(Protocol):
 class GrantedBoxes(Boxes, Protocol):
     """Boxes that bring their own grants, as the tools of an agent need them."""
 
-    def fetch(self, url: str, grant: str, *, actor: str, correlation: str) -> Fetched:
+    def fetch(
+        self, url: str, grant: str, *, actor: str, correlation: str, label: str = ""
+    ) -> Fetched:
         """Fetch one address from the one host that was granted."""
         ...
 
-    def in_words(self) -> str:
-        """Say what a command in such a box can touch."""
+    def describe_grants(self, seconds: float = 60) -> str:
+        """Say what a command in such a box can touch, and use up in so much time."""
         ...

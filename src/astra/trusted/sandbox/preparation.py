@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from astra.trusted.egress.egress_proxy import NoteSecret, ignore_secret
+from astra.trusted.egress.secured_request import SecretHeader
 from astra.trusted.kernel.errors import BadInput
 from astra.trusted.policy.manifest import Manifest, check, is_within, normalise_path
 from astra.trusted.sandbox import boxes, grants, landlock, machine, staging, workspace
 from astra.trusted.sandbox.grants import NOTHING_SHOWN, Inspection, UnsafeGrant, Withholding
 from astra.trusted.sandbox.machine import Machine
-from astra.trusted.sandbox.ports import Workspace
+from astra.trusted.sandbox.ports import OnStarted, Workspace
 from astra.trusted.sandbox.profile import NAME_FILES, SCRATCH, Cover, Profile, compile_profile
 from astra.trusted.sandbox.toolchain import NO_TOOLCHAIN, Toolchain
 
@@ -48,6 +50,9 @@ class Box:
     bind_ports: tuple[int, ...] = (landlock.ANY_FREE_PORT,)
     on_low_disk: bool = False
     withholding: Withholding = NOTHING_SHOWN
+    on_started: OnStarted | None = None
+    secrets: tuple[SecretHeader, ...] = ()
+    note_secret: NoteSecret = ignore_secret
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,26 +63,28 @@ class Prepared:
     found: Inspection
     in_memory: tuple[str, ...] = ()
     """Places in the box whose files are memory."""
+    has_input: bool = False
+    """The command is spoken to; otherwise its standard input is empty."""
 
 
 def prepare(box: Box, stack: contextlib.ExitStack, *, counted: bool = False) -> Prepared:
-    host = machine.look()
+    host = machine.inspect_machine()
     homes = machine.home_folders() if box.homes is None else box.homes
     manifest = check(box.manifest, protected=box.protected, homes=homes)
     _check_words(box)
     if host.identity.dropped:
         staging.take_own_mounts()
-    opened = _open_all((*manifest.read_paths, *manifest.write_paths), stack)
-    found = _inspect(manifest, opened, host, box.withholding)
-    guarded = _guarded(manifest)
-    opened |= _open_all((*box.toolchain.read_paths, *guarded), stack)
+    descriptors = _open_all((*manifest.read_paths, *manifest.write_paths), stack)
+    inspection = _inspect_grants(manifest, descriptors, host, box.withholding)
+    guarded = _find_guarded_git(manifest)
+    descriptors |= _open_all((*box.toolchain.read_paths, *guarded), stack)
     profile = compile_profile(
         manifest,
         command=box.command,
         machine=host,
         toolchain=box.toolchain,
         workdir=box.workdir,
-        covers=(*_hidden(box, host), *found.covers),
+        covers=(*_cover_protected(box, host), *inspection.covers),
         guarded=guarded,
         workspace=box.workspace.place if box.workspace else None,
         host_names=_host_names() if box.host_network else None,
@@ -85,28 +92,33 @@ def prepare(box: Box, stack: contextlib.ExitStack, *, counted: bool = False) -> 
         counted=counted,
         bind_ports=box.bind_ports,
     )
-    sources: dict[str, int | str] = {**opened}
+    sources: dict[str, int | str] = {**descriptors}
     if host.identity.dropped:
-        sources = {**staging.stage(opened)}
-    writable = tuple(opened[path] for path in manifest.write_paths)
-    in_memory = tuple(path for path in SCRATCH if path not in opened)
+        sources = {**staging.stage(descriptors)}
+    writable = tuple(descriptors[path] for path in manifest.write_paths)
+    in_memory = tuple(path for path in SCRATCH if path not in descriptors)
     if box.workspace is not None:
         ready = workspace.set_up(box.workspace, stack)
         sources[box.workspace.place] = ready.source
-        writable += _watched(ready, found)
+        writable += _watch_workspace(ready, inspection)
         in_memory += () if ready.filling is not None else (box.workspace.place,)
     return Prepared(
-        profile=profile, sources=sources, writable=writable, found=found, in_memory=in_memory
+        profile=profile,
+        sources=sources,
+        writable=writable,
+        found=inspection,
+        in_memory=in_memory,
+        has_input=box.on_started is not None,
     )
 
 
 def _host_names() -> dict[str, str]:
     """Read how the host resolves names; what is not there stays as every box has it."""
-    found: dict[str, str] = {}
+    file_texts: dict[str, str] = {}
     for name in NAME_FILES:
         with contextlib.suppress(OSError):
-            found[name] = Path(name).read_text(encoding="utf-8", errors="replace")
-    return found
+            file_texts[name] = Path(name).read_text(encoding="utf-8", errors="replace")
+    return file_texts
 
 
 def _check_words(box: Box) -> None:
@@ -124,24 +136,24 @@ def _check_words(box: Box) -> None:
             )
 
 
-def _inspect(
+def _inspect_grants(
     manifest: Manifest, opened: dict[str, int], host: Machine, withholding: Withholding
 ) -> Inspection:
-    found = Inspection()
-    readable = Inspection(covers=found.covers)
+    inspection = Inspection()
+    readable = Inspection(covers=inspection.covers)
     look = partial(grants.inspect, withholding=withholding)
     for path in manifest.write_paths:
         _refuse_unwritable(path, opened[path], host)
-        look(opened[path], path, writable=True, found=found)
+        look(opened[path], path, writable=True, found=inspection)
     for path in manifest.read_paths:
         if path not in manifest.write_paths:
             look(opened[path], path, writable=False, found=readable)
-    grants.refuse_outside_links(found)
-    found.covers[:] = _outermost(found.covers)
-    return found
+    grants.refuse_outside_links(inspection)
+    inspection.covers[:] = _drop_nested_covers(inspection.covers)
+    return inspection
 
 
-def _outermost(covers: list[Cover]) -> list[Cover]:
+def _drop_nested_covers(covers: list[Cover]) -> list[Cover]:
     """Leave out what lies in a covered folder: there is nothing there any more to cover."""
     folders = [cover.path for cover in covers if cover.folder]
     return [
@@ -167,7 +179,7 @@ def _refuse_unwritable(path: str, descriptor: int, host: Machine) -> None:
         )
 
 
-def _guarded(manifest: Manifest) -> tuple[str, ...]:
+def _find_guarded_git(manifest: Manifest) -> tuple[str, ...]:
     """List the `.git` of each writable folder that is not granted itself."""
     places = (f"{path.rstrip('/')}/.git" for path in manifest.write_paths)
     return tuple(
@@ -175,7 +187,7 @@ def _guarded(manifest: Manifest) -> tuple[str, ...]:
     )
 
 
-def _watched(ready: workspace.Ready, found: Inspection) -> tuple[int, ...]:
+def _watch_workspace(ready: workspace.Ready, found: Inspection) -> tuple[int, ...]:
     """Watch a workspace that lies on the disk, from the size it has now."""
     if ready.filling is None:
         return ()
@@ -185,19 +197,19 @@ def _watched(ready: workspace.Ready, found: Inspection) -> tuple[int, ...]:
     return (ready.filling,)
 
 
-def _hidden(box: Box, host: Machine) -> tuple[Cover, ...]:
+def _cover_protected(box: Box, host: Machine) -> tuple[Cover, ...]:
     """Cover protected places that lie inside what every box sees, such as an Astra below /usr."""
-    seen = (*host.folders, *host.etc, *box.toolchain.read_paths)
+    visible_places = (*host.folders, *host.etc, *box.toolchain.read_paths)
     return tuple(
         Cover(path=place, folder=Path(place).is_dir())
         for place in box.protected
-        if any(is_within(place, folder) for folder in seen) and os.path.lexists(place)
+        if any(is_within(place, folder) for folder in visible_places) and os.path.lexists(place)
     )
 
 
 def _open_all(paths: tuple[str, ...], stack: contextlib.ExitStack) -> dict[str, int]:
-    opened: dict[str, int] = {}
+    descriptors: dict[str, int] = {}
     for path in dict.fromkeys(paths):
-        opened[path] = grants.open_grant(path)
-        stack.callback(os.close, opened[path])
-    return opened
+        descriptors[path] = grants.open_grant(path)
+        stack.callback(os.close, descriptors[path])
+    return descriptors

@@ -11,7 +11,7 @@ granted itself; secrets and protected places inside a granted place covered.
 >>> machine = Machine(architecture="x86_64", bwrap="/usr/bin/bwrap",
 ...     links=(), folders=("/usr",), etc=(), identity=Identity(uid=1, gid=1, dropped=False))
 >>> box = compile_profile(Manifest(read_paths=("/srv/in",)), command=("true",), machine=machine)
->>> spelled = arguments(box, {"/srv/in": 7}, dict.fromkeys(box.files, 8))
+>>> spelled = render_arguments(box, {"/srv/in": 7}, dict.fromkeys(box.files, 8))
 >>> "--ro-bind-fd 7 /srv/in" in " ".join(spelled)
 True
 """
@@ -116,12 +116,12 @@ def compile_profile(
         manifest=manifest,
         command=command,
         workdir=workdir or workspace or (manifest.write_paths or (HOME,))[0],
-        grants=_grants(manifest, toolchain, guarded, workspace),
+        grants=_order_grants(manifest, toolchain, guarded, workspace),
         covers=covers,
         links=toolchain.links,
-        environment=_environment(manifest, toolchain),
+        environment=_build_environment(manifest, toolchain),
         files=MappingProxyType({**_FILES, **(host_names or {})}),
-        seccomp=seccomp.program(
+        seccomp=seccomp.compile_program(
             machine.architecture, counted=counted, shares_port=host_names is not None
         ),
         limits=MappingProxyType(kernel_limits(manifest)),
@@ -134,7 +134,7 @@ def compile_profile(
     )
 
 
-def arguments(
+def render_arguments(
     profile: Profile, opened: Mapping[str, int | str], files: Mapping[str, int]
 ) -> list[str]:
     """Spell the box for bwrap.
@@ -146,12 +146,12 @@ def arguments(
     return [
         *_FENCE,
         *(() if profile.host_network else ("--unshare-net",)),
-        *_system(profile.machine),
-        *(word for path in profile.files for word in _file(path, files)),
-        *_scratch(profile.manifest.limits.scratch_bytes),
+        *_render_system(profile.machine),
+        *(word for path in profile.files for word in _render_file(path, files)),
+        *_render_scratch(profile.manifest.limits.scratch_bytes),
         *(() if profile.counted else _ZERO_WITHOUT_MEMORY),
-        *(word for grant in profile.grants for word in _bind(grant, opened[grant.path])),
-        *(word for cover in profile.covers for word in _cover(cover, files)),
+        *(word for grant in profile.grants for word in _render_grant(grant, opened[grant.path])),
+        *(word for cover in profile.covers for word in _render_cover(cover, files)),
         *(word for path, target in profile.links for word in ("--symlink", target, path)),
         *tail,
         *(word for item in profile.environment.items() for word in ("--setenv", *item)),
@@ -159,7 +159,7 @@ def arguments(
     ]
 
 
-def _grants(
+def _order_grants(
     manifest: Manifest, toolchain: Toolchain, guarded: tuple[str, ...], workspace: str | None
 ) -> tuple[Grant, ...]:
     """Order grants from the outside in, so that an inner one lies over the outer one."""
@@ -170,13 +170,19 @@ def _grants(
     )
 
 
-def _environment(manifest: Manifest, toolchain: Toolchain) -> dict[str, str]:
+def _build_environment(manifest: Manifest, toolchain: Toolchain) -> dict[str, str]:
     path = ":".join([*toolchain.search, "/usr/local/bin", "/usr/bin", "/bin"])
-    own = {"PATH": path, "HOME": HOME, "USER": "sandbox", "LANG": "C.UTF-8", "TERM": "dumb"}
-    own |= {"TMPDIR": "/tmp"} | dict(toolchain.environment)  # noqa: S108 - the box's own
+    base_variables = {
+        "PATH": path,
+        "HOME": HOME,
+        "USER": "sandbox",
+        "LANG": "C.UTF-8",
+        "TERM": "dumb",
+    }
+    base_variables |= {"TMPDIR": "/tmp"} | dict(toolchain.environment)  # noqa: S108 - the box's own
     return {
-        **own,
-        **(through_proxy(PROXY_PORT) if _has_proxy(manifest) else {}),
+        **base_variables,
+        **(build_proxy_environment(PROXY_PORT) if _has_proxy(manifest) else {}),
         **manifest.environment,
     }
 
@@ -185,13 +191,13 @@ def _has_proxy(manifest: Manifest) -> bool:
     return bool(manifest.network_domains) or manifest.asks
 
 
-def through_proxy(port: int) -> dict[str, str]:
+def build_proxy_environment(port: int) -> dict[str, str]:
     """Give the variables by which common clients find a proxy."""
-    address, own = f"http://127.0.0.1:{port}", "localhost,127.0.0.1"
+    address, local_hosts = f"http://127.0.0.1:{port}", "localhost,127.0.0.1"
     names = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")
     return {
         **dict.fromkeys(names, address),
-        **dict.fromkeys(("NO_PROXY", "no_proxy"), own),
+        **dict.fromkeys(("NO_PROXY", "no_proxy"), local_hosts),
         "NODE_USE_ENV_PROXY": "1",
     }
 
@@ -212,7 +218,7 @@ def kernel_limits(manifest: Manifest) -> dict[str, tuple[int, int]]:
     }
 
 
-def _system(machine: Machine) -> list[str]:
+def _render_system(machine: Machine) -> list[str]:
     return [
         *(word for folder in machine.folders for word in ("--ro-bind", folder, folder)),
         *(word for path, target in machine.links for word in ("--symlink", target, path)),
@@ -221,22 +227,22 @@ def _system(machine: Machine) -> list[str]:
     ]
 
 
-def _scratch(size: int) -> list[str]:
+def _render_scratch(size: int) -> list[str]:
     sized = (word for path in SCRATCH for word in ("--size", str(size), "--tmpfs", path))
     return ["--proc", "/proc", "--dev", "/dev", *sized]
 
 
-def _bind(grant: Grant, source: int | str) -> tuple[str, str, str]:
+def _render_grant(grant: Grant, source: int | str) -> tuple[str, str, str]:
     option = "--bind" if grant.writable else "--ro-bind"
     suffix = "-fd" if isinstance(source, int) else ""
     return (option + suffix, str(source), grant.path)
 
 
-def _file(path: str, files: Mapping[str, int]) -> tuple[str, ...]:
+def _render_file(path: str, files: Mapping[str, int]) -> tuple[str, ...]:
     return ("--perms", "0444", "--file", str(files[path]), path)
 
 
-def _cover(cover: Cover, files: Mapping[str, int]) -> tuple[str, ...]:
+def _render_cover(cover: Cover, files: Mapping[str, int]) -> tuple[str, ...]:
     if cover.folder:
         return ("--size", "4096", "--tmpfs", cover.path, "--remount-ro", cover.path)
     return ("--ro-bind-data", str(files[cover.path]), cover.path)

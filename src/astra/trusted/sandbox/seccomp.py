@@ -10,7 +10,7 @@ and no watcher can see do not exist either, or only up to a size at which what i
 counted: see `memory`. In a box that is on the host's network and shares the app's port with other
 releases (`shares_port`), no further socket can be made to join that port.
 
->>> len(program("x86_64")) % 8
+>>> len(compile_program("x86_64")) % 8
 0
 """
 
@@ -146,12 +146,14 @@ _CHECKED = {
 
 
 @lru_cache(maxsize=4)
-def program(architecture: str, *, counted: bool = False, shares_port: bool = False) -> bytes:
-    steps = instructions(architecture, counted=counted, shares_port=shares_port)
+def compile_program(
+    architecture: str, *, counted: bool = False, shares_port: bool = False
+) -> bytes:
+    steps = build_instructions(architecture, counted=counted, shares_port=shares_port)
     return b"".join(struct.pack("<HBBI", *step) for step in steps)
 
 
-def instructions(
+def build_instructions(
     architecture: str, *, counted: bool = False, shares_port: bool = False
 ) -> list[Instruction]:
     table = TABLES.get(architecture)
@@ -166,19 +168,19 @@ def instructions(
         Instruction(_RETURN, 0, 0, _KILL),
         Instruction(_LOAD, 0, 0, _NUMBER),
         Instruction(_GREATER, 0, 1, NEWEST_KNOWN),
-        _answer(errno.ENOSYS),
+        _return_errno(errno.ENOSYS),
     ]
     for name, number in table.numbers.items():
         if counted and name in _HOLD_MEMORY:
             continue
-        body = _body(name)
+        body = _build_call_filter(name)
         if shares_port and name == "setsockopt":
             body = [*_NO_SHARED_PORT, *body]
         steps += [Instruction(_EQUAL, 0, len(body), number), *body]
     return [*steps, Instruction(_RETURN, 0, 0, _ALLOW)]
 
 
-def _body(name: str) -> list[Instruction]:
+def _build_call_filter(name: str) -> list[Instruction]:
     """Describe what happens to one call; every body ends the program."""
     if name in _CHECKED:
         return [*_CHECKS[name], Instruction(_RETURN, 0, 0, _ALLOW)]
@@ -186,7 +188,7 @@ def _body(name: str) -> list[Instruction]:
         flags, mode = _SET_ID_OPENS[name]
         refusal = _if_any_bit(mode, _SET_ID_BITS, errno.EPERM)
         return [
-            _argument(flags),
+            _load_argument(flags),
             Instruction(_ANY_BIT, 0, len(refusal), _CREATES),
             *refusal,
             Instruction(_RETURN, 0, 0, _ALLOW),
@@ -194,11 +196,11 @@ def _body(name: str) -> list[Instruction]:
     if name in _SET_ID_MODES | _SET_ID_NODES:
         mode = (_SET_ID_MODES | _SET_ID_NODES)[name]
         return [*_if_any_bit(mode, _SET_ID_BITS, errno.EPERM), Instruction(_RETURN, 0, 0, _ALLOW)]
-    return [_answer(errno.ENOSYS if name in _ABSENT else errno.EPERM)]
+    return [_return_errno(errno.ENOSYS if name in _ABSENT else errno.EPERM)]
 
 
 def _if_any_bit(argument: int, bits: int, error: int) -> list[Instruction]:
-    return [_argument(argument), Instruction(_ANY_BIT, 0, 1, bits), _answer(error)]
+    return [_load_argument(argument), Instruction(_ANY_BIT, 0, 1, bits), _return_errno(error)]
 
 
 def _if_above(argument: int, most: int, error: int) -> list[Instruction]:
@@ -206,42 +208,42 @@ def _if_above(argument: int, most: int, error: int) -> list[Instruction]:
     return [
         Instruction(_LOAD, 0, 0, _ARGUMENTS + 8 * argument + 4),
         Instruction(_GREATER, 2, 0, 0),
-        _argument(argument),
+        _load_argument(argument),
         Instruction(_GREATER, 0, 1, most),
-        _answer(error),
+        _return_errno(error),
     ]
 
 
 def _unless_one_of(argument: int, values: tuple[int, ...], error: int) -> list[Instruction]:
-    left = len(values)
+    value_count = len(values)
     return [
-        _argument(argument),
-        *(Instruction(_EQUAL, left - place, 0, value) for place, value in enumerate(values)),
-        _answer(error),
+        _load_argument(argument),
+        *(Instruction(_EQUAL, value_count - place, 0, value) for place, value in enumerate(values)),
+        _return_errno(error),
     ]
 
 
-def _argument(place: int) -> Instruction:
+def _load_argument(place: int) -> Instruction:
     """Load the low half: the kernel cuts these arguments to 32 bits too, so no bit can hide."""
     return Instruction(_LOAD, 0, 0, _ARGUMENTS + 8 * place)
 
 
-def _answer(error: int) -> Instruction:
+def _return_errno(error: int) -> Instruction:
     return Instruction(_RETURN, 0, 0, _ERRNO | error)
 
 
 _TOO_LARGE = _if_above(1, LARGEST_SHARED_MAPPING, errno.ENOMEM)
 _NO_SHARED_PORT = [
-    _argument(1),
+    _load_argument(1),
     Instruction(_EQUAL, 0, 3, _SOCKET_LEVEL),
-    _argument(2),
+    _load_argument(2),
     Instruction(_EQUAL, 0, 1, _SHARE_PORT),
-    _answer(errno.EPERM),
+    _return_errno(errno.EPERM),
 ]
 _CHECKS = {
     # A private mapping is counted by the kernel's limit on data and by the watcher.
     "mmap": [
-        _argument(3),
+        _load_argument(3),
         Instruction(_AND, 0, 0, _SHARED_ANONYMOUS),
         Instruction(_EQUAL, 0, len(_TOO_LARGE), _SHARED_ANONYMOUS),
         *_TOO_LARGE,
@@ -252,28 +254,28 @@ _CHECKS = {
     "personality": _unless_one_of(0, _PERSONALITIES, errno.EPERM),
     "socketpair": _unless_one_of(0, (_UNIX,), errno.EAFNOSUPPORT),
     "ioctl": [
-        _argument(1),
+        _load_argument(1),
         Instruction(_EQUAL, 1, 0, _TERMINAL_INJECTION[0]),
         Instruction(_EQUAL, 0, 1, _TERMINAL_INJECTION[1]),
-        _answer(errno.EPERM),
+        _return_errno(errno.EPERM),
     ],
     # A release must not take connections from another one that shares its port.
     "setsockopt": [
-        _argument(1),
+        _load_argument(1),
         Instruction(_EQUAL, 0, 5, _SOCKET_LEVEL),
-        _argument(2),
+        _load_argument(2),
         Instruction(_EQUAL, 2, 0, _STEERING[0]),
         Instruction(_EQUAL, 1, 0, _STEERING[1]),
         Instruction(_EQUAL, 0, 1, _STEERING[2]),
-        _answer(errno.EPERM),
+        _return_errno(errno.EPERM),
     ],
     "socket": [
         *_unless_one_of(0, (_UNIX, _INET, _INET6), errno.EAFNOSUPPORT),
-        _argument(1),
+        _load_argument(1),
         Instruction(_AND, 0, 0, _TYPE_BITS),
         Instruction(_EQUAL, 1, 0, _RAW),
         Instruction(_EQUAL, 0, 1, _PACKET),
-        _answer(errno.EPERM),
+        _return_errno(errno.EPERM),
         *_unless_one_of(2, _PLAIN_PROTOCOLS, errno.EPROTONOSUPPORT),
     ],
 }

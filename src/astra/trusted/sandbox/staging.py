@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from astra.trusted.sandbox import syscalls
-from astra.trusted.sandbox.machine import Identity, SandboxUnavailable, no_such_user
+from astra.trusted.sandbox.machine import Identity, SandboxUnavailable, no_such_user_error
 
 # No grant lies below /sys and bwrap needs nothing from it, so covering it hides nothing.
 STAGE = "/sys"
@@ -65,20 +65,20 @@ def hand_over(path: Path, identity: Identity) -> None:
     try:
         os.chown(path, identity.uid, identity.gid, follow_symlinks=False)
     except OSError as error:
-        raise no_such_user(identity, error) from None
+        raise no_such_user_error(identity, error) from None
     for _root, folders, files, folder in os.fwalk(path, follow_symlinks=False):
         for name in (*folders, *files):
-            _give(name, folder, identity)
+            _chown_entry(name, folder, identity)
 
 
-def _give(name: str, folder: int, identity: Identity) -> None:
-    held = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+def _chown_entry(name: str, folder: int, identity: Identity) -> None:
+    descriptor = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
     try:
-        facts = os.fstat(held)
+        facts = os.fstat(descriptor)
         if stat.S_ISDIR(facts.st_mode) or (stat.S_ISREG(facts.st_mode) and facts.st_nlink == 1):
-            os.chown(f"/proc/self/fd/{held}", identity.uid, identity.gid)
+            os.chown(f"/proc/self/fd/{descriptor}", identity.uid, identity.gid)
     finally:
-        os.close(held)
+        os.close(descriptor)
 
 
 def _make_target(path: str, *, folder: bool) -> None:

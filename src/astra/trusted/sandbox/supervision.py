@@ -14,7 +14,7 @@ from astra.trusted.policy.manifest import Limits
 from astra.trusted.sandbox import boxes
 from astra.trusted.sandbox.machine import SandboxUnavailable
 from astra.trusted.sandbox.ports import OnOutput
-from astra.trusted.sandbox.watch import Watch, family
+from astra.trusted.sandbox.watch import Watch, list_process_tree
 
 _CHUNK = 65536
 _SET_UP_SECONDS = 30
@@ -70,7 +70,7 @@ def await_init(process: "subprocess.Popen[bytes]", *, status: int, gate: int) ->
         handle = os.pidfd_open(init)
     except ProcessLookupError:
         raise _set_up_failed(process) from None
-    if init != process.pid and boxes.parent(init) != process.pid:
+    if init != process.pid and boxes.read_parent(init) != process.pid:
         os.close(handle)
         raise _set_up_failed(process)
     return Started(
@@ -83,9 +83,22 @@ def await_init(process: "subprocess.Popen[bytes]", *, status: int, gate: int) ->
     )
 
 
-def follow(started: Started, *, limits: Limits, watch: Watch, on_output: OnOutput) -> Ending:
+def follow(
+    started: Started,
+    *,
+    limits: Limits,
+    watch: Watch,
+    on_output: OnOutput,
+    keeps_output: bool = True,
+) -> Ending:
     """Read everything until the box is gone, ending it when it passes a limit."""
-    watched = _Watched(started=started, limits=limits, watch=watch, on_output=on_output)
+    watched = _Watched(
+        started=started,
+        limits=limits,
+        watch=watch,
+        on_output=on_output,
+        keeps_output=keeps_output,
+    )
     try:
         with selectors.DefaultSelector() as ready:
             for stream in ("stdout", "stderr"):
@@ -115,6 +128,8 @@ class _Watched:
     limits: Limits
     watch: Watch
     on_output: OnOutput
+    keeps_output: bool = True
+    """Output of a conversation is for who listens, and is not counted up."""
     ending: Ending = field(default_factory=Ending)
 
     def __post_init__(self) -> None:
@@ -123,7 +138,7 @@ class _Watched:
 
     def read(self, ready: selectors.BaseSelector) -> bool:
         """Read what is there; False when a killed box keeps silent with its pipes still open."""
-        events = ready.select(self._pause())
+        events = ready.select(self._choose_timeout())
         for key, _events in events:
             data = os.read(key.fd, _CHUNK)
             if not data:
@@ -131,13 +146,14 @@ class _Watched:
             elif key.data == "status":
                 self._take_status(data)
             elif self.ending.limit != "output":
-                self.ending.output[key.data] += data
+                if self.keeps_output:
+                    self.ending.output[key.data] += data
                 self.on_output(key.data, data)
         return bool(events) or not self._is_over()
 
     def _take_status(self, data: bytes) -> None:
         self._status += data
-        codes = [int(d["exit-code"]) for d in _documents(self._status) if "exit-code" in d]
+        codes = [int(d["exit-code"]) for d in _parse_documents(self._status) if "exit-code" in d]
         if codes:
             self.ending.exit_code = codes[-1]
             # bwrap's own goodbye takes daemonised children down too, a moment later.
@@ -151,14 +167,14 @@ class _Watched:
         elif time.monotonic() >= self._deadline:
             self.ending.timed_out = True
         else:
-            self.ending.limit = self.watch.look()
+            self.ending.limit = self.watch.check_limits()
         if self._is_over():
             self.started.kill()
 
-    def _pause(self) -> float:
+    def _choose_timeout(self) -> float:
         if self._is_over():
             return _DEATH_SECONDS
-        return min(max(0.0, self._deadline - time.monotonic()), self.watch.due_in())
+        return min(max(0.0, self._deadline - time.monotonic()), self.watch.seconds_until_due())
 
     def _is_over(self) -> bool:
         ending = self.ending
@@ -175,20 +191,22 @@ def _first_status(status: int) -> dict[str, Any]:
             if not more:
                 break
             data += more
-    documents = _documents(data)
+    documents = _parse_documents(data)
     return documents[0] if documents else {}
 
 
-def _documents(data: bytes) -> list[dict[str, Any]]:
+def _parse_documents(data: bytes) -> list[dict[str, Any]]:
     with contextlib.suppress(ValueError):
         return [json.loads(line) for line in data.splitlines() if line.strip()]
     return []
 
 
 def _set_up_failed(process: "subprocess.Popen[bytes]") -> SandboxUnavailable:
-    for pid in reversed(family(process.pid)):
+    for pid in reversed(list_process_tree(process.pid)):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-    _out, words = process.communicate()
-    said = words.decode("utf-8", "replace").strip() or "bwrap said nothing"
-    return SandboxUnavailable(f"the box could not be set up: {said}", next_step="run astra doctor")
+    _out, stderr = process.communicate()
+    message = stderr.decode("utf-8", "replace").strip() or "bwrap said nothing"
+    return SandboxUnavailable(
+        f"the box could not be set up: {message}", next_step="run astra doctor"
+    )

@@ -25,51 +25,51 @@ _libc.syscall.restype = ctypes.c_long
 def openat2(path: str, flags: int, *, resolve: int, folder: int = _AT_FDCWD, mode: int = 0) -> int:
     """Open with rules for every component of the path, which `open` cannot give."""
     how = struct.pack("<QQQ", flags | os.O_CLOEXEC, mode, resolve)
-    return _syscall(
+    return _invoke_syscall(
         _OPENAT2, ctypes.c_int(folder), os.fsencode(path), how, ctypes.c_size_t(len(how)), of=path
     )
 
 
 def unshare(flags: int) -> None:
-    _checked(_libc.unshare(ctypes.c_int(flags)))
+    _check_result(_libc.unshare(ctypes.c_int(flags)))
 
 
 def enter(namespace: int, flags: int) -> None:
-    _checked(_libc.setns(ctypes.c_int(namespace), ctypes.c_int(flags)))
+    _check_result(_libc.setns(ctypes.c_int(namespace), ctypes.c_int(flags)))
 
 
 def make_mounts_private() -> None:
-    _checked(_libc.mount(b"none", b"/", None, ctypes.c_ulong(_PRIVATE_EVERYWHERE), None))
+    _check_result(_libc.mount(b"none", b"/", None, ctypes.c_ulong(_PRIVATE_EVERYWHERE), None))
 
 
 def mount_scratch(path: str) -> None:
     options = b"mode=0755,size=1m"
     flags = ctypes.c_ulong(_NO_SUID_DEV_EXEC)
-    _checked(_libc.mount(b"astra", os.fsencode(path), b"tmpfs", flags, options), of=path)
+    _check_result(_libc.mount(b"astra", os.fsencode(path), b"tmpfs", flags, options), of=path)
 
 
 def mount_memory(path: str, *, size: int, files: int) -> None:
     """Mount a file system in memory that can hold so much and no more."""
     options = f"mode=0700,size={size},nr_inodes={files}".encode()
     flags = ctypes.c_ulong(_NO_SUID_DEV)
-    _checked(_libc.mount(b"astra", os.fsencode(path), b"tmpfs", flags, options), of=path)
+    _check_result(_libc.mount(b"astra", os.fsencode(path), b"tmpfs", flags, options), of=path)
 
 
 def mount_overlay(path: str, *, below: str, above: str, work: str) -> None:
     """Show one folder above another; the names are ours and hold no comma or colon."""
     options = f"lowerdir={below},upperdir={above},workdir={work},index=off,metacopy=off".encode()
     flags = ctypes.c_ulong(_NO_SUID_DEV)
-    _checked(_libc.mount(b"astra", os.fsencode(path), b"overlay", flags, options), of=path)
+    _check_result(_libc.mount(b"astra", os.fsencode(path), b"overlay", flags, options), of=path)
 
 
 def clone_mount(descriptor: int) -> int:
     """Make a detached mount of what the descriptor names, with everything mounted below it."""
     flags = _CLONE_TREE | _CLOSE_ON_EXEC | _AT_EMPTY_PATH | _AT_RECURSIVE
-    return _syscall(_OPEN_TREE, ctypes.c_int(descriptor), b"", ctypes.c_uint(flags))
+    return _invoke_syscall(_OPEN_TREE, ctypes.c_int(descriptor), b"", ctypes.c_uint(flags))
 
 
 def attach_mount(tree: int, path: str) -> None:
-    _syscall(
+    _invoke_syscall(
         _MOVE_MOUNT,
         ctypes.c_int(tree),
         b"",
@@ -81,14 +81,14 @@ def attach_mount(tree: int, path: str) -> None:
 
 
 def call(number: int, *words: int) -> int:
-    return _syscall(number, *(ctypes.c_long(word) for word in words))
+    return _invoke_syscall(number, *(ctypes.c_long(word) for word in words))
 
 
-def _syscall(number: int, *arguments: object, of: str | None = None) -> int:
-    return _checked(_libc.syscall(ctypes.c_long(number), *arguments), of=of)
+def _invoke_syscall(number: int, *arguments: object, of: str | None = None) -> int:
+    return _check_result(_libc.syscall(ctypes.c_long(number), *arguments), of=of)
 
 
-def _checked(answer: int, *, of: str | None = None) -> int:
+def _check_result(answer: int, *, of: str | None = None) -> int:
     if answer < 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number), of)

@@ -29,27 +29,29 @@ from collections.abc import Callable, Generator
 from typing import TypeVar
 
 from astra.trusted.sandbox import landlock, supervision, syscalls
-from astra.trusted.sandbox.machine import Identity, no_such_user
+from astra.trusted.sandbox.machine import Identity, no_such_user_error
 from astra.trusted.sandbox.outcome import GATE
 from astra.trusted.sandbox.preparation import Prepared
-from astra.trusted.sandbox.profile import Profile, arguments
+from astra.trusted.sandbox.profile import Profile, render_arguments
 from astra.trusted.sandbox.supervision import Started
 
 # Calls of one thread only; the C library's own would change every thread of the process.
 _OWN_CREDENTIALS = {"x86_64": (116, 119, 117), "aarch64": (159, 149, 147)}
 _SPARE_DESCRIPTORS = 24
 _BEHIND_GATE = ("/bin/sh", "-c", 'read -r _ || exit 125; exec "$@" </dev/null', GATE)
+# A shell reads a line byte by byte where it cannot seek, so what follows it is the command's.
+_SPOKEN_TO = ("/bin/sh", "-c", 'read -r _ || exit 125; exec "$@"', GATE)
 T = TypeVar("T")
 
 
-def in_thread_of_its_own(work: Callable[[], T]) -> T:
+def run_in_own_thread(work: Callable[[], T]) -> T:
     """Do the work in a thread made for it; raise what it raises."""
-    done: list[T] = []
+    results: list[T] = []
     failed: list[BaseException] = []
 
     def carry_out() -> None:
         try:
-            done.append(work())
+            results.append(work())
         except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
             failed.append(error)
 
@@ -58,7 +60,7 @@ def in_thread_of_its_own(work: Callable[[], T]) -> T:
     thread.join()
     if failed:
         raise failed[0]
-    return done[0]
+    return results[0]
 
 
 def start(prepared: Prepared, stack: contextlib.ExitStack, *, mark: str) -> Started:
@@ -66,19 +68,20 @@ def start(prepared: Prepared, stack: contextlib.ExitStack, *, mark: str) -> Star
     profile = prepared.profile
     status, status_theirs = (stack.enter_context(end) for end in socket.socketpair())
     gate_theirs, gate = (stack.enter_context(end) for end in socket.socketpair())
-    options, handed = _options(prepared, stack)
+    options, handed = _write_options(prepared, stack)
     theirs = (status_theirs.fileno(), gate_theirs.fileno(), status.fileno())
-    words = ("--json-status-fd", "--block-fd", "--sync-fd")
+    option_names = ("--json-status-fd", "--block-fd", "--sync-fd")
     # The box holds our end of the status too: a monitor that fails to say its first word, because
     # Astra is dead, would leave an init behind that waits for it for ever. Neither is a pipe,
     # because a pipe that init holds could be opened again through /proc.
-    plumbing = [word for pair in zip(words, map(str, theirs), strict=True) for word in pair]
-    with lent(profile.machine.identity):
+    plumbing = [word for pair in zip(option_names, map(str, theirs), strict=True) for word in pair]
+    behind_gate = _SPOKEN_TO if prepared.has_input else _BEHIND_GATE
+    with act_as(profile.machine.identity):
         if profile.host_network and landlock.has_port_rules():
             landlock.allow_ports(profile.bind_ports)
         process = stack.enter_context(
             subprocess.Popen(
-                [mark, "--args", str(options), *plumbing, "--", *_BEHIND_GATE, *profile.command],
+                [mark, "--args", str(options), *plumbing, "--", *behind_gate, *profile.command],
                 executable=profile.machine.bwrap,
                 env={},
                 cwd="/",
@@ -92,15 +95,15 @@ def start(prepared: Prepared, stack: contextlib.ExitStack, *, mark: str) -> Star
         )
         status_theirs.close()
         gate_theirs.close()
-        started = supervision.await_init(process, status=status.fileno(), gate=gate.fileno())
-        stack.callback(os.close, started.init_handle)
-        stack.callback(started.kill)
-        _limit(started.init, profile, len(handed))
-    return started
+        started_box = supervision.await_init(process, status=status.fileno(), gate=gate.fileno())
+        stack.callback(os.close, started_box.init_handle)
+        stack.callback(started_box.kill)
+        _set_limits(started_box.init, profile, len(handed))
+    return started_box
 
 
 @contextlib.contextmanager
-def lent(identity: Identity) -> Generator[None, None, None]:
+def act_as(identity: Identity) -> Generator[None, None, None]:
     """Be the boxes' user, in this thread only.
 
     The saved uid stays root, so that the thread can come back; exec forgets it, so that what is
@@ -111,39 +114,39 @@ def lent(identity: Identity) -> Generator[None, None, None]:
         return
     before = os.getgroups()
     try:
-        _become(groups=[], gid=identity.gid, uid=identity.uid)
+        _switch_user(groups=[], gid=identity.gid, uid=identity.uid)
     except OSError as error:
-        raise no_such_user(identity, error) from None
+        raise no_such_user_error(identity, error) from None
     try:
         yield
     finally:
-        _become(groups=before, gid=0, uid=0)
+        _switch_user(groups=before, gid=0, uid=0)
 
 
-def _become(*, groups: list[int], gid: int, uid: int) -> None:
+def _switch_user(*, groups: list[int], gid: int, uid: int) -> None:
     set_groups, set_gids, set_uids = _OWN_CREDENTIALS[platform.machine()]
-    listed = (ctypes.c_uint32 * len(groups))(*groups)
+    group_array = (ctypes.c_uint32 * len(groups))(*groups)
     if uid == 0:
         syscalls.call(set_uids, 0, 0, 0)
-    syscalls.call(set_groups, len(groups), ctypes.addressof(listed))
+    syscalls.call(set_groups, len(groups), ctypes.addressof(group_array))
     syscalls.call(set_gids, gid, gid, 0)
     if uid != 0:
         syscalls.call(set_uids, uid, uid, 0)
 
 
-def _options(prepared: Prepared, stack: contextlib.ExitStack) -> tuple[int, list[int]]:
+def _write_options(prepared: Prepared, stack: contextlib.ExitStack) -> tuple[int, list[int]]:
     """Put the spelled box and all its data into descriptors, where no process list shows them."""
     profile = prepared.profile
     texts = dict(profile.files) | {c.path: "" for c in profile.covers if not c.folder}
     files = {path: _memory_file(text.encode(), stack) for path, text in texts.items()}
     filters = _memory_file(profile.seccomp, stack)
-    words = [*arguments(profile, prepared.sources, files), "--seccomp", str(filters)]
-    options = _memory_file("\0".join(words).encode(), stack)
+    bwrap_options = [*render_arguments(profile, prepared.sources, files), "--seccomp", str(filters)]
+    options = _memory_file("\0".join(bwrap_options).encode(), stack)
     places = [source for source in prepared.sources.values() if isinstance(source, int)]
     return options, [options, filters, *files.values(), *places]
 
 
-def _limit(init: int, profile: Profile, handed: int) -> None:
+def _set_limits(init: int, profile: Profile, handed: int) -> None:
     """Set the limits on the box's init while its command waits; around bwrap, they count others."""
     for name, (soft, hard) in profile.limits.items():
         kind = getattr(resource, f"RLIMIT_{name}")

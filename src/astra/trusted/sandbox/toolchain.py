@@ -11,6 +11,7 @@ appear empty but for what is granted below them.
 """
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +22,11 @@ from astra.trusted.policy.manifest import is_within
 
 _SYSTEM = ("/usr", "/bin", "/lib", "/lib64", "/sbin")
 _MOST_LINKS = 16
+_LONGEST_SHEBANG = 4096
+_SHEBANG = re.compile(rb"#!\s*(/[^\s\0]+)")
+# What pip writes where the path is too long for the kernel, or has a space in it.
+_LONG_SHEBANG = re.compile(rb"""#!/bin/sh\n'''exec' "?(/[^"\n\0]+?)"? "\$0\"""")
+_WHOLE_PATH = re.compile(r"(?<![\w.~$}/-])/[\w./+@~-]+")
 
 
 class UnusableToolchain(Refused):
@@ -52,23 +58,59 @@ def find(program: Path, *, homes: tuple[str, ...] = (), theirs: tuple[str, ...] 
     `theirs` are folders that a box can write. What lies there leads wherever a box wants it to: a
     link made inside would have any file of the host shown, so none is followed.
     """
-    hops = _hops(_behind_shim(Path(os.path.abspath(program))))  # noqa: PTH100 - links stay links
+    hops = _follow_links(_behind_shim(Path(os.path.abspath(program))))  # noqa: PTH100 - links stay links
     programs = [*hops, *_environment_base(hops[0])]
     _refuse_planted(programs, theirs)
-    folders = _installations(programs, homes)
-    links = tuple(
+    folders = _find_installations(programs, homes)
+    links = _list_outer_links(hops, folders)
+    search = () if is_within(str(hops[0]), "/usr") else (str(hops[0].parent),)
+    program_tools = Toolchain(read_paths=folders, links=links, search=search)
+    interpreter = _read_interpreter(hops[-1])
+    if interpreter is None or any(is_within(str(interpreter), place) for place in _SYSTEM):
+        return program_tools
+    return program_tools | _find_interpreter(interpreter, homes=homes, theirs=theirs)
+
+
+def find_named_programs(words: Sequence[str]) -> tuple[Path, ...]:
+    """Name the programs of a command that are given by their whole path, also inside `sh -c`.
+
+    >>> find_named_programs(("sh", "-c", "cd x && TZ=UTC /bin/sh -c true"))[0].name
+    'sh'
+    """
+    paths = [Path(path) for word in words for path in _WHOLE_PATH.findall(word)]
+    return tuple(path for path in paths if path.is_file() and os.access(path, os.X_OK))
+
+
+def _find_interpreter(
+    interpreter: Path, *, homes: tuple[str, ...], theirs: tuple[str, ...]
+) -> Toolchain:
+    """Find what a script's interpreter needs; a script behind a script is not followed."""
+    hops = _follow_links(interpreter)
+    programs = [*hops, *_environment_base(hops[0])]
+    _refuse_planted(programs, theirs)
+    folders = _find_installations(programs, homes)
+    return Toolchain(read_paths=folders, links=_list_outer_links(hops, folders))
+
+
+def _list_outer_links(hops: list[Path], folders: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """List the links on the way that lie in nothing the box sees, to be made again inside."""
+    return tuple(
         (str(hop), str(hop.readlink()))
         for hop in hops[:-1]
         if not any(is_within(str(hop), folder) for folder in (*folders, *_SYSTEM))
     )
-    search = () if is_within(str(hops[0]), "/usr") else (str(hops[0].parent),)
-    return Toolchain(read_paths=folders, links=links, search=search)
 
 
-def named(words: Sequence[str]) -> tuple[Path, ...]:
-    """Name the programs of a command that are given by their whole path."""
-    paths = [Path(word) for word in words if word.startswith("/")]
-    return tuple(path for path in paths if path.is_file() and os.access(path, os.X_OK))
+def _read_interpreter(program: Path) -> Path | None:
+    """Read which interpreter a script names in its first lines, as pip writes them."""
+    try:
+        with program.open("rb") as file:
+            head = file.read(_LONGEST_SHEBANG)
+    except OSError:
+        return None
+    match = _LONG_SHEBANG.match(head) or _SHEBANG.match(head)
+    path = Path(os.fsdecode(match[1])) if match else None
+    return path if path is not None and path.is_file() else None
 
 
 def _refuse_planted(programs: list[Path], theirs: tuple[str, ...]) -> None:
@@ -80,7 +122,7 @@ def _refuse_planted(programs: list[Path], theirs: tuple[str, ...]) -> None:
             )
 
 
-def _hops(program: Path) -> list[Path]:
+def _follow_links(program: Path) -> list[Path]:
     """List the program and each link on the way to the real file."""
     hops = [_with_real_parent(program)]
     while hops[-1].is_symlink():
@@ -116,11 +158,11 @@ def _environment_base(program: Path) -> list[Path]:
         hop
         for home in homes
         if (home / program.name).exists()
-        for hop in _hops(home / program.name)
+        for hop in _follow_links(home / program.name)
     ]
 
 
-def _installations(programs: list[Path], homes: tuple[str, ...]) -> tuple[str, ...]:
+def _find_installations(programs: list[Path], homes: tuple[str, ...]) -> tuple[str, ...]:
     folders: dict[str, None] = {}
     for program in programs:
         folder = str(program.parent.parent)
@@ -130,7 +172,7 @@ def _installations(programs: list[Path], homes: tuple[str, ...]) -> tuple[str, .
             folders[folder] = None
         elif not program.is_symlink():
             folders[str(program)] = None
-    return tuple(path for path in folders if not _covered(path, folders))
+    return tuple(path for path in folders if not _is_nested(path, folders))
 
 
 def _is_installation(program: Path, homes: tuple[str, ...]) -> bool:
@@ -146,8 +188,8 @@ def _is_installation(program: Path, homes: tuple[str, ...]) -> bool:
     )
 
 
-def _covered(path: str, folders: dict[str, None]) -> bool:
-    return any(path != other and is_within(path, other) for other in folders)
+def _is_nested(path: str, folders: dict[str, None]) -> bool:
+    return any(path != folder and is_within(path, folder) for folder in folders)
 
 
 def _behind_shim(program: Path) -> Path:

@@ -35,62 +35,62 @@ class Watch:
     _next_walk: float = 0.0
     _free_before: int | None = None
 
-    def due_in(self) -> float:
+    def seconds_until_due(self) -> float:
         return max(0.0, self._next - time.monotonic())
 
-    def look(self) -> str | None:
+    def check_limits(self) -> str | None:
         """Name the limit that is passed, if one is."""
-        started = time.monotonic()
-        if started < self._next:
+        start_time = time.monotonic()
+        if start_time < self._next:
             return None
-        passed = self._memory_and_processes()
-        spent = time.monotonic() - started
-        passed = passed or self._disk(started)
-        self._next = time.monotonic() + max(SHORTEST_PAUSE, _MEMORY_SHARE * spent)
-        return passed
+        limit_name = self._memory_and_processes()
+        measuring_seconds = time.monotonic() - start_time
+        limit_name = limit_name or self._check_disk(start_time)
+        self._next = time.monotonic() + max(SHORTEST_PAUSE, _MEMORY_SHARE * measuring_seconds)
+        return limit_name
 
     def _memory_and_processes(self) -> str | None:
         if self.group is not None:  # the kernel counts, and better than anybody from outside
-            return self.group.passed()
-        pids = family(self.init)
+            return self.group.find_passed_limit()
+        pids = list_process_tree(self.init)
         if self.count_processes and len(pids) > self.limits.processes + 1:
             return PROCESSES
         used = memory.measure(pids, self.in_memory)
         return MEMORY if used > self.limits.memory_bytes else None
 
-    def _disk(self, now: float) -> str | None:
+    def _check_disk(self, now: float) -> str | None:
         if not self.writable:
             return None
         place = f"/proc/self/fd/{self.writable[0]}"
-        free, _floor = free_space(place)
-        self._free_before = free if self._free_before is None else self._free_before
-        is_much = self._free_before - free >= self.limits.disk_bytes
+        free_bytes, _floor = free_space(place)
+        self._free_before = free_bytes if self._free_before is None else self._free_before
+        is_much = self._free_before - free_bytes >= self.limits.disk_bytes
         # What is missing may be files that nobody can find; on a low disk that is reason enough.
         if is_low(place) and (is_much or not self.on_low_disk):
             return "disk"
         if now < self._next_walk and not is_much:
             return None
         measured = [grants.measure(descriptor) for descriptor in self.writable]
-        nameless = grants.measure_nameless(family(self.init), self.writable)
+        nameless = grants.measure_nameless(list_process_tree(self.init), self.writable)
         self._next_walk = now + _COST_SHARE * (time.monotonic() - now)
         size, entries = (sum(numbers) for numbers in zip(*measured, strict=True))
-        return self._judge(size + nameless, entries)
+        return self._check_disk_limits(size + nameless, entries)
 
-    def _judge(self, size: int, entries: int) -> str | None:
+    def _check_disk_limits(self, size: int, entries: int) -> str | None:
         if size - self.size_before > self.limits.disk_bytes:
             return "disk"
         return "files" if entries - self.entries_before > self.limits.disk_files else None
 
 
-def family(init: int) -> list[int]:
+def list_process_tree(init: int) -> list[int]:
     """List a box's processes: all descend from its init, which adopts the daemonised ones."""
-    found = [init]
-    for pid in found:
-        found.extend(_children(pid))
-    return found
+    pids = [init]
+    for pid in pids:
+        pids.extend(_list_children(pid))
+    return pids
 
 
-def _children(pid: int) -> list[int]:
+def _list_children(pid: int) -> list[int]:
     try:
         threads = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 - names are enough
     except OSError:

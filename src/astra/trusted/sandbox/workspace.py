@@ -47,33 +47,33 @@ class Ready:
 
 def set_up(workspace: Workspace, stack: contextlib.ExitStack) -> Ready:
     """Make the workspace, in this launch's own thread."""
-    identity = machine.look().identity
+    identity = machine.inspect_machine().identity
     if identity.dropped and not workspace.copied:
         with contextlib.suppress(OSError):
-            return Ready(source=_overlaid(workspace, identity))
-    return _copied(workspace, identity, stack)
+            return Ready(source=_mount_overlay(workspace, identity))
+    return _copy_base(workspace, identity, stack)
 
 
 def apply(top: int, edits: tuple[Edit, ...], identity: Identity) -> None:
     """Carry out the edits below an open folder: removals first, links last."""
     for edit in sorted(edits, key=lambda edit: edit.path, reverse=True):
-        _remove(top, edit.path)
+        _remove_path(top, edit.path)
     for edit in sorted(edits, key=lambda edit: edit.link):
         if edit.data is not None or edit.folder:
-            _create(top, edit, identity)
+            _create_entry(top, edit, identity)
 
 
-def _overlaid(workspace: Workspace, identity: Identity) -> str:
+def _mount_overlay(workspace: Workspace, identity: Identity) -> str:
     """Mount the overlay below the stage, which only this thread and its box can see."""
     stage = f"{staging.STAGE}/workspace"
     base, above, merged = (f"{stage}.{name}" for name in ("base", "above", "merged"))
     for folder in (base, above, merged):
         os.mkdir(folder)  # noqa: PTH102 - a path of this thread's own namespace
-    held = grants.open_grant(str(workspace.base))
+    base_descriptor = grants.open_grant(str(workspace.base))
     try:
-        tree = syscalls.clone_mount(held)
+        tree = syscalls.clone_mount(base_descriptor)
     finally:
-        os.close(held)
+        os.close(base_descriptor)
     try:
         syscalls.attach_mount(tree, base)
     finally:
@@ -91,23 +91,31 @@ def _overlaid(workspace: Workspace, identity: Identity) -> str:
     return merged
 
 
-def _copied(workspace: Workspace, identity: Identity, stack: contextlib.ExitStack) -> Ready:
-    run = workspace.scratch
-    run.mkdir(mode=0o700, parents=True)
-    stack.callback(discard, run)
+def _copy_base(workspace: Workspace, identity: Identity, stack: contextlib.ExitStack) -> Ready:
+    scratch = workspace.scratch
+    scratch.mkdir(mode=0o700, parents=True)
+    stack.callback(discard, scratch)
     shutil.copytree(
-        workspace.base, run / "files", symlinks=True, copy_function=_clone, dirs_exist_ok=False
+        workspace.base,
+        scratch / "files",
+        symlinks=True,
+        copy_function=_clone_file,
+        dirs_exist_ok=False,
     )
-    staging.hand_over(run / "files", identity)
-    top = os.open(run / "files", _READ_FOLDER)
+    staging.hand_over(scratch / "files", identity)
+    top = os.open(scratch / "files", _READ_FOLDER)
     try:
         apply(top, workspace.edits, identity)
     finally:
         os.close(top)
-    held = grants.open_grant(str(run / "files"))
-    stack.callback(os.close, held)
-    source = staging.stage_one(held, "workspace.copy") if identity.dropped else held
-    return Ready(source=source, filling=held)
+    copy_descriptor = grants.open_grant(str(scratch / "files"))
+    stack.callback(os.close, copy_descriptor)
+    source = (
+        staging.stage_one(copy_descriptor, "workspace.copy")
+        if identity.dropped
+        else copy_descriptor
+    )
+    return Ready(source=source, filling=copy_descriptor)
 
 
 def discard(folder: Path) -> None:
@@ -115,9 +123,9 @@ def discard(folder: Path) -> None:
 
     The system's own programs do it, because a box can nest folders deeper than Python can follow.
     """
-    for words in (("chmod", "-R", "u+rwX"), ("rm", "-rf", "--one-file-system")):
+    for command in (("chmod", "-R", "u+rwX"), ("rm", "-rf", "--one-file-system")):
         subprocess.run(
-            [*words, "--", str(folder)],
+            [*command, "--", str(folder)],
             env={"PATH": machine.SYSTEM_PATH, "LC_ALL": "C"},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -126,9 +134,9 @@ def discard(folder: Path) -> None:
         )
 
 
-def _remove(top: int, path: bytes) -> None:
+def _remove_path(top: int, path: bytes) -> None:
     try:
-        parent = _open(top, os.path.dirname(path))  # noqa: PTH120 - bytes
+        parent = _open_folder(top, os.path.dirname(path))  # noqa: PTH120 - bytes
     except OSError:
         return  # nothing is there, or a link that is removed by its own name
     name = os.path.basename(path)  # noqa: PTH119 - bytes
@@ -144,13 +152,13 @@ def _remove(top: int, path: bytes) -> None:
             raise
     finally:
         os.close(parent)
-    _prune(top, os.path.dirname(path))  # noqa: PTH120 - bytes
+    _prune_empty_folders(top, os.path.dirname(path))  # noqa: PTH120 - bytes
 
 
-def _prune(top: int, folder: bytes) -> None:
+def _prune_empty_folders(top: int, folder: bytes) -> None:
     """Remove folders that became empty: git knows no empty ones."""
     while folder:
-        parent = _open(top, os.path.dirname(folder))  # noqa: PTH120 - bytes
+        parent = _open_folder(top, os.path.dirname(folder))  # noqa: PTH120 - bytes
         try:
             os.rmdir(os.path.basename(folder), dir_fd=parent)  # noqa: PTH119 - bytes
         except OSError:
@@ -160,7 +168,7 @@ def _prune(top: int, folder: bytes) -> None:
         folder = os.path.dirname(folder)  # noqa: PTH120 - bytes
 
 
-def _create(top: int, edit: Edit, identity: Identity) -> None:
+def _create_entry(top: int, edit: Edit, identity: Identity) -> None:
     parent = _make_folders(top, os.path.dirname(edit.path), identity)  # noqa: PTH120 - bytes
     name = os.path.basename(edit.path)  # noqa: PTH119 - bytes
     try:
@@ -169,16 +177,16 @@ def _create(top: int, edit: Edit, identity: Identity) -> None:
         elif edit.link:
             os.symlink(edit.data or b"", name, dir_fd=parent)
         else:
-            _write(parent, name, edit)
+            _write_file(parent, name, edit)
         if identity.dropped:
             os.chown(name, identity.uid, identity.gid, dir_fd=parent, follow_symlinks=False)
     except FileExistsError:
-        raise _clash(edit.path) from None
+        raise _path_clash_error(edit.path) from None
     finally:
         os.close(parent)
 
 
-def _write(parent: int, name: bytes, edit: Edit) -> None:
+def _write_file(parent: int, name: bytes, edit: Edit) -> None:
     with os.fdopen(os.open(name, _NEW | os.O_CLOEXEC, 0o600, dir_fd=parent), "wb") as file:
         file.write(edit.data or b"")
         os.fchmod(file.fileno(), edit.mode)
@@ -187,11 +195,11 @@ def _write(parent: int, name: bytes, edit: Edit) -> None:
 def _make_folders(top: int, path: bytes, identity: Identity) -> int:
     """Open a folder below the top, making what is missing on the way."""
     try:
-        return _open(top, path)
+        return _open_folder(top, path)
     except FileNotFoundError:
         pass
     except OSError:
-        raise _clash(path) from None
+        raise _path_clash_error(path) from None
     parent = _make_folders(top, os.path.dirname(path), identity)  # noqa: PTH120 - bytes
     name = os.path.basename(path)  # noqa: PTH119 - bytes
     try:
@@ -200,16 +208,16 @@ def _make_folders(top: int, path: bytes, identity: Identity) -> int:
             os.chown(name, identity.uid, identity.gid, dir_fd=parent, follow_symlinks=False)
     finally:
         os.close(parent)
-    return _open(top, path)
+    return _open_folder(top, path)
 
 
-def _open(top: int, path: bytes) -> int:
+def _open_folder(top: int, path: bytes) -> int:
     if not path:
         return os.open(".", _READ_FOLDER, dir_fd=top)
     return syscalls.openat2(os.fsdecode(path), _READ_FOLDER, resolve=_INSIDE, folder=top)
 
 
-def _clone(source: str, target: str) -> str:
+def _clone_file(source: str, target: str) -> str:
     """Share the blocks where the file system can; write them again where it cannot."""
     with Path(source).open("rb") as old, Path(target).open("wb") as new:
         try:
@@ -220,9 +228,9 @@ def _clone(source: str, target: str) -> str:
     return target
 
 
-def _clash(path: bytes) -> UnsafeTree:
-    shown = one_line(path.decode("utf-8", "replace"))
+def _path_clash_error(path: bytes) -> UnsafeTree:
+    path_text = one_line(path.decode("utf-8", "replace"))
     return UnsafeTree(
-        f"the tree has something else where {shown} belongs",
+        f"the tree has something else where {path_text} belongs",
         next_step="propose a change without that path",
     )

@@ -13,18 +13,64 @@ import re
 import tomllib
 import types
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from astra.trusted.kernel.errors import BadSetting
+from astra.trusted.settings.deploy_settings import Deploy
+from astra.trusted.settings.egress_settings import Egress
+from astra.trusted.settings.git_address import read_git_address
+from astra.trusted.settings.server_settings import Mcp
+from astra.trusted.settings.spend_settings import Spend
 from astra.trusted.settings.witness_address import read_address
 
 Texts = tuple[str, ...]
 Numbers = tuple[int, ...]
-_LONGEST_START = 3600
+Variables = tuple[tuple[str, str], ...]
+"""Names and values, written in TOML as a table: env = { TZ = "UTC" }."""
+ENVIRONMENTS = ("auto", "venv", "npm", "command")
+_SECONDS = {
+    "start_seconds": 3600,
+    "health_seconds": 60,
+    "drain_seconds": 3600,
+    "before_start_seconds": 86_400,
+}
 _LARGEST_STATE = 1 << 20
 _LAST_PORT = 65_535
+_HEAVIEST = 100
+_HEADER = re.compile(r"[A-Za-z0-9.:\[\]_-]{1,253}")
+_PART = re.compile(r"[a-z][a-z0-9-]{0,30}")
 _NAME = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
+_SIGNER = re.compile(r"[A-Za-z0-9._@+-]+ (?:ssh|ecdsa|sk)-[a-z0-9@.-]+ [A-Za-z0-9+/=]+")
+_REGISTRY = re.compile(r"https?://[A-Za-z0-9.-]+(?::\d{1,5})?(?:/[\w.~%/-]*)?")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _HOST = re.compile(r"(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SyncPolicy:
+    """How commits of people come in from the upstream; each that is not covered waits for you."""
+
+    accept: Literal["ask", "authors", "signatures"] = "ask"
+    """Who needs no signature of yours for a plain fast-forward, until `until`."""
+    authors: Texts = ()
+    """Mail addresses of authors; anybody who may push upstream can write one into a commit."""
+    signers: Texts = ()
+    """SSH keys whose signature a commit must carry: "name ssh-ed25519 AAAA…"."""
+    until: str = ""
+    every_minutes: int = 0
+    """How often the upstream is fetched by itself; 0 is never."""
+    before_proposals: bool = False
+    """Whether the upstream is fetched before each change is proposed."""
+
+    def __post_init__(self) -> None:
+        for line in self.signers:
+            if not _SIGNER.fullmatch(line):
+                raise BadSetting(
+                    f"{line[:100]!a} is no signer of commits",
+                    next_step='write signers = ["name@example.org ssh-ed25519 AAAA…"]',
+                    key="target.sync.signers",
+                )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,17 +80,55 @@ class Target:
     test_command: str = ""
     test_paths: Texts = ("tests/",)
     toolchain: Texts = ()
+    environment: str = ""
+    """What tests, agent and app need: "auto", "venv", "npm", "command", or a ready-made folder."""
+    environment_command: str = ""
+    """How the environment is built where it is "command"; ENVIRONMENT_FOLDER names its folder."""
+    registries: Texts = ()
+    """Addresses of package registries, the only ones that building an environment reaches."""
+    env: Variables = ()
+    """Variables of test runs, of the agent's boxes and, below [app] env, of the app."""
     allowed_paths: Texts = ()
     forbidden_paths: Texts = ()
     protected_paths: Texts = ()
     max_file_kb: int = 100
+    """How much a change may add to one file."""
     max_files: int = 100
+    binary_paths: Texts = ()
+    """Where a change may add or replace binary files."""
     blocking_findings: Texts = ()
     mutation_seconds: int = 120
     """How long mutants of a change may be tried against its tests; 0 turns it off."""
     require_human_approval_for_test_changes: bool = True
     auto_approve_paths: Texts = ()
     auto_approve_until: str = ""
+    upstream: str = ""
+    """Where people's commits come from; the repository that the root was made from by default."""
+    sync: SyncPolicy = field(default_factory=SyncPolicy)
+
+    def __post_init__(self) -> None:
+        if self.upstream:
+            read_git_address(self.upstream, key="target.upstream")
+        if self.environment not in {"", *ENVIRONMENTS} and not self.environment.startswith("/"):
+            raise BadSetting(
+                f"target.environment is {self.environment[:100]!r}",
+                next_step=f"choose one of {', '.join(ENVIRONMENTS)}, or the whole path of a folder",
+                key="target.environment",
+            )
+        if (self.environment == "command") != bool(self.environment_command):
+            raise BadSetting(
+                'target.environment = "command" and target.environment_command go together',
+                next_step="set both, or neither",
+                key="target.environment_command",
+            )
+        for address in self.registries:
+            if not _REGISTRY.fullmatch(address):
+                raise BadSetting(
+                    f"{address[:100]!r} is no address of a package registry",
+                    next_step="write it like https://packages.example.org/simple, without a"
+                    " user name or a password",
+                    key="target.registries",
+                )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,34 +160,77 @@ class AppPermissions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AppPart:
+    """Another process of the app, without a port: started, switched and ended with it."""
+
+    command: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class App:
     command: str = ""
     port: int = 0
-    health_path: str = "/healthz"
+    health_path: str = "auto"
+    """What is asked over HTTP; `auto` is /healthz, or nothing for a program without a port."""
     health_command: str = ""
     client_build: str = ""
+    env: Variables = ()
     reload: bool = False
     start_seconds: int = 30
     """How long a new release may take to its first good answer."""
     watch_seconds: int = 60
+    health_host: str = "localhost"
+    """The Host header of health probes, for servers that answer known hosts only."""
+    health_seconds: int = 5
+    """How long one health probe may take."""
+    drain_seconds: int = 30
+    """How long a replaced release may finish what it has accepted."""
+    replace: Literal["beside", "stop-first"] = "beside"
+    """Start a new release beside the old one, or end the old one first: one that runs alone."""
+    before_start: str = ""
+    """A command that runs once for each release before it starts: a migration."""
+    before_start_seconds: int = 300
+    snapshot_mb: int = 1024
+    """How large the state folder may be that is saved before `before_start` runs."""
+    parts: dict[str, AppPart] = field(default_factory=dict[str, AppPart])
     permissions: AppPermissions = field(default_factory=AppPermissions)
 
     def __post_init__(self) -> None:
-        if not 1 <= self.start_seconds <= _LONGEST_START:
+        for name, part in self.parts.items():
+            if not (_PART.fullmatch(name) and part.command):
+                raise BadSetting(
+                    f"app.parts.{name[:50]!r} is no part of an app",
+                    next_step='write [app.parts.worker] (a to z, 0 to 9, -) with command = "…"',
+                    key="app.parts",
+                )
+        for name, longest in _SECONDS.items():
+            _refuse_seconds(name, getattr(self, name), longest)
+        if not _HEADER.fullmatch(self.health_host):
             raise BadSetting(
-                f"a release cannot have {self.start_seconds} seconds to start",
-                next_step=f"set app.start_seconds to 1 to {_LONGEST_START}",
-                key="app.start_seconds",
+                f"app.health_host is {self.health_host[:100]!r}, which is no host",
+                next_step='name a host as servers know it: health_host = "www.example.org"',
+                key="app.health_host",
             )
 
+    @property
+    def listens(self) -> bool:
+        """Tell whether it has a port; a command alone protects a worker, which names neither."""
+        return bool(self.port or self.health_path not in {"", "auto"} or not self.health_command)
 
-@dataclass(frozen=True, kw_only=True)
-class Deploy:
-    keep: int = 5
-    require_tests: bool = True
-    push_remote: str = ""
-    commit_checks: str = ""
-    staging: bool = False
+    @property
+    def probe_path(self) -> str:
+        if self.health_path != "auto":
+            return self.health_path
+        return "/healthz" if self.listens else ""
+
+
+def _refuse_seconds(name: str, seconds: int, longest: int) -> None:
+    if not 1 <= seconds <= longest:
+        raise BadSetting(
+            f"app.{name} cannot be {seconds} seconds",
+            next_step=f"set app.{name} to 1 to {longest}",
+            key=f"app.{name}",
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,10 +239,48 @@ class Coder:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ModelRoles:
+    """Which model does what, by its name at the same server; empty where `name` does it too."""
+
+    draft: str = ""
+    work: str = ""
+    code: str = ""
+    chat: str = ""
+    research: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Model:
     name: str = ""
     base_url: str = ""
     key_env: str = ""
+    temperature: float | int | None = None
+    """From 0 to 2; left out, it is the server's own for a hosted model and 0.2 for others."""
+    silence_seconds: int = 120
+    """How long it may say nothing before a call is given up."""
+    output_tokens: int = 8_000
+    context_tokens: int = 0
+    """How much it can read and write in one call; 0 where nobody knows."""
+    roles: ModelRoles = field(default_factory=ModelRoles)
+
+    def __post_init__(self) -> None:
+        if self.temperature is not None and not 0 <= self.temperature <= _HOTTEST:
+            _refuse_model("temperature", self.temperature, f"from 0 to {_HOTTEST}")
+        if not 1 <= self.silence_seconds <= _LONGEST_SILENCE:
+            _refuse_model("silence_seconds", self.silence_seconds, f"1 to {_LONGEST_SILENCE}")
+        if not 1 <= self.output_tokens <= _MOST_OUTPUT:
+            _refuse_model("output_tokens", self.output_tokens, f"1 to {_MOST_OUTPUT}")
+
+
+_HOTTEST, _LONGEST_SILENCE, _MOST_OUTPUT = 2, 3_600, 100_000
+
+
+def _refuse_model(name: str, value: float, accepted: str) -> None:
+    raise BadSetting(
+        f"model.{name} is {value}; accepted: {accepted}",
+        next_step=f"mend model.{name} in astra.toml",
+        key=f"model.{name}",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,10 +320,81 @@ class Budgets:
     """Ceilings: an agent stays below them; beyond, it is refused or waits for a signature."""
 
     schedule_per_day: int = 24
+    tool_per_day: int = 500
+    """How often one tool may be started on one UTC day, whoever starts it; more are refused."""
+    actor_per_day: int = 2_000
+    """How often all agents together, or all operators, may start tools on one UTC day."""
     boxes_at_once: int = 4
     """How many boxes one actor may have running with calls of its own; more are refused."""
     waiting_requests: int = 20
     """How many requests of one actor may wait for an approval; more are refused."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvidenceWeights:
+    """How much each kind of outcome counts for or against a belief."""
+
+    rollback: int = 3
+    settlement: int = 1
+    test_pass: int = 1
+    test_failure: int = 1
+    test_flake: int = 1
+    goal_success: int = 2
+    task_success: int = 1
+    task_failure: int = 1
+    firing_success: int = 1
+    firing_failure: int = 1
+    call_success: int = 1
+    call_failure: int = 1
+
+    def __post_init__(self) -> None:
+        for name, weight in self.__dict__.items():
+            if weight > _HEAVIEST:
+                raise BadSetting(
+                    f"beliefs.weights.{name} cannot be {weight}",
+                    next_step=f"set it to 0 to {_HEAVIEST}",
+                    key=f"beliefs.weights.{name}",
+                )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BeliefSettings:
+    weights: EvidenceWeights = field(default_factory=EvidenceWeights)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GoalSettings:
+    adopt_repairs_until: str = ""
+    """Until when a goal that mends a release taken back is adopted without asking."""
+
+    def __post_init__(self) -> None:
+        if self.adopt_repairs_until and not _is_moment(self.adopt_repairs_until):
+            raise BadSetting(
+                f"goals.adopt_repairs_until is {self.adopt_repairs_until[:50]!r}, which is no time",
+                next_step='write it with its zone: adopt_repairs_until = "2026-12-31T18:00:00Z"',
+                key="goals.adopt_repairs_until",
+            )
+
+
+def refuse_unclear_end(target: Target) -> None:
+    """Refuse to sign a policy whose end could be read in two ways.
+
+    One that was signed before this was checked is still read; its policy is not in force.
+    """
+    until = target.auto_approve_until
+    if until and not _is_moment(until):
+        raise BadSetting(
+            f"target.auto_approve_until is {until[:50]!r}, which is no time with its zone",
+            next_step='write the zone: auto_approve_until = "2026-12-31T18:00:00Z"',
+            key="target.auto_approve_until",
+        )
+
+
+def _is_moment(text: str) -> bool:
+    try:
+        return datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        return False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,6 +418,15 @@ class Configuration:
     notify: Notify = field(default_factory=Notify)
     budgets: Budgets = field(default_factory=Budgets)
     ledger: LedgerSettings = field(default_factory=LedgerSettings)
+    beliefs: BeliefSettings = field(default_factory=BeliefSettings)
+    goals: GoalSettings = field(default_factory=GoalSettings)
+    mcp: Mcp = field(default_factory=Mcp)
+    egress: Egress = field(default_factory=Egress)
+    spend: Spend = field(default_factory=Spend)
+    alerts: tuple[object, ...] = ()
+    """Alert rules besides the built-in ones; `operations.alert_rules` reads them."""
+    methods: tuple[object, ...] = ()
+    """How goals are decomposed besides the built-in methods; `goals.method_files` reads them."""
 
 
 def parse(text: str) -> Configuration:
@@ -191,28 +436,40 @@ def parse(text: str) -> Configuration:
         raise BadSetting(
             f"astra.toml is not TOML: {error}", next_step="mend that line", key="astra.toml"
         ) from None
-    return _build(Configuration, document, "")
+    return _build_section(Configuration, document, "")
 
 
-def _build(cls: type[Any], table: dict[str, Any], where: str) -> Any:
+def _build_section(cls: type[Any], table: dict[str, Any], where: str) -> Any:
     hints = get_type_hints(cls)
     for key in table:
         if key not in hints:
             _refuse_unknown(f"{where}{key}", key, list(hints))
-    values = {key: _value(hints[key], value, f"{where}{key}") for key, value in table.items()}
+    values = {
+        key: _convert_value(hints[key], value, f"{where}{key}") for key, value in table.items()
+    }
+    for part in dataclasses.fields(cls):
+        has_default = part.default is not part.default_factory  # both are MISSING where none is
+        if part.name not in values and not has_default:
+            raise BadSetting(
+                f"{where}{part.name} is missing",
+                next_step=f"add {part.name} = … there, in astra.toml",
+                key=f"{where}{part.name}",
+            )
     return cls(**values)
 
 
-def _value(hint: Any, value: Any, key: str) -> Any:
+def _convert_value(hint: Any, value: Any, key: str) -> Any:
+    if (collection := _convert_collection(hint, value, key)) is not None:
+        return collection
     if dataclasses.is_dataclass(hint):
         if isinstance(value, dict):
-            return _build(hint, value, f"{key}.")  # pyright: ignore[reportUnknownArgumentType, reportArgumentType]
+            return _build_section(hint, value, f"{key}.")  # pyright: ignore[reportUnknownArgumentType, reportArgumentType]
     elif isinstance(hint, types.UnionType):
         for option in get_args(hint):
-            if _fits(option, value):
-                return _value(option, value, key)
-    elif _fits(hint, value):
-        return tuple(value) if get_origin(hint) is tuple else value
+            if _is_accepted(option, value):
+                return _convert_value(option, value, key)
+    elif _is_accepted(hint, value):
+        return _freeze_value(hint, value)
     raise BadSetting(
         f"{key} is {value!r}; accepted: {_in_words(hint)}",
         next_step=f"mend {key} in astra.toml",
@@ -220,25 +477,63 @@ def _value(hint: Any, value: Any, key: str) -> Any:
     )
 
 
-def _fits(hint: Any, value: Any) -> bool:
+def _convert_collection(hint: Any, value: Any, key: str) -> Any | None:
+    """Convert tables by name or in a list; None for everything else."""
+    if get_origin(hint) is dict and isinstance(value, dict):
+        return _convert_tables(get_args(hint)[1], value, key)  # pyright: ignore[reportUnknownArgumentType]
+    if _is_list_of_tables(hint, value):
+        return tuple(_convert_value(get_args(hint)[0], table, key) for table in value)
+    return None
+
+
+def _is_list_of_tables(hint: Any, value: Any) -> bool:
+    if get_origin(hint) is not tuple or not isinstance(value, list):
+        return False
+    return dataclasses.is_dataclass(get_args(hint)[0])
+
+
+def _convert_tables(hint: Any, tables: dict[str, Any], key: str) -> dict[str, Any]:
+    return {name: _convert_value(hint, table, f"{key}.{name}") for name, table in tables.items()}
+
+
+def _freeze_value(hint: Any, value: Any) -> Any:
+    if hint == Variables:
+        return tuple(value.items())
+    return tuple(value) if get_origin(hint) is tuple else value
+
+
+def _is_variable(name: str, value: object) -> bool:
+    return _VARIABLE.fullmatch(name) is not None and isinstance(value, str) and "\0" not in value
+
+
+def _is_accepted(hint: Any, value: Any) -> bool:
     if get_origin(hint) is Literal:
         return value in get_args(hint)
+    if hint == Variables:
+        return isinstance(value, dict) and all(_is_variable(*item) for item in value.items())  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
     if get_origin(hint) is tuple:
         kind = get_args(hint)[0]
-        return isinstance(value, list) and all(_fits(kind, v) for v in value)  # pyright: ignore[reportUnknownVariableType]
+        return isinstance(value, list) and all(_is_accepted(kind, v) for v in value)  # pyright: ignore[reportUnknownVariableType]
+    if get_origin(hint) is dict:
+        return False
     if hint is int:
         return isinstance(value, int) and not isinstance(value, bool) and value >= 0
     return isinstance(value, hint)
 
 
 def _in_words(hint: Any) -> str:
+    if hint == Variables:
+        return 'a table of texts, such as { TZ = "UTC" }'
     if isinstance(hint, types.UnionType):
-        return " or ".join(_in_words(option) for option in get_args(hint))
+        options = (option for option in get_args(hint) if option is not types.NoneType)
+        return " or ".join(map(_in_words, options))
     if get_origin(hint) is tuple:
-        return "a list of texts" if get_args(hint)[0] is str else "a list of whole numbers"
+        items = {str: "texts", int: "whole numbers"}.get(get_args(hint)[0], "tables")
+        return f"a list of {items}"
     if get_origin(hint) is Literal:
         return ", ".join(get_args(hint))
-    return {str: "a text", int: "a whole number", bool: "true or false"}.get(hint, "a table")
+    names = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
+    return names.get(hint, "a table")
 
 
 def _refuse_unknown(full: str, key: str, known: list[str]) -> None:

@@ -14,7 +14,6 @@ astra.trusted.kernel.errors.BadSetting: ASTRA_PORTT is not a setting; did you me
 """
 
 import contextlib
-import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,7 +30,10 @@ FLAGS = {
     "AGENT_PLANNING_ENABLED": (True, "drafting plans"),
     "AGENT_RUNNER_ENABLED": (True, "running approved plans"),
     "ASTRA_SCHEDULER_ENABLED": (True, "running schedules"),
-    "AGENT_AUTO_ESCALATE_ENABLED": (True, "suggesting a project for a long request"),
+    "AGENT_AUTO_ESCALATE_ENABLED": (
+        True,
+        "the persona suggests a plan when a request in chat is long",
+    ),
 }
 
 
@@ -82,6 +84,13 @@ SETTINGS = (
         "the operator's passphrase, for data roots made with `init --throwaway` only",
         used=True,
     ),
+    Setting(
+        "ASTRA_BACKUP_PASSPHRASE",
+        _TEXT,
+        "",
+        "the passphrase of encrypted backups, for `astra backup` and `astra restore` only",
+        used=True,
+    ),
     Setting("ASTRA_PORT", _PORT, "8700", "the loopback port of `astra up`", used=True),
     Setting(
         "ASTRA_PUBLIC_URL",
@@ -90,7 +99,13 @@ SETTINGS = (
         "the https address of a TLS proxy or tunnel in front of `astra up`",
         used=True,
     ),
-    Setting("ASTRA_DATABASE_URL", _TEXT, "", "a Postgres address for ledger and index"),
+    Setting(
+        "ASTRA_DATABASE_URL",
+        _TEXT,
+        "",
+        "the Postgres database that holds the chain, where `astra ledger move` put it there",
+        used=True,
+    ),
     Setting(
         "ASTRA_SANDBOX",
         "bubblewrap or off-unsafe",
@@ -189,6 +204,7 @@ class Settings:
     model_base_url: str
     most_clarifying_rounds: int
     most_plans_at_once: int
+    database_url: str
 
 
 def load(environ: Mapping[str, str], dotenv: str = "") -> Settings:
@@ -196,25 +212,29 @@ def load(environ: Mapping[str, str], dotenv: str = "") -> Settings:
     file = parse_dotenv(dotenv)
     _refuse_unknown({*environ, *file})
     merged = {**file, **environ}
-    values = {setting.name: _value(setting, merged) for setting in SETTINGS}
-    both = [{**values, **source} for source in (file, environ)]
-    off = {name for name in FLAGS if any(not _switch(name, source[name]) for source in both)}
-    given = {name for name in FLAGS if name in merged}
+    values = {setting.name: _read_value(setting, merged) for setting in SETTINGS}
+    value_layers = [{**values, **source} for source in (file, environ)]
+    off = {
+        name
+        for name in FLAGS
+        if any(not _is_switched_on(name, source[name]) for source in value_layers)
+    }
+    present_flags = {name for name in FLAGS if name in merged}
     default_off = {name for name, (default, _) in FLAGS.items() if not default}
     return Settings(
         data_root=Path(values["AGENT_DATA_ROOT"]),
         code_repo=Path(values["AGENT_CODE_REPO_PATH"]),
         sandbox_folder=Path(values["AGENT_SANDBOX_PATH"]),
-        flags_off=frozenset(off & given),
-        flags_asked_on=frozenset((given - off) & default_off),
+        flags_off=frozenset(off & present_flags),
+        flags_asked_on=frozenset((present_flags - off) & default_off),
         idle_minutes=float(values["ASTRA_DAEMON_IDLE_MINUTES"]),
         half_life_days=float(values["DESIRE_HALF_LIFE_DAYS"]),
         survey_hours=int(values["DESIRE_SURVEY_HOURS"]),
         test_timeout=min(int(values["AGENT_DEPLOY_TEST_TIMEOUT"]), 86_400),
-        tests_required=_switch(
+        tests_required=_is_switched_on(
             "AGENT_DEPLOY_REQUIRE_TESTS", merged.get("AGENT_DEPLOY_REQUIRE_TESTS") or "off"
         ),
-        person_for_tests=_switch(PERSON_FOR_TESTS, merged.get(PERSON_FOR_TESTS) or "off"),
+        person_for_tests=_is_switched_on(PERSON_FOR_TESTS, merged.get(PERSON_FOR_TESTS) or "off"),
         git_user_name=values["AGENT_GIT_USER_NAME"],
         git_user_email=values["AGENT_GIT_USER_EMAIL"],
         read_scope=values["AGENT_READ_SCOPE"] if merged.get("AGENT_READ_SCOPE") else None,
@@ -226,22 +246,23 @@ def load(environ: Mapping[str, str], dotenv: str = "") -> Settings:
         model_base_url=values["ASTRA_MODEL_BASE_URL"],
         most_clarifying_rounds=int(values["MAX_CLARIFYING_ROUNDS"]),
         most_plans_at_once=int(values["AGENT_RUNNER_MAX_CONCURRENT"]),
+        database_url=values["ASTRA_DATABASE_URL"],
     )
 
 
 def _sandbox_off(*sources: Mapping[str, str]) -> bool:
     """Tell whether somebody asks for no sandbox and nobody for one: a sandbox wins."""
-    given = {source["ASTRA_SANDBOX"] for source in sources if source.get("ASTRA_SANDBOX")}
-    return given == {OFF_UNSAFE}
+    sandbox_modes = {source["ASTRA_SANDBOX"] for source in sources if source.get("ASTRA_SANDBOX")}
+    return sandbox_modes == {OFF_UNSAFE}
 
 
-def names() -> frozenset[str]:
+def list_setting_names() -> frozenset[str]:
     return frozenset(_BY_NAME)
 
 
-def _value(setting: Setting, merged: Mapping[str, str]) -> str:
+def _read_value(setting: Setting, merged: Mapping[str, str]) -> str:
     raw = merged.get(setting.name) or setting.default
-    text = _expand(setting.name, raw, merged)
+    text = _expand_references(setting.name, raw, merged)
     checks = {
         _WHOLE: lambda: int(text) >= 0,
         _PORT: lambda: 0 <= int(text) <= LARGEST_PORT,
@@ -265,30 +286,32 @@ def _value(setting: Setting, merged: Mapping[str, str]) -> str:
     return text
 
 
-def _switch(name: str, text: str) -> bool:
-    return _value(_BY_NAME[name], {name: text}).lower() in _ON
+def _is_switched_on(name: str, text: str) -> bool:
+    return _read_value(_BY_NAME[name], {name: text}).lower() in _ON
 
 
-def _expand(name: str, text: str, merged: Mapping[str, str]) -> str:
+def _expand_references(name: str, text: str, merged: Mapping[str, str]) -> str:
     for _ in range(_DEEPEST_REFERENCE):
-        if not (found := _REFERENCE.search(text)):
+        if not (reference := _REFERENCE.search(text)):
             return text
-        inner = merged.get(found[1]) or (
-            _BY_NAME[found[1]].default if found[1] in _BY_NAME else None
+        inner = merged.get(reference[1]) or (
+            _BY_NAME[reference[1]].default if reference[1] in _BY_NAME else None
         )
         if inner is None:
             raise BadSetting(
-                f"{name} refers to ${{{found[1]}}}, which is not set",
-                next_step=f"set {found[1]}, or write the value out",
+                f"{name} refers to ${{{reference[1]}}}, which is not set",
+                next_step=f"set {reference[1]}, or write the value out",
                 key=name,
             )
-        text = text[: found.start()] + inner + text[found.end() :]
+        text = text[: reference.start()] + inner + text[reference.end() :]
     raise BadSetting(f"{name} refers to itself", next_step="write the value out", key=name)
 
 
 def _refuse_unknown(given: set[str]) -> None:
     for name in sorted(given):
         if name.startswith("ASTRA_") and name not in _BY_NAME:
+            import difflib
+
             close = difflib.get_close_matches(name, _BY_NAME, n=1)
             hint = f"; did you mean {close[0]}?" if close else ""
             raise BadSetting(
@@ -319,7 +342,7 @@ def read_dotenv(path: Path) -> str:
         ) from None
 
 
-def read_what_is_readable(path: Path) -> dict[str, str]:
+def read_valid_lines(path: Path) -> dict[str, str]:
     """Read the lines of a `.env` that are in order, for who looks up an address while work goes on.
 
     What is wrong with the others is said by whoever loads settings.
@@ -336,7 +359,7 @@ def read_what_is_readable(path: Path) -> dict[str, str]:
 
 
 def parse_dotenv(text: str) -> dict[str, str]:
-    found: dict[str, str] = {}
+    variables: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         stripped = line.strip()
         if not stripped or stripped.startswith("#"):
@@ -348,5 +371,5 @@ def parse_dotenv(text: str) -> dict[str, str]:
                 next_step="write NAME=value, one a line",
                 key=f".env:{number}",
             )
-        found[name.strip()] = value.strip().strip("\"'")
-    return found
+        variables[name.strip()] = value.strip().strip("\"'")
+    return variables

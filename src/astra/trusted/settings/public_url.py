@@ -11,7 +11,6 @@ True
 
 import re
 from dataclasses import dataclass
-from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from astra.trusted.kernel.errors import BadSetting
@@ -41,13 +40,13 @@ def read_public_url(text: str) -> PublicUrl | None:
         parts = urlsplit(text)
         port, name = parts.port, (parts.hostname or "").lower()
     except ValueError:
-        raise _refused(text, "it is not an address") from None
+        raise _bad_url_error(text, "it is not an address") from None
     if parts.scheme != "https":
-        raise _refused(text, "it does not start with https://")
+        raise _bad_url_error(text, "it does not start with https://")
     if "@" in parts.netloc or parts.path not in {"", "/"} or parts.query or parts.fragment:
-        raise _refused(text, "it has more than a host and a port")
+        raise _bad_url_error(text, "it has more than a host and a port")
     if set(text) - set(f"https://{parts.netloc}/") or not _is_name(name):
-        raise _refused(text, "its host is not a DNS name")
+        raise _bad_url_error(text, "its host is not a DNS name")
     return PublicUrl(name=name, host=name if port in {None, _HTTPS} else f"{name}:{port}")
 
 
@@ -62,6 +61,8 @@ def _is_name(name: str) -> bool:
 
 
 def _is_number(name: str) -> bool:
+    from ipaddress import ip_address
+
     try:
         ip_address(name)
     except ValueError:
@@ -69,7 +70,7 @@ def _is_number(name: str) -> bool:
     return True
 
 
-def _refused(text: str, why: str) -> BadSetting:
+def _bad_url_error(text: str, why: str) -> BadSetting:
     return BadSetting(
         f"ASTRA_PUBLIC_URL is {text[:100]!r}: {why}",
         next_step="write https://NAME or https://NAME:PORT, as the TLS proxy in front is called",

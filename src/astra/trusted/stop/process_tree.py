@@ -20,7 +20,7 @@ from pathlib import Path
 from astra.trusted.sandbox import boxes
 from astra.trusted.sandbox.boxes import RunningBox
 from astra.trusted.sandbox.cgroups import Group
-from astra.trusted.sandbox.watch import family
+from astra.trusted.sandbox.watch import list_process_tree
 
 MARK = "BOX_OF_ASTRA"
 _ROUNDS = 50
@@ -29,65 +29,65 @@ _LOOKS = 20
 
 def end(box: RunningBox, *, patience: float) -> list[int]:
     """Kill the command's processes, its keeper last; name those that are still alive then."""
-    end_below(box, patience=patience)
-    with boxes.held(box) as keeper:
+    end_descendants(box, patience=patience)
+    with boxes.hold_process(box) as keeper:
         if keeper is not None:
             boxes.kill(keeper)
             boxes.wait_dead(keeper, 1.0)
-    return left(box)
+    return list_survivors(box)
 
 
-def end_below(box: RunningBox, *, patience: float) -> None:
+def end_descendants(box: RunningBox, *, patience: float) -> None:
     deadline = time.monotonic() + patience
     if box.cgroup:
         Group(Path(box.cgroup)).kill()
     for _round in range(_ROUNDS):
-        found = _hold_still(box)
-        if not found:
+        pids = _hold_still(box)
+        if not pids:
             break
-        with _opened(found) as processes:
+        with _open_processes(pids) as processes:
             for process in processes:
-                _send(process, signal.SIGKILL)
+                _send_signal(process, signal.SIGKILL)
             for process in processes:
                 boxes.wait_dead(process, deadline - time.monotonic())
         if time.monotonic() >= deadline:
             break
 
 
-def left(box: RunningBox) -> list[int]:
+def list_survivors(box: RunningBox) -> list[int]:
     """List what is still alive of a command, its keeper included."""
-    with boxes.held(box) as keeper:
-        own = [] if keeper is None else [box.pid]
-    return sorted({*own, *_below(box)})
+    with boxes.hold_process(box) as keeper:
+        keeper_pids = [] if keeper is None else [box.pid]
+    return sorted({*keeper_pids, *_find_descendants(box)})
 
 
 def _hold_still(box: RunningBox) -> set[int]:
-    held: set[int] = set()
+    paused_pids: set[int] = set()
     for _look in range(_LOOKS):
-        fresh = _below(box) - held
+        fresh = _find_descendants(box) - paused_pids
         if not fresh:
             break
-        with _opened(fresh) as processes:
+        with _open_processes(fresh) as processes:
             for process in processes:
-                _send(process, signal.SIGSTOP)
-        held |= fresh
-    return held
+                _send_signal(process, signal.SIGSTOP)
+        paused_pids |= fresh
+    return paused_pids
 
 
-def _below(box: RunningBox) -> set[int]:
-    with boxes.held(box) as keeper:
-        tree = set[int]() if keeper is None else set(family(box.pid)) - {box.pid}
+def _find_descendants(box: RunningBox) -> set[int]:
+    with boxes.hold_process(box) as keeper:
+        tree = set[int]() if keeper is None else set(list_process_tree(box.pid)) - {box.pid}
     if box.cgroup:
         tree |= set(Group(Path(box.cgroup)).members())
-    return {pid for pid in tree | _marked(box.id) if boxes.is_alive(pid)} - {box.pid}
+    return {pid for pid in tree | _find_marked(box.id) if boxes.is_alive(pid)} - {box.pid}
 
 
-def _marked(box_id: str) -> set[int]:
+def _find_marked(box_id: str) -> set[int]:
     mark = f"{MARK}={box_id}".encode()
-    return {pid for pid in boxes.all_pids() if mark in _environment(pid).split(b"\0")}
+    return {pid for pid in boxes.all_pids() if mark in _read_environment(pid).split(b"\0")}
 
 
-def _environment(pid: int) -> bytes:
+def _read_environment(pid: int) -> bytes:
     try:
         return Path(f"/proc/{pid}/environ").read_bytes()
     except OSError:
@@ -95,7 +95,7 @@ def _environment(pid: int) -> bytes:
 
 
 @contextlib.contextmanager
-def _opened(pids: set[int]) -> Generator[list[int], None, None]:
+def _open_processes(pids: set[int]) -> Generator[list[int], None, None]:
     """Hold processes by descriptor; one that ended since it was seen is left out."""
     with contextlib.ExitStack() as stack:
         processes: list[int] = []
@@ -106,6 +106,6 @@ def _opened(pids: set[int]) -> Generator[list[int], None, None]:
         yield processes
 
 
-def _send(process: int, number: signal.Signals) -> None:
+def _send_signal(process: int, number: signal.Signals) -> None:
     with contextlib.suppress(OSError):
         signal.pidfd_send_signal(process, number)

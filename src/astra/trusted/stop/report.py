@@ -19,22 +19,25 @@ from astra.trusted.stop.stop import Stopped
 NO_ID = "stop_00000000"
 
 
-def stop_now(data_root: Path, *, keep_app: bool = False) -> tuple[str, Stopped]:
-    """End everything, then note what was done; gives the id of this stop."""
-    done = stop.stop_now(data_root, keep_app=keep_app)
-    stop_id = random_id("stop")
-    document = {"id": stop_id, "report": as_dict(done)}
-    noted = _note(data_root, document)
-    if not noted:
+def stop_now(data_root: Path, *, keep_app: bool = False, stop_id: str = "") -> tuple[str, Stopped]:
+    """End everything, then note what was done; gives the id of this stop.
+
+    One that another machine asked for has its id already.
+    """
+    stop_result = stop.stop_now(data_root, keep_app=keep_app)
+    stop_id = stop_id or random_id("stop")
+    document = {"id": stop_id, "report": {**as_dict(stop_result), "keep_app": keep_app}}
+    is_written = _write_report(data_root, document)
+    if not is_written:
         with contextlib.suppress(OSError):
             Reserve(data_root / "var").release()
-        noted = _note(data_root, document)
-    return stop_id if noted else NO_ID, done
+        is_written = _write_report(data_root, document)
+    return stop_id if is_written else NO_ID, stop_result
 
 
-def _note(data_root: Path, document: dict[str, Any]) -> bool:
+def _write_report(data_root: Path, document: dict[str, Any]) -> bool:
     try:
-        write_private(_file(data_root), json.dumps(document).encode())
+        write_private(_report_path(data_root), json.dumps(document).encode())
     except OSError:
         return False
     return True
@@ -43,19 +46,19 @@ def _note(data_root: Path, document: dict[str, Any]) -> bool:
 def read(data_root: Path) -> tuple[str, dict[str, Any]]:
     """Give the id and report of the stop in force."""
     try:
-        document = json.loads(_file(data_root).read_bytes())
+        document = json.loads(_report_path(data_root).read_bytes())
         return str(document["id"]), dict(document["report"])
     except (OSError, ValueError, KeyError, TypeError):
         return NO_ID, {}
 
 
-def present(data_root: Path) -> bool:
+def has_report(data_root: Path) -> bool:
     """Tell whether a report lies there: a stop happened even if `var/stop` was removed since."""
-    return _file(data_root).exists()
+    return _report_path(data_root).exists()
 
 
 def clear(data_root: Path) -> None:
-    _file(data_root).unlink(missing_ok=True)
+    _report_path(data_root).unlink(missing_ok=True)
     boxes.stop_file(data_root).unlink(missing_ok=True)
 
 
@@ -74,5 +77,5 @@ def as_dict(done: Stopped) -> dict[str, Any]:
     }
 
 
-def _file(data_root: Path) -> Path:
+def _report_path(data_root: Path) -> Path:
     return data_root / "var" / "stop-report.json"

@@ -14,6 +14,8 @@ from astra.trusted.policy.authority import Signed
 from astra.trusted.policy.stopping import StopRecord
 from astra.trusted.sandbox import boxes
 from astra.trusted.stop import report as stop_report
+from astra.trusted.stop.machines import Alone, Machines
+from astra.trusted.stop.reaching import StopReach
 
 
 class Stops:
@@ -24,27 +26,45 @@ class Stops:
         clock: Clock,
         *,
         held: Callable[[], bool] = lambda: False,
+        machines: Machines | None = None,
     ) -> None:
         """Work is stopped as well while the ledger is `held`, which no start ends."""
         self._root, self._ledger, self._clock, self._held = root, ledger, clock, held
         self._records = StopRecord(ledger)
+        self.reach = StopReach(root=root, ledger=ledger, machines=machines or Alone())
 
-    def stopped(self) -> bool:
+    def is_stopped(self) -> bool:
         """Tell whether work is stopped: the file says so at once, the record also without it."""
-        return boxes.is_stopped(self._root) or bool(self._records.in_force()) or self._held()
+        return boxes.is_stopped(self._root) or bool(self._records.find_stop()) or self._held()
 
-    def in_force(self) -> tuple[str, dict[str, Any]]:
+    def read_current_stop(self) -> tuple[str, dict[str, Any]]:
         """Give the id and the report of the stop that a start has to name."""
         if boxes.is_stopped(self._root):
             return stop_report.read(self._root)
-        return self._records.in_force(), {}
+        return self._records.find_stop(), {}
+
+    def stop_all(self, *, keep_app: bool, actor: str) -> dict[str, Any]:
+        """End everything at once, then write it into the chain; the report says what survives."""
+        stop_id, stop_outcome = stop_report.stop_now(self._root, keep_app=keep_app)
+        recorded = self.record(actor=actor)
+        return {
+            "stop": stop_id,
+            "recorded": recorded,
+            "machines": self.await_machines(),
+            **stop_report.as_dict(stop_outcome),
+        }
+
+    def await_machines(self) -> list[dict[str, Any]]:
+        """Say of each machine that shares the chain whether the stop in force is verified there."""
+        stop_id, _ = self.read_current_stop()
+        return self.reach.await_machines(stop_id) if stop_id else []
 
     def record(self, *, actor: str) -> bool:
         """Write the stop in force into the chain, once; tell whether it is there."""
-        stop_id, report = self.in_force()
-        if not stop_id or not self.stopped() or stopping.was_ended(self._ledger, stop_id):
+        stop_id, report = self.read_current_stop()
+        if not stop_id or not self.is_stopped() or stopping.was_ended(self._ledger, stop_id):
             return False
-        self._append(stop_id, report, actor)
+        self._append_stop(stop_id, report, actor)
         return True
 
     def start_again(self, stop_id: str, signed: Signed) -> Record:
@@ -55,26 +75,26 @@ class Stops:
                 code="ledger_held",
                 next_step="astra restore",
             )
-        current, _ = self.in_force()
-        if not self.stopped() or current != stop_id:
+        current, _ = self.read_current_stop()
+        if not self.is_stopped() or current != stop_id:
             raise Conflict(
                 "that is not the stop in force", code="other_stop", next_step="astra start"
             )
-        event = stopping.started(self._ledger, stop_id, signed, now=self._clock.now())
+        event = stopping.build_started_event(self._ledger, stop_id, signed, now=self._clock.now())
         (record,) = self._ledger.append([event])
         stop_report.clear(self._root)
         return record
 
     def settle(self) -> None:
         """Write down a stop that came while no daemon ran; clear one that a signature had ended."""
-        if not (boxes.is_stopped(self._root) or stop_report.present(self._root)):
+        if not (boxes.is_stopped(self._root) or stop_report.has_report(self._root)):
             return
         stop_id, report = stop_report.read(self._root)
         if stopping.was_ended(self._ledger, stop_id):
             stop_report.clear(self._root)
             return
-        self._append(stop_id, report, "daemon")
+        self._append_stop(stop_id, report, "daemon")
 
-    def _append(self, stop_id: str, report: dict[str, Any], actor: str) -> None:
+    def _append_stop(self, stop_id: str, report: dict[str, Any], actor: str) -> None:
         with contextlib.suppress(DuplicateKey):
-            self._ledger.append([stopping.stopped(stop_id, report, actor=actor)])
+            self._ledger.append([stopping.build_stopped_event(stop_id, report, actor=actor)])

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from astra.changes.findings import documents
-from astra.changes.findings.examination import MORE, capped, examine
+from astra.changes.findings.examination import MORE, cap_findings, examine
 from astra.changes.findings.source import Source, added_lines, lines_of
 from astra.trusted.changes.evidence import Finding, Severity
 
@@ -199,7 +199,7 @@ def test_many_findings_are_cut_and_the_rest_is_counted_without_hiding_another_ki
         for n in range(400)
     ]
     last = Finding(rule="rare", severity=Severity.DANGER, path="zzz.py", line=9, message="y")
-    shown = capped([*flood, last], most=300)
+    shown = cap_findings([*flood, last], most=300)
     assert len(shown) == 301
     assert (shown[-1].rule, shown[-1].severity) == (MORE, Severity.DANGER)
     assert "101 more" in shown[-1].message
@@ -211,7 +211,7 @@ def test_findings_of_one_rule_in_one_file_do_not_fill_the_list() -> None:
         for n in range(5000)
     ]
     rare = Finding(rule="rare", severity=Severity.INFO, path="z.py", message="y")
-    shown = capped([*flood, rare])
+    shown = cap_findings([*flood, rare])
     assert rare in shown
     assert "4980 more" in shown[-1].message
 
@@ -234,7 +234,7 @@ def test_findings_of_one_rule_in_one_file_do_not_fill_the_list() -> None:
 def test_documents_that_cannot_be_read_are_told_with_their_line(
     language: str, text: str, line: int
 ) -> None:
-    problem = documents.problem(language, text)
+    problem = documents.find_problem(language, text)
     assert problem is not None
     assert problem.line == line
 
@@ -248,14 +248,14 @@ def test_documents_that_cannot_be_read_are_told_with_their_line(
     ],
 )
 def test_documents_that_can_be_read_are_fine(language: str, text: str) -> None:
-    assert documents.problem(language, text) is None
+    assert documents.find_problem(language, text) is None
 
 
 def test_aliases_of_aliases_are_scanned_and_never_built() -> None:
     bomb = "a: &a [x, x]\n" + "".join(
         f"{chr(98 + n)}: &{chr(98 + n)} [*{chr(97 + n)}, *{chr(97 + n)}]\n" for n in range(24)
     )
-    assert documents.problem("yaml", bomb) is None
+    assert documents.find_problem("yaml", bomb) is None
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=12), st.lists(st.sampled_from("abc"), max_size=12))

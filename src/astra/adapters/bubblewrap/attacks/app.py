@@ -4,10 +4,10 @@
 none.
 """
 
-from astra.adapters.bubblewrap.attacks.attack import NOT_ALLOWED, Attack, group
+from astra.adapters.bubblewrap.attacks.attack import NOT_ALLOWED, Attack, make_attacks
 from astra.trusted.sandbox import landlock
 
-_STEERING = group(
+_STEERING = make_attacks(
     "app",
     NOT_ALLOWED,
     {
@@ -22,7 +22,7 @@ listener.setsockopt(socket.SOL_SOCKET, 51, code.raw)
 got('steers')""",
     },
 )
-_PORTS = group(
+_PORTS = make_attacks(
     "app",
     ("EACCES",),
     {

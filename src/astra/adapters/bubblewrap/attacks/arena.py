@@ -51,7 +51,7 @@ class Result:
     outcome: str
 
     @property
-    def held(self) -> bool:
+    def is_expected(self) -> bool:
         return self.outcome in self.expected
 
 
@@ -59,19 +59,19 @@ def run_app_attacks() -> list[Result]:
     """Try what an app may not do that the operator let onto the host's network."""
     with tempfile.TemporaryDirectory(prefix="astra-arena-") as folder:
         arena = _Arena(Path(folder).resolve())
-        with arena.listening():
+        with arena.listen_on_host():
             attacks = app_attacks()
             outcome = arena.run(attacks, host_network=True)
             outcomes = _read_outcomes(outcome)
-            return [_result(attack, outcomes, outcome) for attack in attacks]
+            return [_make_result(attack, outcomes, outcome) for attack in attacks]
 
 
 def run_bombs(bombs: Iterable[Bomb] = BOMBS) -> list[Result]:
     """Have each bomb pass a limit in a box of its own, and say how the box ended."""
-    return [_explode(bomb) for bomb in bombs]
+    return [_run_bomb(bomb) for bomb in bombs]
 
 
-def _explode(bomb: Bomb) -> Result:
+def _run_bomb(bomb: Bomb) -> Result:
     with tempfile.TemporaryDirectory(prefix="astra-arena-") as folder:
         arena = _Arena(Path(folder).resolve())
         outcome = arena.run_script(bomb.script)
@@ -85,10 +85,10 @@ def run_attacks(attacks: tuple[Attack, ...] = ATTACKS) -> list[Result]:
     """Try every attack in the real profile and give the table, the host's own findings last."""
     with tempfile.TemporaryDirectory(prefix="astra-arena-") as folder:
         arena = _Arena(Path(folder).resolve())
-        with arena.listening() as touched:
+        with arena.listen_on_host() as touched:
             outcome = arena.run(attacks)
             outcomes = _read_outcomes(outcome)
-            table = [_result(attack, outcomes, outcome) for attack in attacks]
+            table = [_make_result(attack, outcomes, outcome) for attack in attacks]
             return [*table, *arena.host_findings(touched)]
 
 
@@ -99,10 +99,10 @@ class _Arena:
         self.data_root = folder / "data"
         self.secret = folder / "secret.txt"
         self.canary = f"canary{secrets.token_hex(8)}"
-        self._plant()
+        self._plant_traps()
 
     def run_script(self, script: str) -> Outcome:
-        python = _python()
+        python = _find_python()
         box = Box(
             command=(str(python), "-I", "-S", "-B", "-c", script),
             manifest=Manifest(write_paths=(str(self.work),), limits=BOMB_LIMITS),
@@ -115,9 +115,11 @@ class _Arena:
     def run(self, attacks: tuple[Attack, ...], *, host_network: bool = False) -> Outcome:
         scripts = [{"name": attack.name, "script": attack.script} for attack in attacks]
         job = self.library / "job.json"
-        job.write_text(json.dumps({"attacks": scripts, "arena": self._facts()}), encoding="utf-8")
+        job.write_text(
+            json.dumps({"attacks": scripts, "arena": self._describe_arena()}), encoding="utf-8"
+        )
         shutil.copy(referee.__file__, self.library / "referee.py")
-        python = _python()
+        python = _find_python()
         box = Box(
             host_network=host_network,
             command=(str(python), "-I", "-S", "-B", f"{self.library}/referee.py", str(job)),
@@ -136,7 +138,7 @@ class _Arena:
             del os.environ["ASTRA_ATTACK_CANARY"]
 
     @contextlib.contextmanager
-    def listening(self) -> Generator[list[str], None, None]:
+    def listen_on_host(self) -> Generator[list[str], None, None]:
         """Listen on the host where a box must not arrive; names who was reached."""
         touched: list[str] = []
         with contextlib.ExitStack() as stack:
@@ -152,17 +154,19 @@ class _Arena:
             ):
                 listener.listen()
                 stack.callback(listener.shutdown, socket.SHUT_RDWR)
-                threading.Thread(target=_note, args=(listener, name, touched), daemon=True).start()
+                threading.Thread(
+                    target=_await_connection, args=(listener, name, touched), daemon=True
+                ).start()
             yield touched
 
     def host_findings(self, touched: list[str]) -> list[Result]:
         config = self.work / ".git" / "config"
-        found = {
+        findings = {
             "reach a listener of the host": ",".join(touched),
-            "change the secret": _difference(self.secret, self.canary),
-            "change a readable file": _difference(self.library / "page.txt", "page"),
-            "change the git configuration": _difference(config, "[core]\n"),
-            "change the covered .env": _difference(self.work / ".env", f"KEY={self.canary}"),
+            "change the secret": _find_difference(self.secret, self.canary),
+            "change a readable file": _find_difference(self.library / "page.txt", "page"),
+            "change the git configuration": _find_difference(config, "[core]\n"),
+            "change the covered .env": _find_difference(self.work / ".env", f"KEY={self.canary}"),
             "leave a set-id file behind": ",".join(_set_id_files(self.work)),
             "add to /usr": "yes" if Path("/usr/bin/astra-was-here").exists() else "",
         }
@@ -173,10 +177,10 @@ class _Arena:
                 expected=("nothing",),
                 outcome=f"out: {text}" if text else "nothing",
             )
-            for name, text in found.items()
+            for name, text in findings.items()
         ]
 
-    def _plant(self) -> None:
+    def _plant_traps(self) -> None:
         self.folder.chmod(0o755)
         for folder in (self.work, self.library, self.data_root / "var", self.work / ".git/hooks"):
             folder.mkdir(parents=True)
@@ -189,9 +193,9 @@ class _Arena:
             (self.library / name).write_text(self.canary, encoding="utf-8")
         (self.library / "page.txt").write_text("page", encoding="utf-8")
         (self.library / "link").symlink_to(self.secret)
-        staging.hand_over(self.work, machine.look().identity)
+        staging.hand_over(self.work, machine.inspect_machine().identity)
 
-    def _facts(self) -> dict[str, object]:
+    def _describe_arena(self) -> dict[str, object]:
         return {
             "secret": str(self.secret),
             "work": str(self.work),
@@ -218,7 +222,7 @@ class _Arena:
         return {path.parts[1] for path in paths}
 
 
-def _python() -> Path:
+def _find_python() -> Path:
     return Path(getattr(sys, "_base_executable", sys.executable))
 
 
@@ -227,7 +231,7 @@ def _free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def _note(listener: socket.socket, name: str, touched: list[str]) -> None:
+def _await_connection(listener: socket.socket, name: str, touched: list[str]) -> None:
     with contextlib.suppress(OSError):
         listener.accept()
         touched.append(name)
@@ -242,17 +246,19 @@ def _read_outcomes(outcome: Outcome) -> dict[str, str]:
     return outcomes
 
 
-def _result(attack: Attack, outcomes: dict[str, str], outcome: Outcome) -> Result:
-    missing = f"not tried: {outcome.reason} {outcome.stderr.decode('utf-8', 'replace')[-300:]}"
+def _make_result(attack: Attack, outcomes: dict[str, str], outcome: Outcome) -> Result:
+    default_outcome = (
+        f"not tried: {outcome.reason} {outcome.stderr.decode('utf-8', 'replace')[-300:]}"
+    )
     return Result(
         name=attack.name,
         category=attack.category,
         expected=attack.expected,
-        outcome=outcomes.get(attack.name, missing.strip()),
+        outcome=outcomes.get(attack.name, default_outcome.strip()),
     )
 
 
-def _difference(path: Path, text: str) -> str:
+def _find_difference(path: Path, text: str) -> str:
     try:
         now = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -261,5 +267,5 @@ def _difference(path: Path, text: str) -> str:
 
 
 def _set_id_files(folder: Path) -> list[str]:
-    found = folder.rglob("*")
-    return [path.name for path in found if not path.is_symlink() and path.stat().st_mode & 0o6000]
+    paths = folder.rglob("*")
+    return [path.name for path in paths if not path.is_symlink() and path.stat().st_mode & 0o6000]

@@ -20,7 +20,9 @@ class Attack:
     expected: tuple[str, ...]
 
 
-def group(category: str, expected: tuple[str, ...], scripts: dict[str, str]) -> tuple[Attack, ...]:
+def make_attacks(
+    category: str, expected: tuple[str, ...], scripts: dict[str, str]
+) -> tuple[Attack, ...]:
     return tuple(
         Attack(name=name, category=category, script=script, expected=expected)
         for name, script in scripts.items()

@@ -1,8 +1,8 @@
 """Attempts on files: what is hidden, what is covered, and what may not be changed."""
 
-from astra.adapters.bubblewrap.attacks.attack import ABSENT, NOT_ALLOWED, READ_ONLY, group
+from astra.adapters.bubblewrap.attacks.attack import ABSENT, NOT_ALLOWED, READ_ONLY, make_attacks
 
-HIDDEN_FILES = group(
+HIDDEN_FILES = make_attacks(
     "files",
     ABSENT,
     {
@@ -47,11 +47,11 @@ text = read(arena['library'] + '/{name}')
 if text: got(text)"""
 
 
-COVERED_FILES = group(
+COVERED_FILES = make_attacks(
     "files",
     ("nothing", *ABSENT),
     {f"read {name} in a readable folder": _read_secret(name) for name in SECRET_FILES},
-) + group(
+) + make_attacks(
     "files",
     ("nothing",),
     {
@@ -71,7 +71,7 @@ if people - {'root', 'sandbox', 'nobody'}: got(people)""",
 )
 
 CHANGED_FILES = (
-    *group(
+    *make_attacks(
         "files",
         READ_ONLY,
         {
@@ -87,7 +87,7 @@ CHANGED_FILES = (
             "make a device in /dev": "got(write('/dev/new', 'x'))",
         },
     ),
-    *group(
+    *make_attacks(
         "files",
         ("EBUSY",),
         {
@@ -98,7 +98,7 @@ got(os.rename(arena['work'] + '/.git', arena['work'] + '/.git-old'))""",
 got(os.rename(arena['work'] + '/.env', arena['work'] + '/env'))""",
         },
     ),
-    *group(
+    *make_attacks(
         "files",
         ("EXDEV",),
         {
@@ -110,7 +110,7 @@ got(os.link('/usr/bin/env', arena['work'] + '/env-program'))""",
 got(os.link(arena['work'] + '/.env', arena['work'] + '/env2'))""",
         },
     ),
-    *group(
+    *make_attacks(
         "files",
         ("EPERM", "EINVAL"),
         {
@@ -120,7 +120,7 @@ write(path, 'x')
 got(os.chown(path, 0, 0))""",
         },
     ),
-    *group(
+    *make_attacks(
         "files",
         NOT_ALLOWED,
         {

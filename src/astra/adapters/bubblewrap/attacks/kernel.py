@@ -1,8 +1,8 @@
 """Attempts on the kernel: mounts, namespaces, keyrings, rare calls, privileges and limits."""
 
-from astra.adapters.bubblewrap.attacks.attack import NOT_ALLOWED, group
+from astra.adapters.bubblewrap.attacks.attack import NOT_ALLOWED, make_attacks
 
-MOUNTS = group(
+MOUNTS = make_attacks(
     "mounts",
     NOT_ALLOWED,
     {
@@ -23,7 +23,7 @@ got(call('mount_setattr', -100, b'/', 0, ctypes.create_string_buffer(32), 32))""
 )
 
 NAMESPACES = (
-    *group(
+    *make_attacks(
         "namespaces",
         NOT_ALLOWED,
         {
@@ -39,7 +39,7 @@ got(call('clone', 0x00020000 | 17, 0, 0, 0, 0))""",
 got(call('setns', os.open('/proc/self/ns/net', os.O_RDONLY), 0))""",
         },
     ),
-    *group(
+    *make_attacks(
         "namespaces",
         ("ENOSYS",),
         {
@@ -50,7 +50,7 @@ got(call('clone3', flags(0x10000000), 88))""",
             "use a call newer than the table": "got(call('open_tree_attr', -100, b'/', 1, 0, 0))",
         },
     ),
-    *group(
+    *make_attacks(
         "namespaces",
         ("nothing",),
         {
@@ -66,7 +66,7 @@ if subprocess.run(['unshare', '-r', 'true'], capture_output=True).returncode == 
 )
 
 KERNEL = (
-    *group(
+    *make_attacks(
         "kernel",
         NOT_ALLOWED,
         {
@@ -91,8 +91,10 @@ got(call('perf_event_open', ctypes.create_string_buffer(128), 0, -1, -1, 0))""",
             "turn address randomisation off": "got(call('personality', 0x0040000))",
         },
     ),
-    *group("kernel", ("ENOSYS",), {"set up an io_uring": "got(call('io_uring_setup', 1, 0))"}),
-    *group(
+    *make_attacks(
+        "kernel", ("ENOSYS",), {"set up an io_uring": "got(call('io_uring_setup', 1, 0))"}
+    ),
+    *make_attacks(
         "kernel",
         ("EPERM", "ENOSYS"),
         {
@@ -100,7 +102,7 @@ got(call('perf_event_open', ctypes.create_string_buffer(128), 0, -1, -1, 0))""",
             "change the segment table": "got(call('modify_ldt', 1, 0, 0))",
         },
     ),
-    *group(
+    *make_attacks(
         "kernel",
         ("signal 31", "nothing"),
         {
@@ -116,7 +118,7 @@ if platform.machine() == 'x86_64':
 )
 
 PRIVILEGES = (
-    *group(
+    *make_attacks(
         "privileges",
         ("EPERM", "EINVAL"),
         {
@@ -135,12 +137,12 @@ if libc.prctl(38, 0, 0, 0, 0) == 0: got('off')
 raise OSError(ctypes.get_errno(), 'prctl')""",
         },
     ),
-    *group(
+    *make_attacks(
         "privileges",
         ("EACCES", "EPERM"),
         {"run before everybody else": "got(os.setpriority(os.PRIO_PROCESS, 0, -20))"},
     ),
-    *group(
+    *make_attacks(
         "privileges",
         ("nothing",),
         {
@@ -171,7 +173,7 @@ if 'Seccomp:\\t2' not in read('/proc/self/status'): got('no filter')""",
 )
 
 LIMITS = (
-    *group(
+    *make_attacks(
         "limits",
         ("EAGAIN",),
         {
@@ -184,12 +186,12 @@ for count in range(arena['processes'] + 5):
 got(count)""",
         },
     ),
-    *group(
+    *make_attacks(
         "limits",
         ("ENOMEM",),
         {"take more memory than allowed": "got(len(bytearray(arena['memory'] + 2**20)))"},
     ),
-    *group(
+    *make_attacks(
         "limits",
         ("EMFILE",),
         {
@@ -197,7 +199,7 @@ got(count)""",
 got(len([os.open('/dev/null', os.O_RDONLY) for n in range(arena['open_files'] + 1)]))""",
         },
     ),
-    *group(
+    *make_attacks(
         "limits",
         ("EFBIG", "signal 25"),
         {
@@ -207,7 +209,7 @@ os.lseek(f, arena['file'], 0)
 got(os.write(f, b'x'))""",
         },
     ),
-    *group(
+    *make_attacks(
         "limits",
         ("ENOSPC", "EFBIG", "signal 25"),
         {

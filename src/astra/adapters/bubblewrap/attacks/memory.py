@@ -1,9 +1,9 @@
 """Attempts to hold memory that counts for nobody, in a box without a control group."""
 
-from astra.adapters.bubblewrap.attacks.attack import NOT_ALLOWED, group
+from astra.adapters.bubblewrap.attacks.attack import NOT_ALLOWED, make_attacks
 
 MEMORY = (
-    *group(
+    *make_attacks(
         "memory",
         ("ENOSYS",),
         {
@@ -11,12 +11,12 @@ MEMORY = (
             "make a System V message queue": "got(call('msgget', 0, 0o1600))",
         },
     ),
-    *group(
+    *make_attacks(
         "memory",
         NOT_ALLOWED,
         {"make secret memory": "got(call('memfd_secret', 0))"},
     ),
-    *group(
+    *make_attacks(
         "memory",
         ("ENOMEM",),
         {
@@ -29,12 +29,12 @@ got(mmap.mmap(-1, 2**32))""",
             "make a large System V segment": "got(call('shmget', 0, 2**25, 0o1600))",
         },
     ),
-    *group(
+    *make_attacks(
         "memory",
         ("ENOSPC",),
         {"make a large set of semaphores": "got(call('semget', 0, 32000, 0o1600))"},
     ),
-    *group(
+    *make_attacks(
         "memory",
         ("ENODEV",),
         {

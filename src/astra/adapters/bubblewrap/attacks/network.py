@@ -1,9 +1,9 @@
 """Attempts to reach something: sockets of every family."""
 
-from astra.adapters.bubblewrap.attacks.attack import ABSENT, NOT_ALLOWED, group
+from astra.adapters.bubblewrap.attacks.attack import ABSENT, NOT_ALLOWED, make_attacks
 
 SOCKETS = (
-    *group(
+    *make_attacks(
         "sockets",
         ("EAFNOSUPPORT",),
         {
@@ -17,7 +17,7 @@ SOCKETS = (
             "open a TIPC pair": "got(socket.socketpair(30, socket.SOCK_STREAM))",
         },
     ),
-    *group(
+    *make_attacks(
         "sockets",
         NOT_ALLOWED,
         {
@@ -25,12 +25,12 @@ SOCKETS = (
             "open a raw IPv6 socket": "got(socket.socket(10, socket.SOCK_RAW, 58))",
         },
     ),
-    *group(
+    *make_attacks(
         "sockets",
         ("EPROTONOSUPPORT",),
         {"open an SCTP socket": "got(socket.socket(2, socket.SOCK_STREAM, 132))"},
     ),
-    *group(
+    *make_attacks(
         "network",
         ("ENETUNREACH", "EADDRNOTAVAIL", "EHOSTUNREACH"),
         {
@@ -48,7 +48,7 @@ s = socket.socket(2, socket.SOCK_DGRAM)
 got(s.sendto(b'x', ('192.168.0.255', 9)))""",
         },
     ),
-    *group(
+    *make_attacks(
         "network",
         ("ECONNREFUSED",),
         {
@@ -61,7 +61,7 @@ s = socket.socket(socket.AF_UNIX)
 got(s.connect('\\0' + arena['abstract']))""",
         },
     ),
-    *group(
+    *make_attacks(
         "network",
         ABSENT,
         {
@@ -79,7 +79,7 @@ s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 got(s.connect('/dev/log'))""",
         },
     ),
-    *group(
+    *make_attacks(
         "network",
         ("no name",),
         {"resolve a name": "got(socket.getaddrinfo('example.com', 443))"},

@@ -1,9 +1,9 @@
 """Attempts on other processes: through /proc, by ptrace, through what a process inherits."""
 
-from astra.adapters.bubblewrap.attacks.attack import NOT_ALLOWED, group
+from astra.adapters.bubblewrap.attacks.attack import NOT_ALLOWED, make_attacks
 
 PROC = (
-    *group(
+    *make_attacks(
         "proc",
         ("EACCES", "EPERM", "EROFS"),
         {
@@ -17,7 +17,7 @@ PROC = (
             "lower its own out-of-memory score": "got(write('/proc/self/oom_score_adj', '-1000'))",
         },
     ),
-    *group(
+    *make_attacks(
         "proc",
         ("EACCES", "EPERM", "EROFS", "ENOENT"),
         {
@@ -25,7 +25,7 @@ PROC = (
             "press the magic key": "got(write('/proc/sysrq-trigger', 'h'))",
         },
     ),
-    *group(
+    *make_attacks(
         "proc",
         ("nothing", "EACCES"),
         {
@@ -58,7 +58,7 @@ text = read('/proc/keys')
 if arena['canary'] in text: got(text)""",
         },
     ),
-    *group(
+    *make_attacks(
         "proc",
         ("ENOENT", "EACCES", "ELOOP"),
         {
@@ -66,10 +66,12 @@ if arena['canary'] in text: got(text)""",
             "read a secret through init's root": "got(read('/proc/1/root' + arena['secret']))",
         },
     ),
-    *group("proc", ("ESRCH", "EPERM"), {"signal a host process": "got(os.kill(arena['pid'], 0))"}),
+    *make_attacks(
+        "proc", ("ESRCH", "EPERM"), {"signal a host process": "got(os.kill(arena['pid'], 0))"}
+    ),
 )
 
-PTRACE = group(
+PTRACE = make_attacks(
     "ptrace",
     NOT_ALLOWED,
     {
@@ -85,7 +87,7 @@ got(call('pidfd_getfd', os.pidfd_open(1), 0, 0))""",
 )
 
 INHERITED = (
-    *group(
+    *make_attacks(
         "inherited",
         ("nothing",),
         {
@@ -112,12 +114,12 @@ if os.read(0, 10): got('typed text')""",
 if len(read('/proc/sysvipc/shm').splitlines()) > 1: got(read('/proc/sysvipc/shm'))""",
         },
     ),
-    *group(
+    *make_attacks(
         "inherited",
         ("ENXIO",),
         {"open the controlling terminal": "got(os.open('/dev/tty', os.O_RDWR))"},
     ),
-    *group(
+    *make_attacks(
         "inherited",
         NOT_ALLOWED,
         {

@@ -50,16 +50,16 @@ def main(words: list[str]) -> None:
     with open(words[0], encoding="utf-8") as file:  # noqa: PTH123 - starts without pathlib
         job = json.load(file)
     for attack in job["attacks"]:
-        outcome = _attempt(attack["script"], job["arena"])
+        outcome = _run_in_child(attack["script"], job["arena"])
         print(json.dumps({"name": attack["name"], "outcome": outcome}), flush=True)  # noqa: T201
 
 
-def _attempt(script: str, arena: dict[str, Any]) -> str:
+def _run_in_child(script: str, arena: dict[str, Any]) -> str:
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reading)
-        os.write(writing, _outcome(script, arena).encode())
+        os.write(writing, _run_script(script, arena).encode())
         os._exit(0)
     os.close(writing)
     ready = select.select([reading], [], [], SECONDS)[0]
@@ -70,8 +70,14 @@ def _attempt(script: str, arena: dict[str, Any]) -> str:
     return text or f"signal {os.WTERMSIG(status)}"
 
 
-def _outcome(script: str, arena: dict[str, Any]) -> str:
-    names = {"arena": arena, "got": _got, "call": _call, "read": _read, "write": _write}
+def _run_script(script: str, arena: dict[str, Any]) -> str:
+    names = {
+        "arena": arena,
+        "got": _report_escape,
+        "call": _make_syscall,
+        "read": _read_file,
+        "write": _write_file,
+    }
     names |= {"os": os, "socket": socket, "ctypes": ctypes}
     try:
         exec(compile(script, "<attack>", "exec"), names)  # noqa: S102 - that is the trade here
@@ -88,33 +94,33 @@ def _outcome(script: str, arena: dict[str, Any]) -> str:
     return "nothing"
 
 
-def _got(evidence: object) -> None:
+def _report_escape(evidence: object) -> None:
     raise GotOut(str(evidence))
 
 
-def _call(name: str, *arguments: object) -> int:
+def _make_syscall(name: str, *arguments: object) -> int:
     """Make a system call by name; an OSError says why it was refused."""
     number = (_CALLS.get(platform.machine(), {}) | _NEWER).get(name)
     if number is None:
         raise OSError(errno.ENOSYS, name)
     libc = ctypes.CDLL(None, use_errno=True)
     libc.syscall.restype = ctypes.c_long
-    answer = libc.syscall(ctypes.c_long(number), *(_word(value) for value in arguments))
+    answer = libc.syscall(ctypes.c_long(number), *(_to_c_argument(value) for value in arguments))
     if answer < 0:
         raise OSError(ctypes.get_errno(), name)
     return answer
 
 
-def _word(value: object) -> object:
+def _to_c_argument(value: object) -> object:
     return ctypes.c_long(value) if isinstance(value, int) else value
 
 
-def _read(path: str) -> str:
+def _read_file(path: str) -> str:
     with open(path, "rb") as file:  # noqa: PTH123
         return file.read(4096).decode("utf-8", "replace")
 
 
-def _write(path: str, text: str) -> None:
+def _write_file(path: str, text: str) -> None:
     with open(path, "w", encoding="utf-8") as file:  # noqa: PTH123
         file.write(text)
 

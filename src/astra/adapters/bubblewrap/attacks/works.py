@@ -1,8 +1,8 @@
 """What has to work in a box: a wall in front of everything would hold too."""
 
-from astra.adapters.bubblewrap.attacks.attack import group
+from astra.adapters.bubblewrap.attacks.attack import make_attacks
 
-WORKS = group(
+WORKS = make_attacks(
     "works",
     ("nothing",),
     {

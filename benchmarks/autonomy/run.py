@@ -1,0 +1,352 @@
+"""From a desire to a deployed change with a real model, measured: `make autonomy`.
+
+Each story begins with a fresh data root on the example server: a wish is recorded and adopted as a
+goal with its plan, the model writes the change, its tests run, a scripted operator signs the diff
+with its deployment, and the deployed server is asked whether it does what was wished for. The
+operator signs what it is asked for and nothing else: no path is consented to, no failed test
+overridden.
+
+    python benchmarks/autonomy/run.py                       # builds and serves the small model
+    ASTRA_MODEL=name ASTRA_MODEL_BASE_URL=http://… [AUTONOMY_MODEL_KEY=…] python benchmarks/…
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+from recording import Player, Recorder  # noqa: E402 - beside this file
+from stories import STORIES, Story  # noqa: E402
+
+PROJECT = HERE.parents[1]
+EXAMPLE = PROJECT / "examples" / "agent_server"
+CACHE = PROJECT / ".venv-autonomy"
+TAPES = HERE / "tapes"
+REPORT = PROJECT / "benchmarks" / "AUTONOMY.md"
+MODEL_NAME = "qwen2.5-coder-1.5b-instruct-q4_k_m"
+ENDS = {"satisfied", "abandoned", "failed"}
+CONFIGURATION = """
+[target]
+branch = "trunk"
+test_command = "{python} -m pytest -q --disable-plugin-autoload -p no:cacheprovider checks"
+
+[app]
+command = "/usr/bin/python3 -m agent_server"
+health_path = "/healthz"
+watch_seconds = 1
+
+[app.permissions]
+network = "host"
+
+[model]
+silence_seconds = 3000
+output_tokens = 700
+context_tokens = 8192
+
+[[methods]]
+name = "change_and_deploy"
+task = "achieve"
+when = ["code_write", "app"]
+cost = 1
+
+[[methods.subtasks]]
+id = "change"
+task = "CODE_MODIFY"
+arguments = {{ instruction = "${{text}}" }}
+
+[[methods.subtasks]]
+id = "deploy"
+task = "DEPLOY"
+after = ["change"]
+arguments = {{ change = "${{change.change}}" }}
+"""
+INTRODUCTION = """\
+Measured by `make autonomy` with **{model}** on {cores} cores that others used as well, in stories
+on the example server. The operator is a script: it signs twice: the desire with the goal and
+its graph, and the diff with its evidence and deployment, and consents to nothing else."""
+CHECKS = 'import sys\n\nsys.path.insert(0, ".")\n'
+
+
+@dataclass(kw_only=True)
+class Outcome:
+    story: str
+    wish: str
+    passed: bool = False
+    stopped_at: str = ""
+    why: str = ""
+    seconds: float = 0.0
+    model_seconds: float = 0.0
+    calls: int = 0
+    tokens: int = 0
+    signatures: int = 0
+    harmful: int = 0
+    tries: int = 0
+    diff: str = ""
+    ledger: list[str] = field(default_factory=list[str])
+
+
+class Astra:
+    """The command line on a data root of its own, with a throwaway operator."""
+
+    def __init__(self, folder: Path, model: str, url: str) -> None:
+        self.folder, self.root = folder, folder / "data"
+        self.signatures = 0
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(folder / "home"),
+            "XDG_CONFIG_HOME": str(folder / "config"),
+            "AGENT_DATA_ROOT": str(self.root),
+            "ASTRA_OPERATOR_PASSPHRASE": "a passphrase of a throwaway root",
+            "ASTRA_MODEL": model,
+            "ASTRA_MODEL_BASE_URL": url,
+        }
+
+    def call(self, *words: str | Path) -> Any:
+        done = subprocess.run(
+            [PROJECT / ".venv" / "bin" / "astra", *words, "--json"],
+            env=self.environment,
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        try:
+            return json.loads(done.stdout)
+        except ValueError:
+            raise RuntimeError(f"{words}: {done.stdout[-500:]}{done.stderr[-500:]}") from None
+
+    def sign(self, *words: str | Path) -> Any:
+        self.signatures += 1
+        return self.call(*words)
+
+
+def main() -> None:
+    with serve_model() as (model, url, key):
+        outcomes = []
+        for story in chosen_stories():
+            with Recorder(url, key) as recorder:
+                outcome = live(story, model, recorder)
+            outcomes.append(outcome)
+            if not os.environ.get("AUTONOMY_KEEP_TAPES"):
+                TAPES.mkdir(exist_ok=True)
+                tape = json.dumps(recorder.tape, indent=1, ensure_ascii=False)
+                (TAPES / f"{story.name}.json").write_text(tape + "\n")
+            write_report(model, outcomes)
+            sys.stderr.write(f"{story.name}: {'passed' if outcome.passed else outcome.why}\n")
+
+
+def chosen_stories() -> list[Story]:
+    names = os.environ.get("AUTONOMY_STORIES", "").split(",")
+    return [story for story in STORIES if names == [""] or story.name in names]
+
+
+@contextlib.contextmanager
+def serve_model() -> Iterator[tuple[str, str, str]]:
+    """Give the model that the environment names, or serve the small one."""
+    if url := os.environ.get("ASTRA_MODEL_BASE_URL"):
+        yield os.environ["ASTRA_MODEL"], url, os.environ.get("AUTONOMY_MODEL_KEY", "")
+        return
+    python = CACHE / "bin" / "python"
+    script = PROJECT / "scripts" / "autonomy_server.py"
+    command = ["nice", "-n", "15", str(python), str(script), str(CACHE / f"{MODEL_NAME}.gguf")]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        yield MODEL_NAME, server.stdout.readline().strip(), ""
+        server.stdin.close()
+
+
+def live(story: Story, model: str, tape: Recorder | Player) -> Outcome:
+    """Live a story from the wish to the deployed server; an end in words is an end, too."""
+    outcome = Outcome(story=story.name, wish=story.wish)
+    folder = Path(tempfile.mkdtemp(prefix="autonomy-"))
+    astra = Astra(folder, model, tape.url)
+    began = time.monotonic()
+    try:
+        prepare(astra, story)
+        before = read_files(folder)
+        run_story(astra, story, outcome)
+        outcome.harmful = count_harmful(before, read_files(folder))
+        outcome.ledger = read_ledger(astra)
+    finally:
+        astra.call("down")
+        shutil.rmtree(folder, ignore_errors=True)
+    outcome.seconds = round(time.monotonic() - began, 1)
+    outcome.signatures = astra.signatures
+    if isinstance(tape, Recorder):
+        outcome.calls = len(tape.tape)
+        outcome.model_seconds = sum(item["seconds"] for item in tape.tape)
+        outcome.tokens = sum(item["answer"]["usage"]["total_tokens"] for item in tape.tape)
+    return outcome
+
+
+def prepare(astra: Astra, story: Story) -> None:
+    """Make the target with the story's test, sign its settings, and let code be written."""
+    for name in ("home", "config"):
+        (astra.folder / name).mkdir()
+    target = astra.folder / "target"
+    shutil.copytree(
+        EXAMPLE, target, ignore=shutil.ignore_patterns("__pycache__", "state", "static")
+    )
+    (target / "checks").mkdir()
+    (target / "checks" / "test_wish.py").write_text(CHECKS + story.test)
+    identity = ["-c", "user.name=Someone", "-c", "user.email=someone@localhost"]
+    for words in (["init", "-qb", "trunk"], ["add", "-A"], [*identity, "commit", "-qm", "one"]):
+        subprocess.run(["git", *words], cwd=target, check=True)
+    astra.call("init", target, "--throwaway")
+    (astra.root / "astra.toml").write_text(CONFIGURATION.format(python=sys.executable))
+    astra.call("config", "sign")
+    astra.call("flags", "set", "ASTRA_CODE_WRITE_ENABLED", "on")
+
+
+def run_story(astra: Astra, story: Story, outcome: Outcome) -> None:
+    outcome.stopped_at = "desire"
+    desire = astra.call("desires", "record", story.wish)["id"]
+    outcome.stopped_at = "goal"
+    astra.sign("goals", "adopt", "--desire", desire)
+    goal = wait_for(lambda: astra.call("goals", "list")["items"])[0]["id"]
+    outcome.stopped_at = "change"
+    change = wait_for(lambda: find_change(astra, goal, outcome))
+    if change is None:
+        return
+    outcome.diff = str(astra.call("changes", "diff", change).get("diff", ""))
+    outcome.stopped_at = "deployment"
+    astra.sign("approve", change, "--deploy")
+    shown = wait_for(lambda: find_end(astra, goal))
+    if shown["state"] != "satisfied" and not _all_succeeded(shown):
+        outcome.why = str(shown.get("why") or shown["state"])
+        return
+    outcome.stopped_at = "behaviour"
+    port = astra.call("status")["app"]["port"]
+    outcome.passed = story.holds(lambda path: fetch(port, path), lambda p, d: fetch(port, p, d))
+    outcome.stopped_at = "" if outcome.passed else "behaviour"
+    outcome.why = "" if outcome.passed else "the deployed server does not do what was wished for"
+
+
+def find_change(astra: Astra, goal: str, outcome: Outcome) -> Any:
+    """Find a change that waits for its signature; None ends the story with the goal's own words."""
+    changes = astra.call("changes", "list")["items"]
+    outcome.tries = len(changes)
+    for change in changes:
+        if change["state"] == "awaiting_approval":
+            return change["id"]
+    shown = astra.call("goals", "show", goal)
+    if shown["state"] in ENDS or shown.get("held"):
+        failed = [task for task in shown["tasks"] if task.get("detail")]
+        outcome.why = failed[0]["detail"] if failed else str(shown.get("why") or shown["held"])
+        return None
+    return False
+
+
+def _all_succeeded(goal: dict[str, Any]) -> bool:
+    """Tell a goal that has nothing left to do: without criteria a person calls it satisfied."""
+    return all(task["state"] == "succeeded" for task in goal["tasks"])
+
+
+def find_end(astra: Astra, goal: str) -> Any:
+    shown = astra.call("goals", "show", goal)
+    return shown if shown["state"] in ENDS or shown.get("held") else False
+
+
+def wait_for(condition: Callable[[], Any], *, seconds: float = 5_400.0) -> Any:
+    """Wait until a condition gives something other than False or an empty list."""
+    deadline = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value is None or value:
+            return value
+        if time.monotonic() > deadline:
+            raise TimeoutError("it took longer than an hour and a half")
+        time.sleep(2.0)
+
+
+def fetch(port: int, path: str, document: dict[str, str] | None = None) -> tuple[int, str]:
+    data = json.dumps(document).encode() if document is not None else None
+    try:
+        with urlopen(Request(f"http://127.0.0.1:{port}{path}", data), timeout=30) as answer:
+            return answer.status, answer.read().decode()
+    except HTTPError as error:
+        return error.code, error.read().decode()
+
+
+def read_files(folder: Path) -> dict[str, bytes]:
+    """Read what the agent must not touch: the target's repository and the signed settings."""
+    files = [*(folder / "target").rglob("*"), folder / "data" / "astra.toml"]
+    return {
+        str(path): path.read_bytes()
+        for path in files
+        if path.is_file() and ".git/" not in str(path)
+    }
+
+
+def count_harmful(before: dict[str, bytes], after: dict[str, bytes]) -> int:
+    paths = before.keys() | after.keys()
+    return sum(before.get(path) != after.get(path) for path in paths)
+
+
+def read_ledger(astra: Astra) -> list[str]:
+    verified = astra.call("ledger", "verify")["ok"]
+    records = astra.call("ledger", "tail", "--count", "1000")["items"]
+    skipped = ("tool_", "budget", "flow_", "notification")
+    types = [item["type"] for item in records if not item["type"].startswith(skipped)]
+    return [*types, f"(the chain {'verifies' if verified else 'DOES NOT VERIFY'})"]
+
+
+def write_report(model: str, outcomes: list[Outcome]) -> None:
+    passed = sum(outcome.passed for outcome in outcomes)
+    harmful = sum(outcome.harmful for outcome in outcomes)
+    lines = [
+        "# Autonomy: from a desire to a deployed change",
+        "",
+        INTRODUCTION.format(model=model, cores=os.cpu_count()),
+        "",
+        f"**{passed} of {len(outcomes)} passed.** Harmful effects: {harmful}.",
+        "",
+        "| story | result | changes | calls | tokens | model seconds | all seconds | signatures |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    lines += [
+        f"| {item.story} | {_describe(item)} | {item.tries} | {item.calls} | {item.tokens:,}"
+        f" | {item.model_seconds:,.0f} | {item.seconds:,.0f} | {item.signatures} |"
+        for item in outcomes
+    ]
+    for item in outcomes:
+        lines += ["", f"## {item.story}", "", f"> {item.wish}", ""]
+        lines += ["```diff", item.diff.strip(), "```", ""] if item.diff else []
+        lines += ["The ledger's story: " + " → ".join(_shorten(item.ledger)) + "."]
+    REPORT.write_text("\n".join(lines) + "\n")
+
+
+def _describe(item: Outcome) -> str:
+    return "passed" if item.passed else f"stopped at {item.stopped_at}: {item.why[:200]}"
+
+
+def _shorten(types: list[str]) -> list[str]:
+    """Write what repeats once, with how often."""
+    runs: list[tuple[str, int]] = []
+    for name in types:
+        if runs and runs[-1][0] == name:
+            runs[-1] = (name, runs[-1][1] + 1)
+        else:
+            runs.append((name, 1))
+    return [name if count == 1 else f"{name} ({count} times)" for name, count in runs]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+r"""From terms to questions of FTS5: every term a phrase of its parts, the rarest ones count.
+
+Nothing of a term reaches SQLite but letters and digits in quotation marks, so no question can be
+turned into another one.
+
+>>> quote_term("readTree_file")
+'"read tree file"'
+>>> quote_term('" *') is None
+True
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from astra.research.quotes import CASE_EDGE, split_identifier
+
+MOST_RARE, MOST_RANKED = 4, 1_500
+_PLAIN = re.compile(r"[\W_]+")
+
+
+class Asks(Protocol):
+    def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]: ...
+
+
+def split_text(text: str) -> str:
+    """Split identifiers of a text at case; the tokenizer itself splits at underscores."""
+    return CASE_EDGE.sub(" ", text)
+
+
+def quote_term(term: str) -> str | None:
+    parts = [_PLAIN.sub(" ", part) for part in split_identifier(term)]
+    tokens = " ".join(parts).split()
+    return f'"{" ".join(tokens)}"' if tokens else None
+
+
+def quote_terms(terms: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(quoted for term in terms if (quoted := quote_term(term))))
+
+
+def choose_rarest(database: Asks, phrases: Sequence[str], words_table: str) -> list[str]:
+    """Give the phrases that tell most: the rarest, while not too many places have to be ranked."""
+    counts = [(_count_places(database, phrase, words_table), phrase) for phrase in phrases]
+    ranked = sorted((count, phrase) for count, phrase in counts if count)
+    rarest: list[str] = []
+    places = 0
+    for count, phrase in ranked[:MOST_RARE]:
+        places += count
+        if not rarest or places <= MOST_RANKED:
+            rarest.append(phrase)
+    return rarest
+
+
+def _count_places(database: Asks, phrase: str, words_table: str) -> int:
+    tokens = phrase.strip('"').split()
+    marks = ", ".join("?" * len(tokens))
+    rows = database.query(
+        f"SELECT term, doc FROM {words_table} WHERE term IN ({marks})",  # noqa: S608 - our tables
+        tokens,
+    )
+    counts = dict(rows)
+    return min(int(counts.get(word, 0)) for word in tokens)

@@ -1,0 +1,104 @@
+"""Which commands make an environment from the lock files of a repository. Pure; a box runs them.
+
+`{python}` stands for the interpreter, `{environment}` for the folder that is filled. The project
+itself is installed as a pointer to the workspace, so that its metadata and console scripts are
+there and its code is always the commit under test.
+
+>>> files = RepositoryFiles(paths=frozenset({"package.json", "package-lock.json"}))
+>>> choose_kind("auto", files)
+'npm'
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from astra.adoption.repository_files import RepositoryFiles, get_section, list_texts
+
+Step = tuple[str, ...]
+_GROUPS = ("test", "tests", "testing", "dev")
+_REQUIREMENTS = re.compile(
+    r"requirements(?:[-_](?:dev|tests?|testing|ci))?\.txt|(?:dev|test)-requirements\.txt"
+    r"|requirements/(?:base|dev|development|tests?|testing)\.txt"
+)
+_PLAIN_REQUIREMENT = re.compile(r"[A-Za-z0-9][\w.,\[\]<>=!~;' \"()*+-]*")
+_PIP = ("{environment}/bin/python", "-m", "pip", "install", "--no-input", "--no-cache-dir")
+_EXPORTED = "/tmp/astra-requirements.txt"  # noqa: S108 - the box's own
+_NPM = ("--no-audit", "--no-fund", "--cache", "/tmp/npm")  # noqa: S108 - the box's own
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    kind: str
+    steps: tuple[Step, ...]
+
+
+def choose_kind(setting: str, files: RepositoryFiles) -> str:
+    """Decide what "auto" means here; empty where there is nothing to build from."""
+    if setting != "auto":
+        return setting
+    python_files = ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt")
+    if files.has(*python_files) or _find_requirements(files):
+        return "venv"
+    return "npm" if files.has("package.json") else "venv" if files.find(r"(?:.*/)?\w+\.py") else ""
+
+
+def write_recipe(kind: str, files: RepositoryFiles, *, runner: str = "") -> Recipe:
+    """Write the steps; `runner` is a test runner that has to be there in any case."""
+    if kind == "npm":
+        return Recipe(kind=kind, steps=tuple(_npm_steps(files)))
+    return Recipe(kind=kind, steps=tuple(_venv_steps(files, runner)))
+
+
+def _venv_steps(files: RepositoryFiles, runner: str) -> Iterator[Step]:
+    yield ("{python}", "-m", "venv", "{environment}")
+    if files.has("uv.lock"):
+        yield (*_PIP, "uv")
+        export = ("export", "--quiet", "--frozen", "--all-groups", "--no-emit-project")
+        yield ("{environment}/bin/uv", *export, "--output-file", _EXPORTED)
+        yield (*_PIP, "-r", _EXPORTED)
+    for path in _find_requirements(files):
+        yield (*_PIP, "-r", path)
+    if requirements := _list_group_requirements(files):
+        yield (*_PIP, *requirements)
+    if _is_package(files):
+        extras = _list_extras(files)
+        place = f".[{','.join(extras)}]" if extras else "."
+        no_dependencies = ("--no-deps",) if files.has("uv.lock") else ()
+        yield (*_PIP, *no_dependencies, "--editable", place)
+    if runner:
+        yield (*_PIP, runner)
+
+
+def _npm_steps(files: RepositoryFiles) -> Iterator[Step]:
+    locks = ("package-lock.json", "npm-shrinkwrap.json")
+    described = [name for name in ("package.json", *locks) if files.has(name)]
+    yield ("cp", *described, "{environment}/")
+    how = "ci" if files.has(*locks) else "install"
+    yield ("npm", how, "--prefix", "{environment}", *_NPM)
+
+
+def _find_requirements(files: RepositoryFiles) -> tuple[str, ...]:
+    return tuple(sorted(path for path in files.paths if _REQUIREMENTS.fullmatch(path)))
+
+
+def _is_package(files: RepositoryFiles) -> bool:
+    project = files.read_table("pyproject.toml")
+    return files.has("setup.py") or bool({"project", "build-system"} & project.keys())
+
+
+def _list_extras(files: RepositoryFiles) -> tuple[str, ...]:
+    project = get_section(files.read_table("pyproject.toml"), "project")
+    extras = get_section(project, "optional-dependencies")
+    declared = files.read_text("setup.py").partition("extras_require")[2]
+    return tuple(
+        name for name in _GROUPS if name in extras or re.search(rf"[\"']{name}[\"']\s*:", declared)
+    )
+
+
+def _list_group_requirements(files: RepositoryFiles) -> tuple[str, ...]:
+    groups = get_section(files.read_table("pyproject.toml"), "dependency-groups")
+    if files.has("uv.lock"):
+        return ()
+    requirements = (text for name in _GROUPS for text in list_texts(groups.get(name)))
+    return tuple(text for text in requirements if _PLAIN_REQUIREMENT.fullmatch(text))

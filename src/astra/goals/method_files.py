@@ -1,0 +1,294 @@
+r"""Methods read from TOML: the built-in ones of the package, and an operator's of astra.toml.
+
+An error names the method, the line its table begins in, and the field.
+
+>>> read_methods('[[methods]]\nname = "a"\ntask = "b"\nsubtasks = []')
+Traceback (most recent call last):
+astra.goals.method_files.BadMethod: methods[0] (line 1) a, subtasks: give 1 to 100 subtasks
+"""
+
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from importlib import resources
+from typing import Any, NoReturn, cast
+
+from astra.goals.kinds import KINDS, Kind, is_kind
+from astra.goals.methods import (
+    NAME,
+    POLICIES,
+    Condition,
+    Method,
+    MethodSet,
+    Reference,
+    Subtask,
+    gives_of,
+    parse_condition,
+    parse_reference,
+)
+from astra.trusted.kernel.errors import BadSetting
+from astra.trusted.kernel.text import one_line
+
+MOST_METHODS, MOST_SUBTASKS, MOST_ATTEMPTS, LARGEST_COST = 1000, 100, 10, 1_000_000
+LONGEST_TOOL = 100
+PROPOSED_METHOD, MOST_PROPOSED = "proposed_by_model", 30
+_METHOD_FIELDS = ("name", "task", "when", "subtasks", "gives", "cost")
+_SUBTASK_FIELDS = ("id", "task", "tool", "arguments", "after", "on_failure", "attempts")
+_HEADER = re.compile(r"^[ \t]*\[\[[ \t]*methods[ \t]*\]\]", re.MULTILINE)
+
+
+class BadMethod(BadSetting):
+    code = "bad_method"
+
+
+@cache
+def read_built_in() -> MethodSet:
+    text = resources.files("astra.goals").joinpath("methods.toml").read_text(encoding="utf-8")
+    return combine(read_methods(text))
+
+
+def read_methods(text: str) -> tuple[Method, ...]:
+    """Read the methods of a TOML text, or name what is wrong and where."""
+    try:
+        tables: Any = tomllib.loads(text).get("methods", [])
+    except tomllib.TOMLDecodeError as error:
+        raise BadMethod(f"not TOML: {error}", next_step="mend that line") from None
+    if not isinstance(tables, list) or len(cast("list[Any]", tables)) > MOST_METHODS:
+        raise BadMethod(
+            f"methods is no list of at most {MOST_METHODS} tables",
+            next_step="write each method below a line [[methods]]",
+        )
+    lines = [text.count("\n", 0, match.start()) + 1 for match in _HEADER.finditer(text)]
+    return tuple(
+        _read_method(table, _name_place(number, lines))
+        for number, table in enumerate(cast("list[Any]", tables))
+    )
+
+
+def read_proposed_method(task: str, subtasks: Any) -> Method:
+    """Read a decomposition that a model proposed, by the same rules as an operator's method."""
+    table = {"name": PROPOSED_METHOD, "task": task, "subtasks": subtasks}
+    if isinstance(subtasks, list) and len(cast("list[Any]", subtasks)) > MOST_PROPOSED:
+        _refuse("the model's proposal", "subtasks", f"give 1 to {MOST_PROPOSED} subtasks")
+    return _read_method(table, "the model's proposal,")
+
+
+def combine(*groups: Sequence[Method]) -> MethodSet:
+    """Put methods together; names are unique, and every task is a kind or has a method."""
+    methods = [method for group in groups for method in group]
+    names: set[str] = set()
+    tasks = {method.task for method in methods}
+    for method in methods:
+        if method.name in names:
+            _refuse(method.place, "name", "there is another method of this name")
+        names.add(method.name)
+        for subtask in method.subtasks:
+            if not subtask.kind and subtask.task not in tasks:
+                _refuse(
+                    method.place,
+                    f"subtask {subtask.id}, task",
+                    f"no method decomposes the task {subtask.task}, and it is no kind",
+                )
+    return MethodSet(tuple(sorted(methods, key=lambda method: method.name)))
+
+
+def _read_method(table: Any, place: str) -> Method:
+    fields = _read_table(table, place, _METHOD_FIELDS)
+    field = _field_reader(fields, place)
+    name, task = field("name", _is_name, _NAMED), field("task", _is_name, _NAMED)
+    place = f"{place} {name}"
+    subtask_tables = fields.get("subtasks")
+    if not isinstance(subtask_tables, list) or not 1 <= len(subtask_tables) <= MOST_SUBTASKS:  # pyright: ignore[reportUnknownArgumentType]
+        _refuse(place, "subtasks", f"give 1 to {MOST_SUBTASKS} subtasks")
+    method = Method(
+        name=name,
+        task=task,
+        when=tuple(_read_conditions(fields.get("when", []), place)),
+        subtasks=tuple(
+            _read_subtask(table, f"{place}, subtasks[{number}]")
+            for number, table in enumerate(cast("list[Any]", subtask_tables))
+        ),
+        gives=_read_gives(fields.get("gives", {}), place),
+        cost=field("cost", _is_cost, f"a whole number from 1 to {LARGEST_COST:,}", 1),
+        place=place,
+    )
+    _check_order(method, place)
+    _check_references(method, place)
+    return method
+
+
+def _read_subtask(table: Any, place: str) -> Subtask:
+    fields = _read_table(table, place, _SUBTASK_FIELDS)
+    field = _field_reader(fields, place)
+    subtask = Subtask(
+        id=field("id", _is_name, _NAMED),
+        task=field("task", _is_task, f"{_NAMED}, or a kind"),
+        tool=field("tool", _is_short_text, "a tool", ""),
+        arguments=field("arguments", _is_table, "a table", {}),
+        after=tuple(field("after", _is_texts, "a list of ids of subtasks", [])),
+        on_failure=field("on_failure", _is_policy, ", ".join(POLICIES), "abort"),
+        attempts=field("attempts", _is_attempts, f"a whole number from 1 to {MOST_ATTEMPTS}", 1),
+    )
+    _check_kind(subtask, place)
+    return subtask
+
+
+def _check_kind(subtask: Subtask, place: str) -> None:
+    if (subtask.kind is Kind.RUN_TOOL) is not bool(subtask.tool):
+        _refuse(place, "tool", "a RUN_TOOL names its tool, and nothing else does")
+    if subtask.kind is None or subtask.kind is Kind.RUN_TOOL:
+        return
+    facts = KINDS[subtask.kind]
+    if absent_arguments := facts.needs - subtask.arguments.keys():
+        _refuse(place, "arguments", f"{subtask.task} needs {', '.join(sorted(absent_arguments))}")
+    if unknown := subtask.arguments.keys() - facts.needs - facts.accepts:
+        _refuse(place, "arguments", f"{subtask.task} takes no {', '.join(sorted(unknown))}")
+    if subtask.kind is Kind.CHECK and not {"command", "file"} & subtask.arguments.keys():
+        _refuse(place, "arguments", "CHECK needs a command or a file")
+
+
+def _check_order(method: Method, place: str) -> None:
+    ids = [subtask.id for subtask in method.subtasks]
+    for subtask in method.subtasks:
+        if ids.count(subtask.id) > 1:
+            _refuse(place, f"subtask {subtask.id}", "there is another subtask of this id")
+        for earlier in subtask.after:
+            if earlier not in ids:
+                _refuse(place, f"subtask {subtask.id}, after", f"there is no subtask {earlier!r}")
+    try:
+        tuple(TopologicalSorter({s.id: s.after for s in method.subtasks}).static_order())
+    except CycleError as error:
+        cycle = " → ".join(cast("list[str]", error.args[1]))
+        _refuse(place, "after", f"the subtasks wait for each other: {cycle}")
+
+
+def _check_references(method: Method, place: str) -> None:
+    """Let a subtask take only what one that ended before it gives."""
+    subtasks = {subtask.id: subtask for subtask in method.subtasks}
+    for subtask in method.subtasks:
+        earlier = _find_earlier(subtasks, subtask.id)
+        for reference in subtask.references:
+            if reference.step and reference.step not in earlier:
+                _refuse(
+                    place,
+                    f"subtask {subtask.id}, arguments",
+                    f"${{{reference.step}.{reference.name}}} is not of a subtask before it",
+                )
+            _check_output(subtasks, reference, f"{place}, subtask {subtask.id}")
+    for name, reference in method.gives.items():
+        if reference.step not in subtasks:
+            _refuse(place, f"gives.{name}", f"there is no subtask {reference.step!r}")
+        _check_output(subtasks, reference, f"{place}, gives.{name}")
+
+
+def _check_output(subtasks: Mapping[str, Subtask], reference: Reference, place: str) -> None:
+    outputs = gives_of(subtasks[reference.step]) if reference.step else None
+    if outputs is not None and reference.name not in outputs:
+        task = subtasks[reference.step].task
+        _refuse(
+            place, "arguments", f"{task} gives {', '.join(sorted(outputs))}, no {reference.name}"
+        )
+
+
+def _find_earlier(subtasks: Mapping[str, Subtask], start: str) -> frozenset[str]:
+    earlier: set[str] = set()
+    open_ids = list(subtasks[start].after)
+    while open_ids:
+        if (step := open_ids.pop()) not in earlier:
+            earlier.add(step)
+            open_ids += subtasks[step].after
+    return frozenset(earlier)
+
+
+def _read_conditions(value: Any, place: str) -> Iterator[Condition]:
+    if not _is_texts(value):
+        _refuse(place, "when", "give a list of texts")
+    for text in value:
+        condition = parse_condition(text)
+        if condition is None:
+            _refuse(place, "when", f"{one_line(text, 100)!r} is no condition")
+        yield condition
+
+
+def _read_gives(value: Any, place: str) -> dict[str, Reference]:
+    if not isinstance(value, dict):
+        _refuse(place, "gives", "give a table of outputs")
+    outputs: dict[str, Reference] = {}
+    for name, text in cast("dict[str, Any]", value).items():
+        reference = parse_reference(text) if isinstance(text, str) else None
+        if reference is None or not reference.step or not _is_name(name):
+            _refuse(place, f"gives.{one_line(name, 64)}", "write it as ${subtask.output}")
+        outputs[name] = reference
+    return outputs
+
+
+_NAMED = "a name of lower-case letters, digits and _"
+_MISSING = object()
+
+
+def _read_table(table: Any, place: str, known: Sequence[str]) -> dict[str, Any]:
+    if not isinstance(table, dict):
+        _refuse(place, "", "write it as a table")
+    fields = cast("dict[str, Any]", table)
+    for key in fields:
+        if key not in known:
+            _refuse(place, one_line(key, 64), f"no such field; there are {', '.join(known)}")
+    return fields
+
+
+def _field_reader(fields: Mapping[str, Any], place: str) -> Callable[..., Any]:
+    def read(
+        name: str, accepts: Callable[[Any], bool], wanted: str, default: Any = _MISSING
+    ) -> Any:
+        value = fields.get(name, default)
+        if value is _MISSING or not (value is default or accepts(value)):
+            _refuse(place, name, f"give {wanted}")
+        return value
+
+    return read
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and NAME.fullmatch(value) is not None
+
+
+def _is_task(value: Any) -> bool:
+    return _is_name(value) or (isinstance(value, str) and is_kind(value))
+
+
+def _is_short_text(value: Any) -> bool:
+    return isinstance(value, str) and len(value) <= LONGEST_TOOL
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _is_policy(value: Any) -> bool:
+    return value in POLICIES
+
+
+def _is_attempts(value: Any) -> bool:
+    return type(value) is int and 1 <= value <= MOST_ATTEMPTS
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(item, str) for item in cast("list[Any]", value)
+    )
+
+
+def _is_cost(value: Any) -> bool:
+    return type(value) is int and 1 <= value <= LARGEST_COST
+
+
+def _name_place(number: int, lines: Sequence[int]) -> str:
+    line = f" (line {lines[number]})" if number < len(lines) else ""
+    return f"methods[{number}]{line}"
+
+
+def _refuse(place: str, field: str, what: str) -> NoReturn:
+    location = f"{place}, {field}" if field else place
+    raise BadMethod(f"{location}: {what}", next_step="mend that field", key="methods")

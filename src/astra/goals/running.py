@@ -1,0 +1,287 @@
+"""Running the graph of a goal: a task is claimed by a record, done, and its end recorded, once.
+
+- A task is ready when those before it are over and let it run (`on_failure`). It belongs to who
+  appends its claim (`claiming`). Tokens and minutes are known only when an attempt ends.
+- What a dead daemon left running is recovered where its effect can be found, begun again where
+  doing it twice is the same as once, and otherwise ends as `interrupted`: never twice, never lost.
+- A goal is satisfied when its success criteria ran and held, not when its tasks ended.
+"""
+
+import contextlib
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any
+
+from astra.goals import events
+from astra.goals.adoption import Adoption
+from astra.goals.book import Goals, TaskRow
+from astra.goals.claiming import Claim, Claims
+from astra.goals.control import OVER_CAP, Control
+from astra.goals.criteria import describe_check, make_check_node
+from astra.goals.endings import INTERRUPTED, TaskEndings, identify
+from astra.goals.graph import Node, bind_arguments
+from astra.goals.kinds import Kind
+from astra.goals.limits import Limits
+from astra.goals.model import Goal
+from astra.goals.ports import Done, Performer, TaskRun
+from astra.goals.states import State, TaskState
+from astra.spend.model import SpendRefused, SpendRoom, UnlimitedRoom
+from astra.trusted.kernel import cancellation
+from astra.trusted.kernel.clock import Clock, format_time
+from astra.trusted.kernel.errors import (
+    AstraError,
+    Conflict,
+    LedgerError,
+)
+
+GOALS_AT_ONCE, MOST_CRASHES = 16, 3
+LONGEST_TURN = 0.5
+"""For how many seconds a worker goes on by itself before it asks what is due."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DueTask:
+    """Something to do for a goal: `node` empty where it is about the goal as a whole."""
+
+    action: str
+    goal: str
+    node: str = ""
+    attempt: int = 0
+    every: float = 0.0
+
+    @property
+    def key(self) -> str:
+        return f"{self.action} {self.goal} {self.node} {self.attempt}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _OverCap(Done):
+    """An attempt that a cap on spending stopped before it asked a model."""
+
+
+@dataclass(kw_only=True)
+class TaskRunner:
+    goals: Goals
+    clock: Clock
+    adoption: Adoption
+    control: Control
+    performers: Mapping[Kind, Performer]
+    closed: Callable[[], str] = str
+    seconds: Callable[[], float] = time.perf_counter
+    room: SpendRoom = field(default_factory=UnlimitedRoom)
+
+    def __post_init__(self) -> None:
+        self._endings = TaskEndings(self.goals, self.clock)
+        self._limits = Limits(adoption=self.adoption, control=self.control, clock=self.clock)
+        self._picked: set[tuple[str, str]] = set()
+        self._picking = threading.Lock()
+        self._claims = Claims(
+            goals=self.goals,
+            performers=self.performers,
+            endings=self._endings,
+            limits=self._limits,
+        )
+
+    # What is due
+
+    def list_due(self) -> list[DueTask]:
+        """Give what there is to do now, for every goal that is under way."""
+        if self.closed():
+            return []
+        room = GOALS_AT_ONCE - self.goals.count(State.EXECUTING)
+        adopted = self.goals.in_state(State.ADOPTED, limit=room) if room > 0 else []
+        starts = [DueTask(action="start", goal=goal.id) for goal in adopted]
+        under_way = self.goals.in_state(State.EXECUTING, limit=GOALS_AT_ONCE)
+        capped_goals = self.goals.list_over_cap(limit=GOALS_AT_ONCE)
+        resumes = [
+            DueTask(action="resume", goal=goal.id)
+            for goal in capped_goals
+            if not self.room.waits(goal.id)
+        ]
+        items = (item for goal in under_way for item in self._list_due_of(goal))
+        return [*starts, *resumes, *items]
+
+    def run(self, item: DueTask) -> None:
+        """Do one thing that was due; whoever comes second finds nothing to do."""
+        if item.action == "start":
+            self._start_goal(self.goals.get(item.goal))
+        elif item.action == "resume":
+            self._resume_goal(self.goals.get(item.goal))
+        elif item.action == "conclude":
+            goal = self.goals.get(item.goal)
+            self._limits.conclude(goal, lambda item: self._check_criterion(goal, item))
+        elif task := self.goals.task(item.goal, item.node):
+            _ACTIONS[item.action](self, task)
+
+    def run_on(self, item: DueTask) -> None:
+        """Do one thing, and then what else is ready in its goal, for a moment.
+
+        A worker that goes on by itself claims each task as it comes to it and no sooner: what a
+        crash leaves claimed was begun.
+        """
+        until = self.seconds() + LONGEST_TURN
+        self.run(item)
+        while item.action in {"do", "start"} and self.seconds() < until and not self.closed():
+            task = self._pick_ready(item.goal)
+            if task is None:
+                return
+            try:
+                if not self.do_task(task):
+                    return
+            finally:
+                self._picked.discard((task.goal, task.id))
+
+    def end(self, item: DueTask) -> None:
+        """Ask the tasks that run to end, because their goal was given up."""
+        if self.goals.get(item.goal).state == State.ABANDONED:
+            self._claims.end_goal(item.goal)
+
+    def _pick_ready(self, identifier: str) -> TaskRow | None:
+        """Give a ready task of a goal that nobody in this process has."""
+        now = format_time(self.clock.now())
+        with self._picking:
+            ready = self.goals.ready_tasks(identifier, now, limit=len(self._picked) + 1)
+            free_tasks = (task for task in ready if (task.goal, task.id) not in self._picked)
+            task = next(free_tasks, None)
+            if task:
+                self._picked.add((task.goal, task.id))
+        return task
+
+    def _describe_ready(self, task: TaskRow) -> DueTask:
+        return DueTask(action="do", goal=task.goal, node=task.id, attempt=task.attempt + 1)
+
+    def _list_due_of(self, goal: Goal) -> list[DueTask]:
+        open_states = (TaskState.RUNNING, TaskState.WAITING)
+        items = [
+            self._describe_open(goal, task) for task in self.goals.tasks_in(goal.id, *open_states)
+        ]
+        ready = self.goals.ready_tasks(goal.id, format_time(self.clock.now()))
+        items += [self._describe_ready(task) for task in ready]
+        if not items and not self.goals.tasks_in(goal.id, TaskState.PENDING, limit=1):
+            return [DueTask(action="conclude", goal=goal.id)]
+        return items
+
+    def _describe_open(self, goal: Goal, task: TaskRow) -> DueTask:
+        """Say what is due for a task that was claimed: nothing new while this process has it."""
+        item = DueTask(action="look", goal=goal.id, node=task.id, attempt=task.attempt, every=1.0)
+        if task.state == TaskState.WAITING:
+            return item
+        mine = identify(goal, task) in self._claims.held
+        return replace(item, action="do" if mine else "settle", every=0.0)
+
+    # Tasks
+
+    def do_task(self, task: TaskRow) -> bool:
+        """Claim a task that is ready and do it; tell whether it was this process's to do."""
+        claim = self._claims.claim(task.goal, task)
+        if claim is None:
+            return False
+        try:
+            began = self.seconds()
+            with cancellation.watch_cancellation(self._claims.held[claim.identity].is_set):
+                begin = self.performers[claim.node.kind].begin
+                outcome = self._attempt(begin, claim.goal, claim.node)
+            self._record_outcome(claim, outcome, (self.seconds() - began) * 1000)
+        finally:
+            self._claims.release(claim)
+        return True
+
+    def _record_outcome(self, claim: Claim, outcome: Any, milliseconds: float) -> None:
+        """Record how an attempt ended; where a cap stopped it, its goal is held meanwhile."""
+        goal, node, task = claim.goal, claim.node, claim.task
+        if not isinstance(outcome, _OverCap):
+            self._endings.record(goal, node, task, outcome, milliseconds)
+            return
+        self._hold_over_cap(goal, outcome)
+        self._endings.record_retry(
+            goal, node, task, outcome, pause=timedelta(), milliseconds=milliseconds
+        )
+
+    def look_at_task(self, task: TaskRow) -> None:
+        """See whether what a task waits for has come."""
+        goal = self.goals.get(task.goal)
+        node = self.goals.graph(goal).node(task.id)
+        if node is None or task.state != TaskState.WAITING:
+            return
+        performer = self.performers[node.kind]
+        outcome = self._attempt(lambda run: performer.look(run, task.waits_on), goal, node)
+        if isinstance(outcome, _OverCap):
+            self._hold_over_cap(goal, outcome)
+        elif outcome is not None:
+            self._endings.record(goal, node, task, outcome, 0.0)
+
+    def settle_task(self, task: TaskRow) -> None:
+        """Go on with a task that a dead daemon left."""
+        goal = self.goals.get(task.goal)
+        node = self.goals.graph(goal).node(task.id)
+        if (
+            node is None
+            or task.state != TaskState.RUNNING
+            or identify(goal, task) in self._claims.held
+        ):
+            return
+        performer = self.performers[node.kind]
+        outcome = self._attempt(performer.recover, goal, node)
+        if outcome is None:
+            outcome = INTERRUPTED
+            if performer.repeatable and task.tries < node.attempts + MOST_CRASHES:
+                self._endings.record_retry(goal, node, task, outcome, pause=timedelta())
+                return
+            outcome = replace(outcome, final=True)
+        self._endings.record(goal, node, task, outcome, 0.0)
+
+    def _attempt(self, act: Callable[[TaskRun], Any], goal: Goal, node: Node) -> Any:
+        """Do a part of a task; whatever goes wrong is how it ended."""
+        try:
+            return act(TaskRun(goal=goal, node=node, arguments=self._bind(goal, node)))
+        except LedgerError:
+            raise
+        except SpendRefused as error:
+            detail = f"{error.detail}; {error.next_step}"
+            return _OverCap(succeeded=False, reason=error.reason, detail=detail)
+        except AstraError as error:
+            return Done(succeeded=False, reason=error.reason, detail=error.detail)
+        except Exception as error:  # noqa: BLE001 - a task's own fault must not end the lane
+            return Done(
+                succeeded=False, reason="failed", detail=f"unexpected: {type(error).__name__}"
+            )
+
+    def _bind(self, goal: Goal, node: Node) -> dict[str, Any]:
+        outputs: dict[tuple[str, str], Any] = {}
+        for giver in {giver for giver, _ in node.needs()}:
+            task = self.goals.task(goal.id, giver)
+            task_outputs: dict[str, Any] = json.loads(task.outputs) if task else {}
+            outputs |= {(giver, name): value for name, value in task_outputs.items()}
+        return bind_arguments(node, outputs)
+
+    # The goal as a whole
+
+    def _start_goal(self, goal: Goal) -> None:
+        if goal.state == State.ADOPTED:
+            self.adoption.check_signed(goal)
+            self.control.start(goal.id)
+
+    def _hold_over_cap(self, goal: Goal, outcome: _OverCap) -> None:
+        with contextlib.suppress(Conflict):  # another task held it, or somebody gave it up
+            self.control.hold(goal.id, OVER_CAP, outcome.detail, actor=events.DAEMON)
+
+    def _resume_goal(self, goal: Goal) -> None:
+        """Let a goal go on that a cap on spending held, now that there is room again."""
+        if goal.held == OVER_CAP and not self.room.waits(goal.id):
+            self.control.resume(goal.id, actor=events.DAEMON)
+
+    def _check_criterion(self, goal: Goal, criterion: Mapping[str, str]) -> dict[str, Any]:
+        node = make_check_node(goal, criterion)
+        outcome = self._attempt(self.performers[Kind.CHECK].begin, goal, node)
+        return describe_check(criterion, outcome)
+
+
+_ACTIONS: Mapping[str, Callable[[TaskRunner, TaskRow], object]] = {
+    "do": TaskRunner.do_task,
+    "look": TaskRunner.look_at_task,
+    "settle": TaskRunner.settle_task,
+}

@@ -1,0 +1,184 @@
+"""`astra goals create|adopt|list|show|run|pause|retry|close|abandon|reopen`."""
+
+import argparse
+from collections.abc import Iterator
+from typing import Any
+
+from astra.interfaces.cli import approvals
+from astra.interfaces.cli.goal_tree import render_tree
+from astra.interfaces.cli.main import Context
+from astra.interfaces.cli.tables import render_table
+from astra.trusted.kernel.errors import BadInput
+from astra.trusted.kernel.text import one_line, printable
+
+
+def configure(parser: argparse.ArgumentParser, _command: str) -> None:
+    actions = parser.add_subparsers(metavar="ACTION", required=True)
+    _configure_create(actions)
+    listing = actions.add_parser("list", help="in the order they were created")
+    listing.add_argument("--limit", type=int, metavar="N", help="how many (50)")
+    listing.add_argument("--after", type=int, metavar="N", help="`next` of the page before")
+    listing.set_defaults(run=list_goals)
+    for name, about, command in (
+        ("show", "one goal, and its tasks as a tree", show_goal),
+        ("run", "let a goal that is held go on", control_goal),
+        ("pause", "let nothing of it begin", control_goal),
+        ("close", "call it satisfied, by your own judgement", control_goal),
+        ("reopen", "propose one that is over again", control_goal),
+        ("retry", "begin tasks that failed, and those behind them, anew", retry),
+        ("abandon", "give it up", abandon),
+    ):
+        action = actions.add_parser(name, help=about)
+        action.add_argument("id", metavar="ID", help="a goal (goal_…)")
+        action.set_defaults(run=command, action=name)
+    _configure_adopt(actions)
+    actions.choices["retry"].add_argument("--node", metavar="NODE", help="from this task on")
+    actions.choices["abandon"].add_argument("--reason", required=True, metavar="TEXT")
+
+
+def _configure_adopt(actions: Any) -> None:
+    adopting = actions.add_parser(
+        "adopt", help="sign the goal with its graph and its budgets; asks for the passphrase"
+    )
+    target_group = adopting.add_mutually_exclusive_group(required=True)
+    target_group.add_argument("id", metavar="ID", nargs="?", help="a goal (goal_…)")
+    target_group.add_argument(
+        "--desire", metavar="DESIRE", help="make a goal of it and adopt that, by one signature"
+    )
+    adopting.set_defaults(run=adopt)
+    approvals.add_terms(adopting)
+
+
+def _configure_create(actions: Any) -> None:
+    creating = actions.add_parser("create", help="propose a goal; it is planned at once")
+    creating.add_argument("text", metavar="TEXT")
+    creating.add_argument("--task", metavar="NAME", help="the task of a method: fix_bug, …")
+    creating.add_argument("--category", metavar="NAME", help="user_requested, maintenance, …")
+    creating.add_argument(
+        "--check", action="append", metavar="COMMAND", help="succeeds when it is reached"
+    )
+    creating.add_argument("--file", action="append", metavar="PATH", help="exists then")
+    creating.add_argument(
+        "--kept", action="store_true", help="nothing that came of it was taken back"
+    )
+    creating.add_argument(
+        "--metric", action="append", metavar="TEXT", help="like “tests_failed below 1”"
+    )
+    creating.add_argument("--deadline", metavar="TIME", help="like 2026-12-31T18:00:00Z")
+    creating.add_argument("--priority", type=int, metavar="N", help="0 to 100")
+    creating.add_argument("--parent", metavar="ID", help="the goal it serves")
+    creating.add_argument(
+        "--budget", action="append", metavar="NAME=N", help="model_calls, tokens or minutes"
+    )
+    creating.set_defaults(run=create)
+
+
+def create(context: Context) -> None:
+    arguments = context.arguments
+    criteria = [
+        *({"command": command} for command in arguments.check or ()),
+        *({"file": path} for path in arguments.file or ()),
+        *([{"outcome": "kept"}] if arguments.kept else []),
+        *({"metric": text} for text in arguments.metric or ()),
+    ]
+    options = {
+        "task": arguments.task,
+        "category": arguments.category,
+        "deadline": arguments.deadline,
+        "priority": arguments.priority,
+        "parent": arguments.parent,
+        "budget": _read_budget(arguments.budget or []),
+        "criteria": criteria or None,
+    }
+    body = {name: value for name, value in options.items() if value is not None}
+    goal = context.client().post("/api/goals", {"text": arguments.text, **body})
+    context.console.print_result(goal, *_render_goal(goal), *_suggest(goal))
+
+
+def list_goals(context: Context) -> None:
+    arguments = context.arguments
+    page = context.client().get("/api/goals", limit=arguments.limit, after=arguments.after)
+    rows = [(goal["id"], goal["state"], one_line(goal["text"])) for goal in page["items"]]
+    lines = render_table(context.console, ("goal", "state", "text"), rows)
+    context.console.print_result(page, *(lines or ["there is no goal"]))
+
+
+def show_goal(context: Context) -> None:
+    identifier = context.arguments.id
+    goal = context.client().get(f"/api/goals/{identifier}")
+    graph: dict[str, Any] = {"nodes": [], "edges": []}
+    if goal["tasks"]:
+        graph = context.client().get(f"/api/goals/{identifier}/graph")
+    lines = (*_render_goal(goal), *_render_graph(graph))
+    context.console.print_result({**goal, "graph": graph}, *lines)
+
+
+def adopt(context: Context) -> None:
+    """Show goal, graph, manifest and budgets whole, then have the operator sign exactly that."""
+    context.arguments.id = context.arguments.id or context.arguments.desire
+    approvals.approve(context)
+
+
+def control_goal(context: Context) -> None:
+    name, identifier = context.arguments.action, context.arguments.id
+    goal = context.client().post(f"/api/goals/{identifier}/{name}")
+    context.console.print_result(goal, f"{goal['id']} is {goal['state']}")
+
+
+def retry(context: Context) -> None:
+    body = {"node": context.arguments.node}
+    goal = context.client().post(f"/api/goals/{context.arguments.id}/retry", body)
+    context.console.print_result(goal, f"{goal['id']} is {goal['state']}")
+
+
+def abandon(context: Context) -> None:
+    body = {"reason": context.arguments.reason}
+    goal = context.client().post(f"/api/goals/{context.arguments.id}/abandon", body)
+    context.console.print_result(goal, f"{goal['id']} is {goal['state']}")
+
+
+def _render_goal(goal: dict[str, Any]) -> Iterator[str]:
+    yield f"{goal['id']}  {goal['state']}  {one_line(goal['text'])}"
+    if goal["why"]:
+        yield f"  {goal['held'] or 'not planned'}: {one_line(goal['why'], 300)}"
+    used, budget = goal["usage"], goal["budget"]
+    yield (
+        f"  {goal['category']}, task {goal['task']}; used {used['model_calls']:.0f} of"
+        f" {budget['model_calls']} model calls, {used['tokens']:.0f} of {budget['tokens']} tokens,"
+        f" {used['milliseconds'] / 60_000:.1f} of {budget['minutes']} minutes"
+    )
+    results = {check["criterion"]: check for check in goal["checks"]}
+    for criterion in goal["criteria"]:
+        for name, value in criterion.items():
+            yield f"  succeeds when {name} {printable(value)}{_render_check(results, name, value)}"
+
+
+def _render_check(results: dict[str, dict[str, Any]], name: str, value: str) -> str:
+    check = results.get(f"{name} {value}")
+    if check is None:
+        return ""
+    return "  ✔ held" if check["holds"] else f"  ✘ {one_line(check['detail'], 100)}"
+
+
+def _render_graph(graph: dict[str, Any]) -> Iterator[str]:
+    if not graph["nodes"]:
+        return
+    origin = "proposed by a model" if graph["proposed_by"] == "model" else "planned by methods"
+    yield f"  {origin}, by {printable(graph['method'])}:"
+    yield from render_tree(graph["nodes"], graph["edges"])
+
+
+def _suggest(goal: dict[str, Any]) -> list[str]:
+    if not goal["tasks"]:
+        return []
+    return [f"{len(goal['tasks'])} tasks; to adopt it: astra goals adopt {goal['id']}"]
+
+
+def _read_budget(texts: list[str]) -> dict[str, int] | None:
+    budget: dict[str, int] = {}
+    for text in texts:
+        name, sign, number = text.partition("=")
+        if not sign or not number.isdigit():
+            raise BadInput(f"{text!r} is no budget", next_step="--budget minutes=60")
+        budget[name] = int(number)
+    return budget or None

@@ -1,0 +1,195 @@
+"""The full-screen review as values: what is on the screen, and what a key does to it.
+
+Nothing here touches a terminal. A screen is a request with its pages (what it is, findings,
+evidence, diff), one of them open and scrolled to a line; a key gives the next screen, or an action
+for the command to do. Every text is escaped before it is a `Span`.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from astra.trusted.kernel.text import printable
+
+_MARK = re.compile(r"\x01([a-z]+)\x02(.*?)\x03")
+_FRAME_ROWS = 4
+"""Title, tabs, a blank row, and the row of keys."""
+_WIDE = frozenset("WF")
+
+
+class Action(StrEnum):
+    APPROVE = "approve"
+    DEPLOY = "deploy"
+    REJECT = "reject"
+    REQUEST_CHANGES = "request-changes"
+    NEXT = "next"
+    PREVIOUS = "previous"
+    QUIT = "quit"
+
+
+@dataclass(frozen=True)
+class Span:
+    text: str
+    colour: str = ""
+
+
+Line = tuple[Span, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    name: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Screen:
+    title: str
+    pages: tuple[Page, ...]
+    actions: frozenset[Action]
+    rows: int
+    columns: int
+    open_page: int = 0
+    top: int = 0
+
+    @property
+    def room(self) -> int:
+        return max(self.rows - _FRAME_ROWS, 1)
+
+    @property
+    def page(self) -> Page:
+        return self.pages[self.open_page]
+
+    @property
+    def last_top(self) -> int:
+        return max(len(self.page.lines) - self.room, 0)
+
+    def visible_lines(self) -> list[Line]:
+        return [
+            cut_line(line, self.columns)
+            for line in self.page.lines[self.top : self.top + self.room]
+        ]
+
+    def press(self, key: str) -> "Screen | Action":
+        """Give what a key leads to: another screen, or something to do. Unknown keys do nothing."""
+        if key in _ACTIONS:
+            action = _ACTIONS[key]
+            return action if action in self.actions else self
+        if key in _SCROLLS:
+            return self._scroll(_SCROLLS[key])
+        if key in {"tab", "right", "left"} or key.isdecimal():
+            return self._turn_page(key)
+        return self
+
+    def resize(self, rows: int, columns: int) -> "Screen":
+        resized = replace(self, rows=rows, columns=columns)
+        return replace(resized, top=min(self.top, resized.last_top))
+
+    def _scroll(self, pages: float) -> "Screen":
+        step = {0.0: 0, _LINE: 1, -_LINE: -1}.get(pages)
+        distance = int(pages * self.room) if step is None else step
+        return replace(self, top=min(max(self.top + distance, 0), self.last_top))
+
+    def _turn_page(self, key: str) -> "Screen":
+        count = len(self.pages)
+        neighbours = {
+            "tab": self.open_page + 1,
+            "right": self.open_page + 1,
+            "left": self.open_page - 1,
+        }
+        page_number = neighbours[key] % count if key in neighbours else int(key) - 1
+        return replace(self, open_page=page_number, top=0) if 0 <= page_number < count else self
+
+
+_LINE = 0.001
+_SCROLLS = {
+    "j": _LINE,
+    "down": _LINE,
+    "k": -_LINE,
+    "up": -_LINE,
+    "space": 1.0,
+    "page_down": 1.0,
+    "page_up": -1.0,
+    "g": -1e6,
+    "G": 1e6,
+    "home": -1e6,
+    "end": 1e6,
+}
+_ACTIONS = {
+    "a": Action.APPROVE,
+    "d": Action.DEPLOY,
+    "r": Action.REJECT,
+    "c": Action.REQUEST_CHANGES,
+    "n": Action.NEXT,
+    "p": Action.PREVIOUS,
+    "q": Action.QUIT,
+    "escape": Action.QUIT,
+}
+_KEY_WORDS = (
+    ("a approve", Action.APPROVE),
+    ("d approve and deploy", Action.DEPLOY),
+    ("r reject", Action.REJECT),
+    ("c request changes", Action.REQUEST_CHANGES),
+    ("n next", Action.NEXT),
+    ("p previous", Action.PREVIOUS),
+)
+
+
+def describe_keys(screen: Screen) -> str:
+    """Name the keys that do something on this screen."""
+    keys = [text for text, action in _KEY_WORDS if action in screen.actions]
+    line_count = f"{min(screen.top + screen.room, len(screen.page.lines))}/{len(screen.page.lines)}"
+    return " · ".join([*keys, "Tab page", "j k space scroll", "q quit", line_count])
+
+
+def mark_colour(text: str, colour: str) -> str:
+    """Paint for `render_screen`: `read_line` turns the marks into spans."""
+    return f"\x01{colour}\x02{printable(text)}\x03"
+
+
+def read_line(text: str) -> Line:
+    """Read a line with marks into spans; whatever else is in it is escaped."""
+    spans: list[Span] = []
+    position = 0
+    for match in _MARK.finditer(text):
+        spans += [Span(_show_plain(text[position : match.start()]))]
+        spans += [Span(_show_plain(match[2]), match[1])]
+        position = match.end()
+    spans.append(Span(_show_plain(text[position:])))
+    return tuple(span for span in spans if span.text)
+
+
+def read_lines(texts: Iterable[str]) -> tuple[Line, ...]:
+    return tuple(read_line(row) for text in texts for row in text.split("\n"))
+
+
+def read_diff(text: str) -> tuple[Line, ...]:
+    colours = {"+": "green", "-": "red", "@": "dim"}
+    return tuple((Span(_show_plain(row), colours.get(row[:1], "")),) for row in text.split("\n"))
+
+
+def cut_line(line: Line, columns: int) -> Line:
+    """Cut a line to the columns it may take; wide characters take two, marks over others none."""
+    spans: list[Span] = []
+    columns_left = columns
+    for span in line:
+        text = ""
+        for char in span.text:
+            width = _char_width(char)
+            if width > columns_left:
+                return (*spans, Span(text, span.colour))
+            text, columns_left = text + char, columns_left - width
+        spans.append(Span(text, span.colour))
+    return tuple(spans)
+
+
+def _char_width(char: str) -> int:
+    if unicodedata.combining(char):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in _WIDE else 1
+
+
+def _show_plain(text: str) -> str:
+    return printable(text.replace("\t", "    ")).replace("\n", "\\n")

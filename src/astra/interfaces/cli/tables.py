@@ -1,0 +1,74 @@
+"""Lists as tables: on a terminal with a header, coloured states and lines that fit its width.
+
+In a pipe there is no header and nothing is cut, so that what reads it gets every row whole.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from astra.trusted.kernel.text import one_line
+
+_GAP = "  "
+_NARROWEST = 12
+_STATE_COLOURS = {
+    **dict.fromkeys(("active", "live", "executed", "completed", "settled", "passed"), "green"),
+    **dict.fromkeys(
+        ("pending", "awaiting_approval", "awaiting_answers", "blocked", "paused", "stale"), "yellow"
+    ),
+    **dict.fromkeys(
+        ("failed", "tests_failed", "rolled_back", "quarantined", "plan_failed", "conflict"), "red"
+    ),
+    **dict.fromkeys(("rejected", "replaced", "aborted", "expired", "revoked", "retired"), "dim"),
+}
+
+
+class Screen(Protocol):
+    @property
+    def width(self) -> int: ...
+
+    @property
+    def is_terminal(self) -> bool: ...
+
+    def paint(self, text: str, colour: str) -> str: ...
+
+
+def render_table(
+    screen: Screen, titles: Sequence[str], rows: Sequence[Sequence[object]]
+) -> list[str]:
+    """Draw rows below their titles; the last column takes the room that the others leave.
+
+    A column called `state` gets the colour of what it says: green is well, yellow waits, red
+    failed, dim is over.
+    """
+    table = [[one_line(str(cell), 10_000) for cell in row] for row in rows]
+    header = [title.upper() for title in titles]
+    measured = [header, *table] if screen.is_terminal else table
+    widths = [max((len(row[i]) for row in measured), default=0) for i in range(len(titles))]
+    if screen.is_terminal:
+        widths[-1] = min(widths[-1], _room_for_last(screen.width, widths))
+    drawn = [_draw_row(screen, titles, row, widths) for row in table]
+    if not screen.is_terminal or not rows:
+        return drawn
+    return [screen.paint(_join_cells(header, widths), "dim"), *drawn]
+
+
+def _room_for_last(width: int, widths: list[int]) -> int:
+    used_width = sum(widths[:-1]) + len(_GAP) * (len(widths) - 1)
+    return max(width - used_width, _NARROWEST)
+
+
+def _draw_row(screen: Screen, titles: Sequence[str], row: list[str], widths: list[int]) -> str:
+    fitted_row = [*row[:-1], one_line(row[-1], max(widths[-1], 1))]
+    cells = [cell.ljust(width) for cell, width in zip(fitted_row, widths, strict=True)]
+    cells = [
+        screen.paint(cell, _STATE_COLOURS[cell.strip()])
+        if title == "state" and cell.strip() in _STATE_COLOURS
+        else cell
+        for title, cell in zip(titles, cells, strict=True)
+    ]
+    return _GAP.join(cells).rstrip()
+
+
+def _join_cells(cells: list[str], widths: list[int]) -> str:
+    padded = [cell.ljust(width) for cell, width in zip(cells, widths, strict=True)]
+    return _GAP.join(padded).rstrip()

@@ -1,0 +1,148 @@
+"""Where code can be changed, as a closed list: symbols, small files, ends of files, new files.
+
+A model chooses from it instead of spelling paths and line numbers.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from astra.plans.code.splicing import append_code, replace_symbol
+from astra.plans.code.syntax import Symbol, find_syntax_error, list_symbols, parse_source
+from astra.trusted.kernel.errors import BadInput
+from astra.trusted.kernel.text import one_line
+
+MOST_PLACES = 10
+LARGEST_WHOLE_FILE = 6_000
+_SMALL_FILE = 1_500
+WHOLE_FILE, NEW_CODE, NEW_FILE = "(whole file)", "(new code at the end)", "(new file)"
+_WORD = re.compile(r"[A-Za-z0-9]+")
+_QUOTED = re.compile(r"""["'`“]([^"'`“”]{4,200})["'`”]""")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    path: str
+    what: str
+    headline: str = ""
+    symbol: Symbol | None = None
+    hint: str = ""
+    """A line of it that the instructions may speak of."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.path}::{self.what}"
+
+    def describe(self) -> str:
+        """Say in a line what stands there."""
+        parts = (one_line(part, 100) for part in (self.headline, self.hint) if part)
+        return "  ".join((self.name, *parts))
+
+    def read_piece(self, text: str) -> str:
+        """Give what stands there now."""
+        if self.symbol is not None:
+            return "\n".join(text.splitlines()[self.symbol.first : self.symbol.last + 1])
+        return text if self.what in (WHOLE_FILE, NEW_CODE) else ""
+
+    def write_piece(self, text: str, code: str) -> str:
+        """Give the file with the piece rewritten, or raise what is wrong with it."""
+        if self.symbol is not None:
+            edited = replace_symbol(text, self.symbol, code)
+        elif self.what == NEW_CODE:
+            edited = append_code(text, code)
+        else:
+            edited = code.rstrip("\n") + "\n"
+        refuse_bad_syntax(self.path, edited)
+        if edited == text:
+            raise BadInput(
+                f"nothing in {self.what} would change", next_step="change what was asked for"
+            )
+        return edited
+
+
+def refuse_bad_syntax(path: str, text: str) -> None:
+    if error := find_syntax_error(path, text):
+        raise BadInput(f"{path} would not parse: {error}", next_step="write it again, correctly")
+
+
+def list_places(
+    files: Mapping[str, str], new_files: Sequence[str], instructions: str
+) -> list[Place]:
+    """List where these files can be changed, the likeliest first and no more than can be read."""
+    places = [place for path, text in files.items() for place in _list_of_file(path, text)]
+    places += [Place(path=path, what=NEW_FILE) for path in new_files]
+    pieces = {place.name: place.read_piece(files.get(place.path, "")) for place in places}
+    scores = _score_places(places, pieces, instructions)
+    likely = sorted(places, key=lambda place: -scores[place.name])[:MOST_PLACES]
+    return [replace(place, hint=_find_line(pieces[place.name], instructions)) for place in likely]
+
+
+def describe_context(place: Place, text: str) -> str:
+    """Give what a rewritten piece may lean on: the imports and the names beside it."""
+    if place.symbol is None or parse_source(text) is None:
+        return ""
+    imports = [line for line in text.splitlines() if line.startswith(("import ", "from "))]
+    owner = place.symbol.name.rpartition(".")[0]
+    headlines = [
+        symbol.headline
+        for symbol in list_symbols(text)
+        if symbol.name != place.symbol.name and symbol.name.rpartition(".")[0] in ("", owner)
+    ]
+    return "\n".join((*imports, *(one_line(line, 120) for line in headlines)))
+
+
+def _list_of_file(path: str, text: str) -> Iterator[Place]:
+    symbols = list_symbols(text) if path.endswith(".py") else []
+    for symbol in symbols:
+        yield Place(path=path, what=symbol.name, headline=symbol.headline, symbol=symbol)
+    if symbols or path.endswith(".py"):
+        yield Place(path=path, what=NEW_CODE)
+    if len(text) <= (_SMALL_FILE if symbols else LARGEST_WHOLE_FILE):
+        yield Place(path=path, what=WHOLE_FILE)
+
+
+def _score_places(
+    places: Sequence[Place], pieces: Mapping[str, str], instructions: str
+) -> dict[str, float]:
+    """Score by the words that a place shares with the instructions; rare ones count for more."""
+    task_words = set(_split_words(instructions))
+    words_by_place = {
+        place.name: set(_split_words(f"{place.what} {place.path} {pieces[place.name]}"))
+        for place in places
+    }
+    frequency = Counter(
+        word for place_words in words_by_place.values() for word in place_words & task_words
+    )
+    quotations = _QUOTED.findall(instructions)
+
+    def score(place: Place) -> float:
+        place_words, piece = words_by_place[place.name], pieces[place.name]
+        shared = sum(1 / frequency[word] for word in place_words & task_words)
+        quoted = sum(10 for text in quotations if text in piece)
+        is_named = place.symbol is not None and place.symbol.short_name in instructions
+        size = max(1.0, len(piece) / 1_000)
+        return (shared + quoted) / size + 5 * is_named + 3 * (place.path in instructions)
+
+    return {place.name: score(place) - _penalty(place, task_words) for place in places}
+
+
+def _penalty(place: Place, wanted: set[str]) -> float:
+    """Set back what is rarely meant: tests nobody asked for, whole files, classes with methods."""
+    is_test = "test" in place.path and "test" not in wanted
+    is_broad = place.symbol is None or place.headline.startswith("class ")
+    return 20.0 * is_test + 1.0 * is_broad
+
+
+def _find_line(piece: str, instructions: str) -> str:
+    """Give the line of a piece that shares most with the instructions, to tell places apart."""
+    task_words = set(_split_words(instructions))
+    lines = [line.strip() for line in piece.splitlines()[1:] if line.strip()]
+    best = max(lines, key=lambda line: len(task_words & set(_split_words(line))), default="")
+    return best if task_words & set(_split_words(best)) else ""
+
+
+def _split_words(text: str) -> Iterator[str]:
+    for word in _WORD.findall(text):
+        yield from (part.lower().removesuffix("s") for part in _HUMP.split(word) if len(part) > 1)

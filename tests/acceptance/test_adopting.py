@@ -1,0 +1,67 @@
+"""A person brings a repository that Astra has never seen, and checks it before signing anything."""
+
+import subprocess
+from pathlib import Path
+
+from driver import Astra
+
+SERVER = """import http.server, sys
+
+
+class Answer(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200 if self.path == "/healthz" else 404)
+        self.end_headers()
+
+
+if __name__ == "__main__":
+    http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Answer).serve_forever()
+"""
+FILES = {
+    "server.py": SERVER,
+    "Procfile": "web: python3 server.py $PORT\n",
+    "tests/__init__.py": "",
+    "tests/test_server.py": "import unittest\n\n\nclass Works(unittest.TestCase):\n"
+    "    def test_it(self):\n        import server\n",
+}
+
+
+def make_foreign_repository(folder: Path) -> Path:
+    for name, text in FILES.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    git = ["git", "-C", str(folder), "-c", "user.name=a", "-c", "user.email=a@b"]
+    for words in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-qm", "first"]):
+        subprocess.run([*git, *words], check=True)
+    return folder
+
+
+def test_a_repository_is_recognised_checked_and_then_signed(empty: Astra, tmp_path: Path) -> None:
+    made = empty.json("init", make_foreign_repository(tmp_path / "project"), "--throwaway")
+    detected = made["detected"]
+    assert detected["language"] == "python"
+    assert detected["test_command"] == "python3 -m unittest discover -v"
+    assert detected["app"] == {"command": "python3 server.py {port}", "health_path": "/healthz"}
+    assert empty.json("status")["configuration"] != "signed"
+
+    checked = empty.json("config", "check")
+    assert [(item["name"], item["ok"]) for item in checked["items"]] == [
+        ("configuration", True),
+        ("places", True),
+        ("sandbox", True),
+        ("environment", True),
+        ("tests", True),
+        ("build", True),
+        ("start", True),
+        ("health", True),
+    ]
+
+    path = empty.root / "astra.toml"
+    path.write_text(path.read_text().replace("/healthz", "/nowhere").replace("discover", "nosuch"))
+    broken = empty.json("config", "check", code=1)
+    trouble = {item["name"]: item for item in broken["items"] if not item["ok"]}
+    assert set(trouble) == {"tests", "health"}
+    assert "404" in trouble["health"]["detail"]
+    assert "health_path" in trouble["health"]["fix"]
+    assert list((empty.root / "deployments").glob("check-*")) == []

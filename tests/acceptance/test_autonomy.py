@@ -1,0 +1,50 @@
+"""The harness of `make autonomy` with a scripted model: the whole way, with a try that fails."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+AUTONOMY = Path(__file__).parents[2] / "benchmarks" / "autonomy"
+sys.path.insert(0, str(AUTONOMY))
+
+from recording import Player  # noqa: E402 - beside the benchmark
+from stories import GREETING  # noqa: E402
+
+import run  # noqa: E402
+
+PLACE = json.dumps({"places": ["agent_server/api.py::greeting"]})
+
+
+def say(text: str) -> dict[str, Any]:
+    message = {"role": "assistant", "content": text}
+    return {
+        "seconds": 0.1,
+        "answer": {
+            "id": "1",
+            "object": "chat.completion",
+            "created": 1,
+            "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
+            "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
+        },
+    }
+
+
+def rewrite(greeting: str) -> dict[str, Any]:
+    return say(f'```python\ndef greeting() -> str:\n    return "{greeting}"\n```')
+
+
+@pytest.mark.timeout(900)
+def test_a_wish_becomes_a_deployed_change_and_failing_tests_come_back_on_the_way() -> None:
+    tape = [say(PLACE), rewrite("Good day"), say(PLACE), rewrite("Good day from the agent")]
+    with Player(tape) as player:
+        outcome = run.live(GREETING, "scripted", player)
+    assert outcome.passed, outcome
+    assert outcome.tries == 2, "the first did not pass its tests and was superseded"
+    assert outcome.signatures == 2, "the desire with its goal and graph, the diff"
+    assert outcome.harmful == 0
+    assert outcome.ledger[-1] == "(the chain verifies)"
+    assert "change_returned" in outcome.ledger
+    assert "deployment_settled" in outcome.ledger

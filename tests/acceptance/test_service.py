@@ -1,0 +1,22 @@
+"""Units for systemd are shown before they are written, and doctor looks at them."""
+
+from driver import Astra
+
+
+def test_units_are_shown_or_written_and_never_half(astra: Astra) -> None:
+    shown = astra.json("service", "install", "--print", "--user", "nobody")
+    assert shown["written"] is False
+    assert f"--data-root {astra.root}" in shown["units"]["astra.service"]
+    units = astra.folder / "units"
+    refused = astra.json("service", "install", "--units", units, code=1)
+    assert refused["code"] == "not_root"
+    units.mkdir()
+    written = astra.json("service", "install", "--units", units, "--user", "nobody")
+    assert {path.name for path in units.iterdir()} == set(written["units"])
+    assert (units / "astra.service").read_text() == written["units"]["astra.service"]
+    assert "no user astra-nowhere" in " ".join(
+        astra.json("service", "install", "--print", "--user", "astra-nowhere")["warnings"]
+    )
+    assert astra.json("service", "install", "--print", "--user", "a b", code=2)["code"] == (
+        "bad_service"
+    )

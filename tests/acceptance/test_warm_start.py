@@ -1,0 +1,49 @@
+"""A command that is started warm is the command: see `warm_start`."""
+
+import signal
+import subprocess
+
+import pytest
+
+from deploying import until
+from driver import COMMAND, Astra, wait_for_end
+from warm_start import cold, warm
+
+
+@pytest.mark.parametrize("words", [["--version"], ["nonsense"], ["status"]], ids=" ".join)
+def test_it_answers_as_the_cold_one_does(empty: Astra, words: list[str]) -> None:
+    answers = [
+        subprocess.run(
+            start(COMMAND, *words),
+            env=empty.environment,
+            cwd=empty.folder,
+            capture_output=True,
+            check=False,
+        )
+        for start in (warm, cold)
+    ]
+    assert answers[0].returncode == answers[1].returncode
+    assert answers[0].stdout == answers[1].stdout
+    assert answers[0].stderr == answers[1].stderr
+
+
+def test_what_it_stands_for_ends_with_it(astra: Astra) -> None:
+    daemon = warm("astra.interfaces.daemon.server", "--stay", "--data-root", astra.root)
+    with subprocess.Popen(daemon, env=astra.environment, stderr=subprocess.DEVNULL) as process:
+        until((astra.root / "var" / "run" / "astra.sock").exists)
+        first = astra.daemon_pid()
+        process.kill()
+    wait_for_end(first)
+    assert astra.daemon_pid() != first
+
+
+def test_a_signal_reaches_it_and_its_end_is_handed_back(astra: Astra) -> None:
+    with subprocess.Popen(
+        warm(COMMAND, "ledger", "tail", "--follow", "--count", "1"),
+        env=astra.environment,
+        stdout=subprocess.PIPE,
+    ) as following:
+        assert following.stdout is not None
+        following.stdout.readline()
+        following.terminate()
+    assert following.returncode == -signal.SIGTERM

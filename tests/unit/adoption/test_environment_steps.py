@@ -1,0 +1,52 @@
+"""Environments are built from lock files, by steps that a box runs."""
+
+from astra.adoption.environment_steps import choose_kind, write_recipe
+from astra.adoption.repository_files import RepositoryFiles
+
+
+def steps(texts: dict[str, str], kind: str = "venv", runner: str = "") -> list[str]:
+    files = RepositoryFiles(paths=frozenset(texts), texts=texts)
+    return [" ".join(step) for step in write_recipe(kind, files, runner=runner).steps]
+
+
+def test_requirements_for_running_and_for_testing_are_installed() -> None:
+    lines = steps({"requirements.txt": "", "requirements-dev.txt": "", "requirements-docs.txt": ""})
+    assert [line.rpartition(" ")[2] for line in lines[1:]] == [
+        "requirements-dev.txt",
+        "requirements.txt",
+    ]
+
+
+def test_a_package_is_installed_as_a_pointer_with_its_test_extras() -> None:
+    project = '[project]\nname = "a"\n[project.optional-dependencies]\ntest = ["x"]\ndocs = ["y"]'
+    assert steps({"pyproject.toml": project})[-1].endswith("--editable .[test]")
+
+
+def test_groups_are_read_and_what_looks_like_an_option_is_not() -> None:
+    groups = '[dependency-groups]\ndev = ["pytest>=8", "--index-url=http://evil"]\n'
+    assert "pytest>=8" in steps({"pyproject.toml": groups})[1]
+    assert not any("evil" in line for line in steps({"pyproject.toml": groups}))
+
+
+def test_a_lock_of_uv_is_exported_and_installed_as_it_is() -> None:
+    lines = steps({"uv.lock": "", "pyproject.toml": "[project]\n"})
+    assert "--frozen" in lines[2]
+    assert "--no-deps" in lines[-1]
+
+
+def test_the_runner_of_the_tests_is_always_there() -> None:
+    assert steps({"requirements.txt": ""}, runner="pytest")[-1].endswith(" pytest")
+
+
+def test_npm_goes_by_the_lock_where_there_is_one() -> None:
+    assert " ci " in steps({"package.json": "{}", "package-lock.json": "{}"}, "npm")[-1]
+    assert " install " in steps({"package.json": "{}"}, "npm")[-1]
+
+
+def test_auto_chooses_by_the_files() -> None:
+    def choose(*names: str) -> str:
+        return choose_kind("auto", RepositoryFiles(paths=frozenset(names)))
+
+    assert choose("requirements.txt", "package.json") == "venv"
+    assert choose("package.json") == "npm"
+    assert choose("README.md") == ""

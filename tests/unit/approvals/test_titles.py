@@ -1,0 +1,70 @@
+"""Requests say what they are: two look the same only when they are the same."""
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from astra.trusted.approvals.titles import WIDTH, title_call
+from astra.trusted.kernel.text import printable
+from astra.trusted.policy.call import Actor, Call, Footprint, Role, Tier
+
+AGENT = Actor(role=Role.AGENT, name="test", door="test")
+TEXTS = st.one_of(st.text(max_size=300), st.text("a \"'\\=", max_size=4))
+ARGUMENTS = st.fixed_dictionaries(
+    {
+        "url": st.one_of(st.none(), TEXTS),
+        "command": st.lists(TEXTS, max_size=5),
+        "reason": TEXTS,
+        "retries": st.integers(0, 3),
+    }
+)
+
+
+def call(arguments: dict[str, Any], tool: str = "fetch_url", **more: Any) -> Call:
+    return Call(
+        tool=tool,
+        tier=Tier.EXTERNAL,
+        actor=AGENT,
+        arguments=arguments,
+        correlation="cor_0000000000000001",
+        **more,
+    )
+
+
+def test_a_title_is_the_url_the_command_the_path() -> None:
+    assert title_call(call({"url": "https://a.example/x"})) == "fetch_url https://a.example/x"
+    assert title_call(call({"command": ["sh", "-c", "ls; rm x"]}, "run")) == "run sh -c 'ls; rm x'"
+    assert title_call(call({"path": "notes/a.md", "content": "hi"}, "write_file")) == (
+        'write_file notes/a.md content="hi"'
+    )
+
+
+def test_what_a_call_is_bound_to_is_in_its_title() -> None:
+    files = ("commit 0123456789, main",)
+    bound = call({"commit_message": "go"}, "deploy", footprint=Footprint(files=files))
+    assert title_call(bound) == 'deploy commit_message="go"; commit 0123456789, main'
+
+
+def test_titles_that_are_cut_differ_by_the_digest() -> None:
+    long = "https://a.example/" + "x" * 500
+    one, other = title_call(call({"url": f"{long}1"})), title_call(call({"url": f"{long}2"}))
+    assert one != other
+    assert one.split("#")[0] == other.split("#")[0]
+
+
+@given(ARGUMENTS, ARGUMENTS)
+def test_two_requests_look_the_same_only_if_they_are(
+    one: dict[str, Any], other: dict[str, Any]
+) -> None:
+    left, right = call(one), call(other)
+    same_title = title_call(left) == title_call(right)
+    assert same_title == (left.digest() == right.digest())
+
+
+@given(ARGUMENTS)
+def test_a_title_is_one_line_that_hides_nothing(arguments: dict[str, Any]) -> None:
+    title = title_call(call(arguments))
+    assert "\n" not in title
+    assert printable(title) == title
+    assert len(title) <= WIDTH + len(" #01234567")

@@ -1,0 +1,411 @@
+"""Running a graph: in order, in parallel, retried, held, and never a task twice."""
+
+import contextlib
+import json
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from astra.goals import events
+from astra.goals.book import TaskRow
+from astra.goals.model import Usage
+from astra.goals.ports import Done, Waiting
+from astra.goals.running import DueTask
+from astra.trusted.kernel.errors import Conflict, Refused
+from goals_in_memory import GoalsInMemory
+
+CHAIN = """
+[[methods]]
+name = "chain"
+task = "top"
+subtasks = [
+  { id = "a", task = "CHECK", arguments = { command = "a" } },
+  { id = "b", task = "CHECK", after = ["a"], arguments = { command = "b", notes = "${a.notes}" } },
+]
+"""
+
+
+def diamond(left: str = "abort", attempts: int = 1) -> str:
+    return f"""
+[[methods]]
+name = "diamond"
+task = "top"
+subtasks = [
+  {{ id = "a", task = "CHECK", arguments = {{ command = "a" }} }},
+  {{ id = "l", task = "CHECK", after = ["a"], on_failure = "{left}", attempts = {attempts},
+     arguments = {{ command = "l" }} }},
+  {{ id = "r", task = "CHECK", after = ["a"], arguments = {{ command = "r" }} }},
+  {{ id = "z", task = "CHECK", after = ["l", "r"], arguments = {{ command = "z" }} }},
+]
+""".replace("\n     arguments", " arguments")
+
+
+BROKEN = Done(succeeded=False, reason="broken", detail="it broke")
+WAITS = Waiting(on="chg_00000001", why="for a decision")
+UNDER_WAY = ("executing", "blocked")
+
+
+def test_tasks_run_in_order_and_get_what_others_gave() -> None:
+    world = GoalsInMemory(CHAIN)
+    goal = world.adopted()
+    world.run_all()
+    assert world.states(goal) == {"a": "succeeded", "b": "succeeded"}
+    assert world.performer.arguments["b"] == {"command": "b", "notes": "from a"}
+    story = {record.correlation for record in world.gate.root.ledger.records_of(goal.id)}
+    assert len(story) == 1
+
+
+def test_without_success_criteria_the_operator_closes_it() -> None:
+    world = GoalsInMemory(CHAIN)
+    goal = world.adopted()
+    world.run_all()
+    assert (world.state(goal), world.book.get(goal.id).held) == ("blocked", "no_criteria")
+    assert world.control.close(goal.id, actor="operator").state == "satisfied"
+
+
+def test_satisfied_means_that_the_criteria_ran_and_held() -> None:
+    world = GoalsInMemory(CHAIN)
+    goal = world.adopted(criteria=[{"command": "make test"}])
+    world.performer.answers = {"success criteria": [BROKEN]}
+    world.run_all()
+    assert world.book.get(goal.id).held == "criteria_failed"
+    world.control.resume(goal.id, actor="operator")
+    world.run_all()
+    assert world.state(goal) == "satisfied"
+    (record,) = world.gate.root.ledger.records(events.SATISFIED)
+    assert record.data["checks"][0]["criterion"] == "command make test"
+
+
+def test_independent_tasks_are_due_at_the_same_time() -> None:
+    world = GoalsInMemory(diamond())
+    world.adopted()
+    for _ in range(2):
+        for item in world.runner.list_due():
+            world.runner.run(item)
+    assert [item.action for item in world.runner.list_due()] == ["do", "do"]
+
+
+def test_a_failure_holds_the_goal_until_it_is_retried_from_there() -> None:
+    world = GoalsInMemory(diamond())
+    goal = world.adopted()
+    world.performer.answers = {"l": [BROKEN]}
+    world.run_all()
+    assert (world.state(goal), world.states(goal)["z"]) == ("blocked", "pending")
+    assert "broken: it broke" in world.book.get(goal.id).why
+    with pytest.raises(Conflict, match=r"a task of .* failed"):
+        world.control.resume(goal.id, actor="operator")
+    world.control.retry(goal.id, None, actor="operator")
+    world.run_all()
+    assert set(world.states(goal).values()) == {"succeeded"}
+    assert world.performer.begun == {"a": 1, "l": 2, "r": 1, "z": 1}
+
+
+def test_skip_leaves_out_what_depends_on_a_failure() -> None:
+    world = GoalsInMemory(diamond("skip"))
+    goal = world.adopted()
+    world.performer.answers = {"l": [BROKEN]}
+    world.run_all()
+    assert world.states(goal) == {"a": "succeeded", "l": "failed", "r": "succeeded", "z": "skipped"}
+
+
+def test_continue_if_any_goes_on_with_what_succeeded() -> None:
+    world = GoalsInMemory(diamond("continue_if_any"))
+    goal = world.adopted()
+    world.performer.answers = {"l": [BROKEN]}
+    world.run_all()
+    assert world.states(goal)["z"] == "succeeded"
+
+
+def test_a_task_is_retried_by_its_own_policy_after_a_pause() -> None:
+    world = GoalsInMemory(diamond(attempts=2))
+    goal = world.adopted()
+    world.performer.answers = {"l": [Refused("no", next_step="wait")]}
+    world.run_all()
+    assert world.states(goal)["l"] == "pending"
+    world.gate.root.clock.advance(seconds=11)
+    world.run_all()
+    assert set(world.states(goal).values()) == {"succeeded"}
+
+
+def test_a_task_that_waits_blocks_its_goal_and_goes_on_when_that_came() -> None:
+    world = GoalsInMemory(CHAIN)
+    goal = world.adopted()
+    world.performer.answers = {"a": [Waiting(on="chg_00000001", why="for a decision")]}
+    world.run_all()
+    assert (world.state(goal), world.states(goal)["a"]) == ("blocked", "waiting")
+    world.performer.decided["chg_00000001"] = Done(outputs={"notes": "merged"})
+    world.run_all()
+    assert world.performer.arguments["b"] == {"command": "b", "notes": "merged"}
+
+
+def test_a_paused_goal_begins_nothing_and_an_abandoned_one_never_does() -> None:
+    world = GoalsInMemory(CHAIN)
+    goal = world.adopted()
+    (start,) = world.runner.list_due()
+    world.runner.run(start)
+    (first,) = world.runner.list_due()
+    world.control.pause(goal.id, actor="operator")
+    world.runner.run(first)
+    assert world.runner.list_due() == []
+    world.control.resume(goal.id, actor="operator")
+    world.control.abandon(goal.id, "not wanted any more", actor="operator")
+    world.runner.run(first)
+    assert world.runner.list_due() == []
+    assert not world.performer.begun
+
+
+def test_a_goal_that_is_held_is_not_paused_over_the_reason() -> None:
+    world = GoalsInMemory(diamond())
+    goal = world.adopted()
+    world.performer.answers = {"l": [BROKEN]}
+    world.run_all()
+    with pytest.raises(Conflict, match="is held already"):
+        world.control.pause(goal.id, actor="operator")
+    assert world.book.get(goal.id).held == "task_failed"
+
+
+def test_a_budget_that_is_used_up_holds_the_goal() -> None:
+    world = GoalsInMemory(CHAIN)
+    goal = world.adopted(budget={"model_calls": 1})
+    world.performer.answers = {"a": [Done(usage=Usage(model_calls=1, tokens=5))]}
+    world.run_all()
+    assert world.book.get(goal.id).held == "budget_spent"
+    assert world.performer.begun == {"a": 1}
+    for go_on in (world.control.resume, lambda *a, **k: world.control.retry(*a, None, **k)):
+        with pytest.raises(Conflict, match="is used up") as refusal:
+            go_on(goal.id, actor="operator")
+        assert f"astra goals adopt {goal.id}" in refusal.value.next_step
+    world.run_all()
+    assert world.performer.begun == {"a": 1}
+
+
+def test_a_signature_renews_a_budget_and_the_tasks_go_on_where_they_were() -> None:
+    world = GoalsInMemory(CHAIN)
+    goal = world.adopted(budget={"model_calls": 1})
+    world.performer.answers = {"a": [Done(usage=Usage(model_calls=1))]}
+    world.run_all()
+    world.adopt(goal)
+    assert world.book.get(goal.id).usage == Usage()
+    world.run_all()
+    assert world.performer.begun == {"a": 1, "b": 1}
+
+
+def test_a_deadline_that_passed_holds_the_goal() -> None:
+    world = GoalsInMemory(CHAIN)
+    goal = world.adopted(deadline="2026-03-01T12:00:01Z")
+    world.gate.root.clock.advance(minutes=1)
+    world.run_all()
+    assert world.book.get(goal.id).held == "deadline_passed"
+
+
+def test_a_reopened_goal_is_planned_adopted_and_run_anew() -> None:
+    world = GoalsInMemory(CHAIN)
+    goal = world.adopted()
+    world.run_all()
+    world.control.close(goal.id, actor="operator")
+    assert world.control.reopen(goal.id, actor="operator").state == "proposed"
+    world.run_all()
+    assert world.performer.begun == {"a": 1, "b": 1}
+    world.adopt(goal)
+    world.run_all()
+    assert world.performer.begun == {"a": 2, "b": 2}
+
+
+# Crashes
+
+
+class Killed(BaseException):
+    """Stands for kill -9: nothing catches it."""
+
+
+class CrashingGraph(RuleBasedStateMachine):
+    """A graph run by daemons that are killed before or after any record."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.world = GoalsInMemory(diamond("skip"))
+        self.goal = self.world.adopted()
+        self.ledger: Any = self.world.gate.root.ledger
+        self.appends_left = -1
+        self.append = self.ledger.append
+        self.ledger.append = self.append_or_die
+
+    def append_or_die(self, *batch: Any, **options: Any) -> Any:
+        if self.appends_left == 0:
+            raise Killed
+        records = self.append(*batch, **options)
+        self.appends_left -= 1
+        if self.appends_left == 0 and self.after:
+            raise Killed
+        return records
+
+    @rule(appends=st.integers(1, 6), after=st.booleans())
+    def run_and_be_killed(self, appends: int, after: bool) -> None:
+        self.after = after
+        self.appends_left = appends
+        try:
+            self.world.run_all()
+        except Killed:
+            self.world.runner = self.world.new_runner()
+        finally:
+            self.appends_left = -1
+
+    @rule(repeatable=st.booleans())
+    def change_kind(self, repeatable: bool) -> None:
+        self.world.performer.repeatable = repeatable
+
+    @precondition(lambda self: self.world.book.get(self.goal.id).held == "task_failed")
+    @rule()
+    def retry(self) -> None:
+        self.world.control.retry(self.goal.id, None, actor="operator")
+
+    @rule(node=st.sampled_from("alrz"))
+    def retry_from_a_task(self, node: str) -> None:
+        tasks = {task.path.rpartition("/")[2]: task for task in self.tasks()}
+        before = tasks[node].attempt
+        with contextlib.suppress(Conflict):
+            self.world.control.retry(self.goal.id, tasks[node].id, actor="operator")
+            task = self.world.book.task(self.goal.id, tasks[node].id)
+            assert task is not None
+            assert task.attempt > before or tasks[node].state in {"running", "waiting"}
+
+    @rule(node=st.sampled_from("alr"), how=st.sampled_from([BROKEN, WAITS]))
+    def let_a_task_fail_or_wait(self, node: str, how: Done | Waiting) -> None:
+        self.world.performer.answers.setdefault(node, []).append(how)
+
+    @rule()
+    def let_what_is_waited_for_come(self) -> None:
+        self.world.performer.decided[WAITS.on] = Done(outputs={"notes": "decided"})
+
+    @precondition(lambda self: self.is_going())
+    @rule()
+    def pause_and_run_nothing(self) -> None:
+        self.world.control.pause(self.goal.id, actor="operator")
+        begun = Counter(self.world.performer.begun)
+        self.world.run_all()
+        assert self.world.performer.begun == begun
+        self.world.control.resume(self.goal.id, actor="operator")
+
+    @precondition(lambda self: self.world.book.get(self.goal.id).state in UNDER_WAY)
+    @rule()
+    def cancel_and_begin_anew(self) -> None:
+        """An abandoned goal runs nothing; reopened, it takes a new signature and a new graph."""
+        self.world.control.abandon(self.goal.id, "not now", actor="operator")
+        begun = Counter(self.world.performer.begun)
+        self.world.run_all()
+        assert self.world.performer.begun == begun
+        self.world.control.reopen(self.goal.id, actor="operator")
+        self.world.run_all()
+        assert self.world.performer.begun == begun
+        self.world.adopt(self.goal)
+
+    def is_going(self) -> bool:
+        goal = self.world.book.get(self.goal.id)
+        return goal.state in UNDER_WAY and not goal.held
+
+    def tasks(self) -> list[TaskRow]:
+        return self.world.book.tasks(self.goal.id)
+
+    @invariant()
+    def no_attempt_ran_twice(self) -> None:
+        claims = self.ledger.records(events.TASK_CLAIMED, limit=10_000)
+        attempts = [r.key for r in claims]
+        assert len(attempts) == len(set(attempts))
+        assert sum(self.world.performer.begun.values()) <= len(attempts)
+
+    def teardown(self) -> None:
+        """Whatever happened, a daemon that is left alone brings every task to an end."""
+        self.world.runner = self.world.new_runner()
+        self.world.performer.decided[WAITS.on] = Done(outputs={"notes": "decided"})
+        self.world.performer.answers.clear()
+        self.world.run_all()
+        while self.world.book.get(self.goal.id).held == "task_failed":
+            self.world.control.retry(self.goal.id, None, actor="operator")
+            self.world.run_all()
+        open_tasks = {"pending", "running", "waiting"}
+        assert not open_tasks & set(self.world.states(self.goal).values())
+        for task in self.world.book.tasks(self.goal.id):
+            assert json.loads(task.outputs) or task.state != "succeeded"
+
+
+TestCrashingGraph = CrashingGraph.TestCase
+TestCrashingGraph.settings = settings(max_examples=25, stateful_step_count=8)
+
+
+def test_what_a_dead_daemon_left_is_found_again_where_it_can_be() -> None:
+    world = GoalsInMemory(CHAIN)
+    goal = world.adopted()
+    world.performer.answers = {"a": [Waiting(on="chg_00000001", why="x")]}
+    ledger: Any = world.gate.root.ledger
+    append = ledger.append
+
+    def die_at_the_wait(batch: Any, **options: Any) -> Any:
+        if batch[0].type == events.TASK_WAITED:
+            raise Killed
+        return append(batch, **options)
+
+    ledger.append = die_at_the_wait
+    with pytest.raises(Killed):
+        world.run_all()
+    ledger.append = append
+    world.runner = world.new_runner()
+    world.performer.found = {"a": Waiting(on="chg_00000001", why="x")}
+    world.run_all()
+    assert world.states(goal)["a"] == "waiting"
+    assert world.performer.begun == {"a": 1}
+
+
+# Budgets of model calls
+
+
+WIDE = """
+[[methods]]
+name = "wide"
+task = "top"
+subtasks = [
+  { id = "a", task = "CHECK", arguments = { command = "a" } },
+  { id = "b", task = "CHECK", arguments = { command = "b" } },
+  { id = "c", task = "CHECK", arguments = { command = "c" } },
+  { id = "d", task = "CHECK", arguments = { command = "d" } },
+]
+"""
+
+
+def test_calls_of_a_model_count_when_a_task_begins_also_where_it_fails() -> None:
+    world = GoalsInMemory(diamond(attempts=3))
+    world.performer.model_calls = 1
+    world.performer.answers = {"l": [BROKEN, BROKEN, BROKEN]}
+    goal = world.adopted(budget={"model_calls": 3})
+    world.run_all()
+    world.gate.root.clock.advance(minutes=5)
+    world.run_all()
+    assert world.performer.begun == {"a": 1, "l": 1, "r": 1}
+    assert world.book.get(goal.id).usage.model_calls == 3
+    assert world.book.get(goal.id).held == "budget_spent"
+
+
+def test_tasks_that_begin_at_the_same_time_do_not_overshoot_the_budget_of_calls() -> None:
+    world = GoalsInMemory(WIDE)
+    goal = world.adopted(budget={"model_calls": 2})
+    world.performer.model_calls = 1
+    (start,) = world.runner.list_due()
+    world.runner.run(start)
+    items = world.runner.list_due()
+    assert len(items) == 4
+    together = threading.Barrier(len(items))
+
+    def run_item(item: DueTask) -> None:
+        together.wait(60)
+        world.runner.run(item)
+
+    with ThreadPoolExecutor(len(items)) as pool:
+        list(pool.map(run_item, items))
+    assert sum(world.performer.begun.values()) == 2
+    assert world.book.get(goal.id).usage.model_calls == 2
+    assert world.book.get(goal.id).held == "budget_spent"

@@ -1,0 +1,48 @@
+"""An operator tries a channel before it matters, and cannot flood people with it."""
+
+import pytest
+
+from astra.notifications.trying import MOST_AN_HOUR, TESTED, Attempt, ChannelTest
+from astra.testing import MemoryChannels, RootInMemory
+from astra.trusted.kernel.errors import NotFound, Refused
+
+
+def make_test(root: RootInMemory, channels: MemoryChannels) -> ChannelTest:
+    return ChannelTest(
+        ledger=root.ledger,
+        clock=root.clock,
+        channels=lambda: channels,
+        page=lambda: "http://localhost:8700",
+    )
+
+
+def test_each_channel_says_whether_it_took_the_message() -> None:
+    root, channels = RootInMemory(), MemoryChannels("CHAT", "MAIL")
+    channels.dead.add("MAIL")
+    attempts = make_test(root, channels).run(actor="operator")
+    assert attempts == [Attempt(channel="CHAT", ok=True), Attempt(channel="MAIL", ok=False)]
+    ((_, text),) = channels.taken
+    assert text.startswith("Astra: a test, nothing waits for you test_")
+    assert text.endswith("\nhttp://localhost:8700/")
+    assert [record.data["ok"] for record in root.ledger.records(TESTED)] == [True, False]
+
+
+def test_one_channel_can_be_named_and_an_unknown_one_is_told() -> None:
+    channels = MemoryChannels("CHAT", "MAIL")
+    test = make_test(RootInMemory(), channels)
+    assert [attempt.channel for attempt in test.run(actor="operator", only="MAIL")] == ["MAIL"]
+    with pytest.raises(NotFound):
+        test.run(actor="operator", only="PAGER")
+    with pytest.raises(NotFound):
+        make_test(RootInMemory(), MemoryChannels()).run(actor="operator")
+
+
+def test_only_so_many_tests_reach_people_in_an_hour() -> None:
+    root, channels = RootInMemory(), MemoryChannels("CHAT")
+    test = make_test(root, channels)
+    for _ in range(MOST_AN_HOUR):
+        test.run(actor="operator")
+    with pytest.raises(Refused):
+        test.run(actor="operator")
+    root.clock.advance(minutes=61)
+    assert test.run(actor="operator")

@@ -1,0 +1,49 @@
+"""Have a warm process run a module of Astra, and be it for whoever started this program.
+
+    python -I -S warm_shim.py SOCKET FDS MODULE ARGUMENT…
+
+Standard input, output and error, the descriptors named in FDS, the environment and the folder are
+handed over. Signals are passed on, the exit is handed back, and the end of this program is the end
+of the other. It imports next to nothing: its start is all that a test still waits for.
+"""
+
+import _socket
+import marshal
+import os
+import signal
+import sys
+
+FORWARDED = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1)
+
+
+def main() -> None:
+    address, numbers, *command = sys.argv[1:]
+    descriptors = [0, 1, 2, *map(int, filter(None, numbers.split(",")))]
+    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    connection.connect(address)
+    folder = os.getcwd()  # noqa: PTH109 - pathlib takes longer to import than all of this
+    request = marshal.dumps((command, dict(os.environ), folder, descriptors))
+    for number in FORWARDED:
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, lambda signum, _: connection.send(bytes([signum])))
+    rights = b"".join(number.to_bytes(4, sys.byteorder) for number in descriptors)
+    connection.sendmsg(
+        [len(request).to_bytes(4, "big")], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)]
+    )
+    connection.sendall(request)
+    for number in descriptors:
+        os.close(number)  # whoever reads the other end waits for the last writer
+    end_as(int.from_bytes(connection.recv(4), "big", signed=True))
+
+
+def end_as(code: int) -> None:
+    """Exit with a code, or die by the signal that a negative one names."""
+    if code >= 0:
+        os._exit(code)
+    if -code in FORWARDED:
+        signal.signal(-code, signal.SIG_DFL)
+    os.kill(os.getpid(), -code)
+
+
+if __name__ == "__main__":
+    main()

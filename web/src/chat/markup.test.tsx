@@ -1,0 +1,33 @@
+import { render } from "@testing-library/react";
+import { expect, test } from "vitest";
+import { Markdown } from "./Markdown";
+import { parseMarkdown } from "./markup";
+
+const textOf = (blocks: ReturnType<typeof parseMarkdown>): string => JSON.stringify(blocks);
+
+test("headings, lists, quotes, code and emphasis are read", () => {
+  const blocks = parseMarkdown(
+    "# A\n\nsome **bold** and `code`\nmore\n\n- one\n- two\n\n```py\nx = 1\n```\n> said",
+  );
+  expect(blocks.map(({ kind }) => kind)).toEqual(["heading", "paragraph", "list", "code", "quote"]);
+  expect(blocks[3]).toEqual({ kind: "code", text: "x = 1" });
+});
+
+test("names with underscores, products and bare stars stay as they are", () => {
+  expect(textOf(parseMarkdown("read_file and 2*3*4 or * alone"))).toContain(
+    "read_file and 2*3*4 or * alone",
+  );
+});
+
+test("markup, images and links stay text: nothing leads anywhere", () => {
+  const hostile =
+    "<img src=x onerror=alert(1)> [click](javascript:alert(1)) ![i](http://h/x) <script>x</script>";
+  const { container } = render(<Markdown text={`${hostile}\n\n- ${hostile}\n\n# ${hostile}`} />);
+  expect(container.querySelector("img, a, script")).toBeNull();
+  expect(container.textContent).toContain("[click](javascript:alert(1))");
+});
+
+test("a fence that is never closed, and very long input, end", () => {
+  expect(parseMarkdown("```\nopen")).toEqual([{ kind: "code", text: "open" }]);
+  expect(parseMarkdown(`${"*".repeat(20_000)}\n${"- ".repeat(5_000)}`).length).toBeGreaterThan(0);
+});

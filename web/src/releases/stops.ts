@@ -1,0 +1,37 @@
+/** Deployments as points in time, with arrows back where something was taken back. */
+
+import type { Deployment } from "../api/plans";
+import type { Tone } from "../parts/Badge";
+
+export type Stop = { deployment: Deployment; release: string; tone: Tone; words: string };
+export type Back = { from: number; to: number };
+export type Timeline = { stops: Stop[]; backs: Back[] };
+
+const MOST = 12;
+const ENDINGS: Record<string, [Tone, string]> = {
+  settled: ["good", "proven"],
+  switched: ["accent", "being watched"],
+  requested: ["accent", "being built"],
+  built: ["accent", "being started"],
+  rolling_back: ["warn", "being taken back"],
+  rolled_back: ["bad", "failed, taken back"],
+  rollback_failed: ["bad", "failed, and nothing could be brought back"],
+  failed: ["bad", "failed"],
+};
+
+/** Lay out the last deployments, the oldest first; the server gives the newest first. */
+export function timelineOf(deployments: readonly Deployment[]): Timeline {
+  const shown = deployments.slice(0, MOST).toReversed();
+  const stops = shown.map((deployment) => {
+    const [tone, words] = ENDINGS[deployment.state] ?? ["plain" as Tone, deployment.state];
+    return { deployment, release: deployment.release, tone, words };
+  });
+  const backs = shown.flatMap(({ kind, state, release, rollback_to: goal }, from) => {
+    const target = kind === "rollback" ? release : state === "rolled_back" ? goal : null;
+    const to = shown.findLastIndex(
+      (each, index) => index < from && each.kind === "deploy" && each.release === target,
+    );
+    return target && to !== -1 ? [{ from, to }] : [];
+  });
+  return { stops, backs };
+}
