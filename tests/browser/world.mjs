@@ -187,7 +187,8 @@ export class World {
   /** Give a link that lets somebody in once. What `astra login` does, without its start. */
   login() {
     return new Promise((done, failed) => {
-      const where = { socketPath: this.socket, path: "/api/login", method: "POST" };
+      // A connection of its own: one that was kept may be closed by the daemon at this very moment.
+      const where = { socketPath: this.socket, path: "/api/login", method: "POST", agent: false };
       const asked = request({ ...where, headers: { Host: "localhost" } }, async (answer) => {
         const said = JSON.parse(Buffer.concat(await answer.toArray()).toString());
         said.url ? done(said.url) : failed(new Error(JSON.stringify(said)));
