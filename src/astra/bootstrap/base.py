@@ -117,7 +117,11 @@ def open_base(settings: Settings, clock: Clock, opened: ExitStack) -> Base:
     restores = Restores(ledger=ledger, desk=desk, clock=ledger_clock, var=root.var)
     restores.settle()
     raises = SignedRaises(desk=desk)
-    witness = WitnessKeeping(ledger=ledger, root=root, address=contract.SignedWitness(ledger).read)
+    witness = WitnessKeeping(
+        ledger=ledger,
+        root=root,
+        address=lambda: contract.read_configuration(ledger).ledger.witness,
+    )
     witness.open()
     opened.callback(witness.hand_over_head)
     return Base(

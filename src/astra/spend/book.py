@@ -88,19 +88,12 @@ class SpendBook:
     raises: Raises
     complete: Callable[[Account], Account]
     """Finds the actor and the goal of an account by its plan and its story."""
-    _settings: dict[int, Spend] = field(default_factory=dict[int, Spend], repr=False)
     _reserving: threading.Lock = field(default_factory=threading.Lock, repr=False)
     _under_way: set[str] = field(default_factory=set[str], repr=False)
 
     def read_settings(self) -> Spend:
-        """Give what the signed configuration says; read anew only when one was signed."""
-        version = contract.version(self.ledger)
-        if version not in self._settings:
-            settings = contract.read_configuration(self.ledger).spend
-            self._settings.clear()
-            self._settings[version] = settings
-            return settings
-        return self._settings[version]
+        """Give what the signed configuration says."""
+        return contract.read_configuration(self.ledger).spend
 
     def has_caps(self) -> bool:
         return bool(list_caps(self.read_settings()))

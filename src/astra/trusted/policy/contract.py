@@ -4,6 +4,7 @@ import difflib
 import hashlib
 from datetime import datetime
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from astra.trusted.ledger import unseen
 from astra.trusted.ledger.ports import Ledger
@@ -58,22 +59,22 @@ def diff_lines(before: str, after: str) -> list[str]:
     return [*lines[:_MOST_LINES], f"… and {more} more lines"] if more > 0 else lines
 
 
+_KNOWN: WeakKeyDictionary[Ledger, tuple[int, Configuration]] = WeakKeyDictionary()
+"""The configuration in force of each open ledger, beside its version."""
+
+
 def read_configuration(ledger: Ledger) -> Configuration:
-    return configuration.parse(signed_text(ledger))
+    """Give the configuration in force. Ask at every use, as it may be signed anew.
 
-
-class SignedWitness:
-    """The address of the witness, read anew only when a configuration was signed."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
-        self._known = (-1, "")
-
-    def read(self) -> str:
-        current = version(self._ledger)
-        if current != self._known[0]:
-            self._known = (current, read_configuration(self._ledger).ledger.witness)
-        return self._known[1]
+    Whether a record is properly signed depends on the chain before it alone, so the answer is the
+    same until another one is recorded.
+    """
+    current = version(ledger)
+    known = _KNOWN.get(ledger)
+    if known is None or known[0] != current:
+        known = current, configuration.parse(signed_text(ledger))
+        _KNOWN[ledger] = known
+    return known[1]
 
 
 def sign(ledger: Ledger, text: str, signed: Signed, *, now: datetime) -> Event:
