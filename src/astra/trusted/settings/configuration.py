@@ -7,14 +7,11 @@ file. Unknown keys and wrong types are errors that name the key, the value and w
 50
 """
 
-import dataclasses
-import difflib
 import re
 import tomllib
-import types
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Literal
 
 from astra.trusted.kernel.errors import BadSetting
 from astra.trusted.settings.deploy_settings import Deploy
@@ -22,12 +19,11 @@ from astra.trusted.settings.egress_settings import Egress
 from astra.trusted.settings.git_address import read_git_address
 from astra.trusted.settings.server_settings import Mcp
 from astra.trusted.settings.spend_settings import Spend
+from astra.trusted.settings.typed_tables import Variables, build_section
 from astra.trusted.settings.witness_address import read_address
 
 Texts = tuple[str, ...]
 Numbers = tuple[int, ...]
-Variables = tuple[tuple[str, str], ...]
-"""Names and values, written in TOML as a table: env = { TZ = "UTC" }."""
 ENVIRONMENTS = ("auto", "venv", "npm", "command")
 _SECONDS = {
     "start_seconds": 3600,
@@ -43,7 +39,6 @@ _PART = re.compile(r"[a-z][a-z0-9-]{0,30}")
 _NAME = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
 _SIGNER = re.compile(r"[A-Za-z0-9._@+-]+ (?:ssh|ecdsa|sk)-[a-z0-9@.-]+ [A-Za-z0-9+/=]+")
 _REGISTRY = re.compile(r"https?://[A-Za-z0-9.-]+(?::\d{1,5})?(?:/[\w.~%/-]*)?")
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _HOST = re.compile(r"(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?")
 
 
@@ -436,111 +431,4 @@ def parse(text: str) -> Configuration:
         raise BadSetting(
             f"astra.toml is not TOML: {error}", next_step="mend that line", key="astra.toml"
         ) from None
-    return _build_section(Configuration, document, "")
-
-
-def _build_section(cls: type[Any], table: dict[str, Any], where: str) -> Any:
-    hints = get_type_hints(cls)
-    for key in table:
-        if key not in hints:
-            _refuse_unknown(f"{where}{key}", key, list(hints))
-    values = {
-        key: _convert_value(hints[key], value, f"{where}{key}") for key, value in table.items()
-    }
-    for part in dataclasses.fields(cls):
-        has_default = part.default is not part.default_factory  # both are MISSING where none is
-        if part.name not in values and not has_default:
-            raise BadSetting(
-                f"{where}{part.name} is missing",
-                next_step=f"add {part.name} = … there, in astra.toml",
-                key=f"{where}{part.name}",
-            )
-    return cls(**values)
-
-
-def _convert_value(hint: Any, value: Any, key: str) -> Any:
-    if (collection := _convert_collection(hint, value, key)) is not None:
-        return collection
-    if dataclasses.is_dataclass(hint):
-        if isinstance(value, dict):
-            return _build_section(hint, value, f"{key}.")  # pyright: ignore[reportUnknownArgumentType, reportArgumentType]
-    elif isinstance(hint, types.UnionType):
-        for option in get_args(hint):
-            if _is_accepted(option, value):
-                return _convert_value(option, value, key)
-    elif _is_accepted(hint, value):
-        return _freeze_value(hint, value)
-    raise BadSetting(
-        f"{key} is {value!r}; accepted: {_in_words(hint)}",
-        next_step=f"mend {key} in astra.toml",
-        key=key,
-    )
-
-
-def _convert_collection(hint: Any, value: Any, key: str) -> Any | None:
-    """Convert tables by name or in a list; None for everything else."""
-    if get_origin(hint) is dict and isinstance(value, dict):
-        return _convert_tables(get_args(hint)[1], value, key)  # pyright: ignore[reportUnknownArgumentType]
-    if _is_list_of_tables(hint, value):
-        return tuple(_convert_value(get_args(hint)[0], table, key) for table in value)
-    return None
-
-
-def _is_list_of_tables(hint: Any, value: Any) -> bool:
-    if get_origin(hint) is not tuple or not isinstance(value, list):
-        return False
-    return dataclasses.is_dataclass(get_args(hint)[0])
-
-
-def _convert_tables(hint: Any, tables: dict[str, Any], key: str) -> dict[str, Any]:
-    return {name: _convert_value(hint, table, f"{key}.{name}") for name, table in tables.items()}
-
-
-def _freeze_value(hint: Any, value: Any) -> Any:
-    if hint == Variables:
-        return tuple(value.items())
-    return tuple(value) if get_origin(hint) is tuple else value
-
-
-def _is_variable(name: str, value: object) -> bool:
-    return _VARIABLE.fullmatch(name) is not None and isinstance(value, str) and "\0" not in value
-
-
-def _is_accepted(hint: Any, value: Any) -> bool:
-    if get_origin(hint) is Literal:
-        return value in get_args(hint)
-    if hint == Variables:
-        return isinstance(value, dict) and all(_is_variable(*item) for item in value.items())  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-    if get_origin(hint) is tuple:
-        kind = get_args(hint)[0]
-        return isinstance(value, list) and all(_is_accepted(kind, v) for v in value)  # pyright: ignore[reportUnknownVariableType]
-    if get_origin(hint) is dict:
-        return False
-    if hint is int:
-        return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-    return isinstance(value, hint)
-
-
-def _in_words(hint: Any) -> str:
-    if hint == Variables:
-        return 'a table of texts, such as { TZ = "UTC" }'
-    if isinstance(hint, types.UnionType):
-        options = (option for option in get_args(hint) if option is not types.NoneType)
-        return " or ".join(map(_in_words, options))
-    if get_origin(hint) is tuple:
-        items = {str: "texts", int: "whole numbers"}.get(get_args(hint)[0], "tables")
-        return f"a list of {items}"
-    if get_origin(hint) is Literal:
-        return ", ".join(get_args(hint))
-    names = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
-    return names.get(hint, "a table")
-
-
-def _refuse_unknown(full: str, key: str, known: list[str]) -> None:
-    close = difflib.get_close_matches(key, known, n=1)
-    hint = f"; did you mean {close[0]}?" if close else ""
-    raise BadSetting(
-        f"{full} is not a setting of astra.toml{hint}",
-        next_step=f"known here: {', '.join(known)}",
-        key=full,
-    )
+    return build_section(Configuration, document)

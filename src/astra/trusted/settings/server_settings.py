@@ -16,9 +16,9 @@ from typing import Literal, NoReturn
 from urllib.parse import urlsplit
 
 from astra.trusted.kernel.errors import BadSetting
+from astra.trusted.settings.typed_tables import Variables
 
 Texts = tuple[str, ...]
-Variables = tuple[tuple[str, str], ...]
 HOST, READ_PATH, WRITE_PATH, AMOUNT = "host", "read_path", "write_path", "amount"
 MOST_SERVERS = 32
 _MOST_SECONDS = 600
