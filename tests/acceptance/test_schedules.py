@@ -40,8 +40,8 @@ def test_the_whole_life_of_a_schedule(astra: Astra) -> None:
     assert astra.json("schedules", "pause", identifier)["state"] == "paused"
     assert astra.json("schedules", "list", "--state", "paused")["items"][0]["id"] == identifier
     assert astra.json("schedules", "resume", identifier)["next_run"]
-    changed = astra.json("schedules", "modify", identifier, "--cron", "@hourly", "--name", "x")
-    assert (changed["id"], changed["cron_expression"]) == (identifier, "@hourly")
+    changed = astra.json("schedules", "modify", identifier, "--cron", "0 0 29 2 *", "--name", "x")
+    assert (changed["id"], changed["cron_expression"]) == (identifier, "0 0 29 2 *")
     ran = astra.json("schedules", "run", identifier)
     assert (ran["outcome"], ran["kind"]) == ("succeeded", "manual")
     assert history(astra, identifier) == [("succeeded", "ok")]
