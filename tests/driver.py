@@ -163,7 +163,7 @@ def wait_for_end(pid: int) -> None:
     except ProcessLookupError:
         return
     try:
-        ready, _, _ = select.select([descriptor], [], [], 60)
+        ready, _, _ = select.select([descriptor], [], [], 240)
         assert ready, f"process {pid} is still there"
     finally:
         os.close(descriptor)

@@ -399,7 +399,7 @@ def pooler(database: Database) -> Iterator[Callable[[str], str]]:
         yield start
         for process in processes:
             process.terminate()
-            process.wait(60)
+            process.wait(240)
 
 
 def is_listening(path: Path) -> bool:
