@@ -5,6 +5,7 @@ import os
 import select
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -135,6 +136,14 @@ def let_it_be_overdue(runtime: Runtime, schedule: Schedule, **ago: float) -> Non
     runtime.ledger.append([events.adjusted(schedule, 1, since, why="a test")])
 
 
+def stay_within_a_day(seconds: int = 120) -> None:
+    """Let midnight pass first where it is near: budgets are for a day in UTC, by the real clock."""
+    now = datetime.now(UTC)
+    left = 86_400 - (now.hour * 3600 + now.minute * 60 + now.second)
+    if left <= seconds:
+        time.sleep(left + 1)
+
+
 def copy(folder: Path, into: Path) -> None:
     subprocess.run(["cp", "--archive", str(folder), str(into)], check=True)
 
@@ -154,7 +163,7 @@ def wait_for_end(pid: int) -> None:
     except ProcessLookupError:
         return
     try:
-        ready, _, _ = select.select([descriptor], [], [], 60)
+        ready, _, _ = select.select([descriptor], [], [], 240)
         assert ready, f"process {pid} is still there"
     finally:
         os.close(descriptor)

@@ -29,7 +29,7 @@ def start_forking(astra: Astra) -> threading.Thread:
     thread = threading.Thread(target=run_in_sandbox, args=(astra, script), kwargs={"code": 0})
     thread.start()
     waiting = threading.Event()
-    for _ in range(600):
+    for _ in range(2400):
         if started.exists() and sleepers():
             return thread
         waiting.wait(0.05)

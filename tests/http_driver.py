@@ -88,7 +88,7 @@ def served(astra: Astra, *words: str, **environment: str) -> Iterator[Served]:
             yield _reached(astra, process, environment)
         finally:
             process.terminate()
-            process.communicate(timeout=60)
+            process.communicate(timeout=240)
 
 
 def _reached(astra: Astra, process: subprocess.Popen[str], environment: dict[str, str]) -> Served:

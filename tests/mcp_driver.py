@@ -135,7 +135,7 @@ def raw(astra: Astra, *words: str, **environment: str) -> Iterator[RawClient]:
             assert process.stdin is not None
             with contextlib.suppress(BrokenPipeError):
                 process.stdin.close()
-            process.wait(timeout=60)
+            process.wait(timeout=240)
 
 
 @contextlib.contextmanager
@@ -150,7 +150,7 @@ def loopback(astra: Astra) -> Iterator[dict[str, str]]:
             yield json.loads(process.stdout.readline())
         finally:
             process.terminate()
-            process.wait(timeout=60)
+            process.wait(timeout=240)
 
 
 def bearer(where: dict[str, str]) -> dict[str, str]:

@@ -83,7 +83,7 @@ class PostgresServer:
         """End the server: at once for its clients (SIGINT), or without a last word (SIGQUIT)."""
         if self.process is not None:
             self.process.send_signal(number)
-            self.process.wait(60)
+            self.process.wait(240)
             self.process = None
 
     def remove(self) -> None:

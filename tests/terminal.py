@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
-_PATIENCE = 90.0
+_PATIENCE = 240.0
 
 
 class Terminal:

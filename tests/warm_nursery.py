@@ -72,7 +72,8 @@ class Nursery:
     def serve(self) -> NoReturn:
         while True:
             for key, _ in self._selector.select():
-                if key.fd in self._selector.get_map():  # an earlier event may have ended it
+                # An earlier event may have ended it, and its number may be another's by now.
+                if self._selector.get_map().get(key.fd) is key:
                     key.data()
 
     def _admit(self) -> None:
@@ -116,6 +117,8 @@ def pass_signal(child: int, connection: socket.socket) -> None:
 
 def read_request(connection: socket.socket) -> tuple[Any, list[int]]:
     header, descriptors, _, _ = socket.recv_fds(connection, 4, 16)
+    if len(header) < 4:
+        raise ConnectionError("whoever asked was ended before the request")
     size, payload = int.from_bytes(header, "big"), b""
     while len(payload) < size:
         if not (part := connection.recv(size - len(payload))):

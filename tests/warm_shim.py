@@ -23,17 +23,32 @@ def main() -> None:
     connection.connect(address)
     folder = os.getcwd()  # noqa: PTH109 - pathlib takes longer to import than all of this
     request = marshal.dumps((command, dict(os.environ), folder, descriptors))
+    signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED)  # a signal waits until the request is out
     for number in FORWARDED:
         if signal.getsignal(number) != signal.SIG_IGN:
-            signal.signal(number, lambda signum, _: connection.send(bytes([signum])))
+            signal.signal(number, lambda signum, _: pass_on(connection, signum))
     rights = b"".join(number.to_bytes(4, sys.byteorder) for number in descriptors)
     connection.sendmsg(
         [len(request).to_bytes(4, "big")], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)]
     )
     connection.sendall(request)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED)
     for number in descriptors:
         os.close(number)  # whoever reads the other end waits for the last writer
-    end_as(int.from_bytes(connection.recv(4), "big", signed=True))
+    end_as(int.from_bytes(read_code(connection), "big", signed=True))
+
+
+def pass_on(connection: _socket.socket, number: int) -> None:
+    try:
+        connection.send(bytes([number]))
+    except OSError:
+        return  # it has ended, and its exit is on its way
+
+
+def read_code(connection: _socket.socket) -> bytes:
+    if not (code := connection.recv(4)):
+        sys.exit("the warm process went away")
+    return code
 
 
 def end_as(code: int) -> None:

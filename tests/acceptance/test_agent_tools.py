@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from driver import Astra
+from driver import Astra, stay_within_a_day
 
 WRITE = "ASTRA_CODE_WRITE_ENABLED"
 
@@ -151,6 +151,7 @@ def test_a_secret_pattern_bites_as_soon_as_it_is_signed(astra: Astra) -> None:
 
 
 def test_what_was_spent_today_is_in_the_status(astra: Astra) -> None:
+    stay_within_a_day()
     call(astra, "write_file", path="a.md", content="x")
     spent = {row["scope"]: row["used"] for row in astra.json("status")["budgets"]}
     assert spent == {"tool": 1, "actor": 1}

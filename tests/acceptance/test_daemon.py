@@ -81,7 +81,7 @@ def _run_up(astra: Astra) -> Generator[subprocess.Popen[str]]:
         yield process
         process.send_signal(signal.SIGTERM)
         process.stderr.read()
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=240) == 0
 
 
 def test_its_environment_carries_neither_the_passphrase_nor_what_loads_code(astra: Astra) -> None:

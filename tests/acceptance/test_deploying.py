@@ -517,7 +517,7 @@ def test_up_brings_the_app_up_and_ctrl_c_ends_it(site: Site) -> None:
         port = site.status()["port"]
         assert fetch(port, "/healthz")["status"] == "ok"
         up.send_signal(signal.SIGINT)
-        up.wait(120)
+        up.wait(300)
     with pytest.raises(OSError, match="refused"):
         fetch(port)
 

@@ -26,11 +26,11 @@ def test_down_and_the_next_start_end_boxes_that_nobody_registered(astra: Astra) 
     with unregistered_box(astra.root) as launcher:
         assert astra.json("down") == {"ended": False, "boxes_ended": 1}
         assert boxes.list_marked(astra.root) == []
-        launcher.wait(60)
+        launcher.wait(240)
     with unregistered_box(astra.root) as launcher:
         astra.json("status")
         assert boxes.list_marked(astra.root) == []
-        launcher.wait(60)
+        launcher.wait(240)
 
 
 def unregistered_box(data_root: Path) -> "subprocess.Popen[bytes]":

@@ -64,7 +64,7 @@ def test_tail_follows_what_is_appended(astra: Astra) -> None:
         assert json.loads(process.stdout.readline())["type"] == "flag_set"
         astra.run("down")
         assert process.stdout.read() == ""
-        process.wait(timeout=60)
+        process.wait(timeout=240)
 
 
 def test_rebuild_and_check(astra: Astra) -> None:

@@ -291,7 +291,7 @@ def test_an_open_session_keeps_the_daemon_from_leaving(astra: Astra) -> None:
         left, _, _ = select.select([descriptor], [], [], 3)
         assert not left
         assert client.call("astra_health")["isError"] is False
-    left, _, _ = select.select([descriptor], [], [], 60)
+    left, _, _ = select.select([descriptor], [], [], 240)
     os.close(descriptor)
     assert left
 

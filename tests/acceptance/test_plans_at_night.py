@@ -42,7 +42,7 @@ def test_a_described_project_becomes_a_plan_and_its_work_survives_a_kill(
             return sh(f"echo two >> {notes}/two.md")
         if not killed.is_set():
             thinking.set()
-            killed.wait(60)
+            killed.wait(300)
         return {"kind": "done", "output": "two"}
 
     server.say = say
@@ -56,7 +56,7 @@ def test_a_described_project_becomes_a_plan_and_its_work_survives_a_kill(
     assert len(looked) <= 4, "waiting does not fill the ledger"
     pid = night.daemon_pid()
     night.json("plans", "approve", drafted["id"])
-    assert thinking.wait(90)
+    assert thinking.wait(300)
     kill_process(pid)
     killed.set()
     shown = wait_for(night, drafted["id"], "completed", "aborted", "blocked_on_llm")

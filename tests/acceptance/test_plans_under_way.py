@@ -27,10 +27,10 @@ class Gate:
 
     def hold(self) -> None:
         self._reached.set()
-        self._open.wait(90)
+        self._open.wait(300)
 
     def wait(self) -> None:
-        assert self._reached.wait(90)
+        assert self._reached.wait(300)
 
     def open(self) -> None:
         self._open.set()
@@ -212,7 +212,7 @@ def test_two_plans_at_once_stay_apart(night: Astra, server: ModelServer) -> None
     plans = {name: {**plan_for(night, name), "goals": [name]} for name in ("left", "right")}
     folders = {name: notes_of(plan) for name, plan in plans.items()}
     other = {"left": "right", "right": "left"}
-    both = threading.Barrier(2, timeout=90)
+    both = threading.Barrier(2, timeout=300)
 
     def say(request: dict[str, Any]) -> Any:
         mine = "left" if "\nleft\n" in told(request) else "right"
@@ -220,7 +220,9 @@ def test_two_plans_at_once_stay_apart(night: Astra, server: ModelServer) -> None
             return DONE
         both.wait()
         theirs = folders[other[mine]]
-        return sh(f"echo x > {folders[mine]}/mine; ls {theirs}; echo x > {theirs}/stolen; sleep 5")
+        own = f"{folders[mine]}/mine"
+        waits = f"until grep -q on {own}; do sleep 0.1; done"
+        return sh(f"echo x > {own}; ls {theirs}; echo x > {theirs}/stolen; {waits}")
 
     server.say = say
     ids = {name: started(night, plan) for name, plan in plans.items()}
@@ -232,6 +234,8 @@ def test_two_plans_at_once_stay_apart(night: Astra, server: ModelServer) -> None
     night.json("plans", "abort", ids["left"])
     both.abort()
     server.say = lambda _request: DONE
+    with (folders["right"] / "mine").open("a") as file:
+        file.write("go on\n")
     assert wait_for(night, ids["right"], "completed", "aborted")["state"] == "completed"
     for folder in folders.values():
         assert [path.name for path in folder.iterdir()] == ["mine"]

@@ -95,7 +95,7 @@ def test_a_killed_daemon_goes_on_where_it_was(night: Astra, server: ModelServer)
 
     def say(_request: dict[str, Any]) -> Any:
         asked.set()
-        assert go_on.wait(120)
+        assert go_on.wait(300)
         return {"claims": [{"passage": 1, "claim": "answer returns 42.", "quote": QUOTE}]}
 
     server.say = say
@@ -107,7 +107,7 @@ def test_a_killed_daemon_goes_on_where_it_was(night: Astra, server: ModelServer)
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     ) as asking:
-        assert asked.wait(120)
+        assert asked.wait(300)
         night.kill_daemon()
         asking.wait()
     go_on.set()

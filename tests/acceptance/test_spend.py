@@ -77,13 +77,13 @@ def test_a_call_that_kill_9_cut_off_stays_reserved_and_says_so(
     def hold_first(_request: dict[str, Any]) -> Any:
         if not reached.is_set():
             reached.set()
-            go_on.wait(120)
+            go_on.wait(300)
         return DONE
 
     server.say, server.usage = hold_first, report_honestly
     cap(night, "tokens_per_day = 1000000", "money_per_day = 10", PRICE)
     identifier = started(night, plan_for(night))
-    assert reached.wait(120)
+    assert reached.wait(300)
     before = night.json("spend")
     assert [call["under_way"] for call in before["unsettled"]] == [True]
     reserved = before["unsettled"][0]["tokens"]

@@ -80,7 +80,7 @@ class Killer:
         descriptor = os.pidfd_open(pid)
         try:
             signal.pidfd_send_signal(descriptor, signal.SIGKILL)
-            assert select.select([descriptor], [], [], 30)[0], f"process {pid} does not end"
+            assert select.select([descriptor], [], [], 240)[0], f"process {pid} does not end"
         finally:
             os.close(descriptor)
         self.kills += 1

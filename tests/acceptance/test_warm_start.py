@@ -1,6 +1,7 @@
 """A command that is started warm is the command: see `warm_start`."""
 
 import signal
+import socket
 import subprocess
 
 import pytest
@@ -47,3 +48,13 @@ def test_a_signal_reaches_it_and_its_end_is_handed_back(astra: Astra) -> None:
         following.stdout.readline()
         following.terminate()
     assert following.returncode == -signal.SIGTERM
+
+
+def test_whoever_is_ended_before_it_asked_leaves_the_others_served(empty: Astra) -> None:
+    command = warm(COMMAND, "--version")
+    with socket.socket(socket.AF_UNIX) as early:
+        early.connect(command[command.index(COMMAND) - 2])
+    for _ in range(5):
+        with subprocess.Popen(command, env=empty.environment, stdout=subprocess.DEVNULL) as ended:
+            ended.terminate()
+    assert empty.run("--version").returncode == 0

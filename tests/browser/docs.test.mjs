@@ -48,7 +48,7 @@ test("the shell that is kept for a lost connection stays the dashboard's", async
 });
 
 test("it is read without a login, at both sizes, in light and in dark", async () => {
-  const context = await world.browser.newContext({ viewport: DESKTOP, reducedMotion: "reduce" });
+  const context = await world.profile({ viewport: DESKTOP, reducedMotion: "reduce" });
   const page = await context.newPage();
   const complaints = [];
   page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
@@ -66,5 +66,4 @@ test("it is read without a login, at both sizes, in light and in dark", async ()
     }
   }
   assert.deepEqual(complaints, []);
-  await context.close();
 });

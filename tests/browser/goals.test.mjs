@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { TIRED } from "./target.mjs";
-import { eventually, HOSTILE, PHONE, propose, violations, World } from "./world.mjs";
+import { eventually, HOSTILE, PHONE, pressPair, propose, violations, World } from "./world.mjs";
 
 const METHODS = `
 [[methods]]
@@ -38,8 +38,7 @@ async function wider(page) {
 
 test("a goal is proposed on the page by keyboard, and its graph is there at once", async () => {
   const page = await world.page();
-  await page.keyboard.press("g");
-  await page.keyboard.press("o");
+  await pressPair(page, "g", "o");
   await page.getByRole("heading", { name: "Goals" }).waitFor();
   await page.keyboard.press("n");
   await page.getByLabel("What is to be achieved").fill("agent.py");

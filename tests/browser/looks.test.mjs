@@ -1,7 +1,7 @@
 // Every page, on a phone and on a desk, in light and in dark: nothing hidden, nothing inaccessible.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { DESKTOP, eventually, furnish, PHONE, places, tooSmall, violations, World } from "./world.mjs";
+import { DESKTOP, eventually, furnish, PHONE, places, pressPair, tooSmall, violations, World } from "./world.mjs";
 
 let world;
 let paths;
@@ -19,8 +19,10 @@ test("every page on a desk and on a phone, in light and in dark", async () => {
     await world.go(page, path);
     for (const viewport of [DESKTOP, PHONE]) {
       await page.setViewportSize(viewport);
-      const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      assert.ok(wider <= 0, `${path} is ${wider} px too wide`);
+      await eventually(async () => {
+        const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        assert.ok(wider <= 0, `${path} is ${wider} px too wide`);
+      }, 100);
       assert.deepEqual(await violations(page), [], `${path}, light, ${viewport.width} px`);
       assert.deepEqual(await tooSmall(page), [], `${path}, ${viewport.width} px: smaller than 24 px`);
       assert.ok(await page.getByRole("button", { name: "Stop" }).isVisible(), path);
@@ -86,8 +88,7 @@ test("every number of a day leads to the records it counts, and grows while some
 
 test("a belief shows its band, and every record behind it leads to its story", async () => {
   const page = await world.page();
-  await page.keyboard.press("g");
-  await page.keyboard.press("b");
+  await pressPair(page, "g", "b");
   await page.waitForURL("**/beliefs");
   await page.getByRole("link", { name: "changes to the files of the top folder are taken back in service" }).click();
   await page.getByRole("heading", { name: "Confidence over time" }).waitFor();
@@ -105,7 +106,7 @@ test("a belief shows its band, and every record behind it leads to its story", a
 });
 
 test("the door and the dialogs are accessible too", async () => {
-  const stranger = await (await world.browser.newContext()).newPage();
+  const stranger = await (await world.profile()).newPage();
   await stranger.goto(world.url);
   await stranger.getByText("Come in through your terminal").waitFor();
   assert.deepEqual(await violations(stranger), []);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { done, Model, reaching } from "./model.mjs";
-import { eventually, HOSTILE, PHONE, PLAN, violations, World } from "./world.mjs";
+import { eventually, HOSTILE, PHONE, PLAN, pressPair, violations, World } from "./world.mjs";
 
 let model;
 let world;
@@ -17,6 +17,8 @@ after(async () => {
   await world.end();
   await model.end();
 });
+
+const isInFocus = (locator) => locator.evaluate((element) => element === document.activeElement);
 
 test("the inbox leads to the plan, which says in words what it could do", async () => {
   const page = await world.page();
@@ -89,7 +91,10 @@ test("and a third one goes by keyboard alone", async () => {
   const page = await world.page();
   const requests = page.getByRole("link", { name: /run the plan/ });
   await eventually(async () => assert.equal(await requests.count(), 1)); // the rejected one goes
-  await page.keyboard.press("j");
+  await eventually(async () => {
+    await page.keyboard.press("j");
+    assert.ok(await isInFocus(requests.first()));
+  });
   await page.keyboard.press("Enter");
   await page.waitForURL(`**/plans/${third.id}`);
   await page.getByRole("heading", { name: "Your decision" }).waitFor();
@@ -173,8 +178,7 @@ test("somebody talks with the agent, which works, waits for a decision, and says
   const turns = [[write], [fetch], ["I wrote it down, and would ", "like to look it up."]];
   model.talk = () => turns.shift();
   const page = await world.page();
-  await page.keyboard.press("g");
-  await page.keyboard.press("h");
+  await pressPair(page, "g", "h");
   await page.getByText("Say something to the agent").waitFor();
   await page.getByLabel("Message to the agent").fill(`Tea needs milk ${HOSTILE.html}`);
   await page.keyboard.press("Enter");
@@ -182,7 +186,7 @@ test("somebody talks with the agent, which works, waits for a decision, and says
   await page.getByText("I wrote it down, and would like to look it up.").waitFor();
   await page.getByText("done", { exact: true }).waitFor();
   await page.getByText("waits for you", { exact: true }).waitFor();
-  assert.ok(await page.getByLabel("Message to the agent").evaluate((it) => it === document.activeElement));
+  await eventually(async () => assert.ok(await isInFocus(page.getByLabel("Message to the agent"))));
   assert.deepEqual(await violations(page), []);
   await page.getByRole("link", { name: "Look at it and decide" }).click();
   await page.getByText("https://example.com/tea").first().waitFor();

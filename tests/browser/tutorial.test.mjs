@@ -6,7 +6,7 @@ import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { after, before, test } from "node:test";
-import { CHROMIUM, chromium, eventually, FLAGS } from "./world.mjs";
+import { eventually, launch, PATIENCE } from "./world.mjs";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const PYTHON = process.env.ASTRA_PYTHON;
@@ -33,7 +33,7 @@ before(async () => {
   await mkdir(join(home, "astra"));
   await symlink(join(ROOT, "examples"), join(home, "astra", "examples"));
   shell = new Shell(home);
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  browser = await launch();
   page = await openPage();
 });
 after(async () => {
@@ -53,7 +53,7 @@ test("every line of the tutorial does what it says", async () => {
   for (const step of steps) {
     if (step.press) await perform(step.press, waiting);
     else if (step.command === WAITS) waiting = await shell.begin(step.command, step.expected);
-    else if (LOOKS.test(step.command)) await eventually(async () => assertFits(step, await shell.run(step.command)), 300);
+    else if (LOOKS.test(step.command)) await eventually(async () => assertFits(step, await shell.run(step.command)));
     else assertFits(step, await shell.run(step.command));
   }
   assert.match(waiting.printed, /done: \S+ may decide in your name/);
@@ -104,7 +104,7 @@ function pattern(expected) {
 
 async function openPage() {
   const context = await browser.newContext();
-  context.setDefaultTimeout(120_000);
+  context.setDefaultTimeout(PATIENCE);
   const opened = await context.newPage();
   const session = await context.newCDPSession(opened);
   await session.send("WebAuthn.enable");

@@ -35,7 +35,7 @@ export const HOSTILE = {
 /** How many times slower the browser's processor shall seem; shows what leans on speed. */
 const SLOWDOWN = Number(process.env.BROWSER_SLOWDOWN ?? 1);
 /** How long a page may take on a machine that is busy with other tests. */
-const PATIENCE = 90_000;
+export const PATIENCE = 180_000;
 export const PHONE = { width: 390, height: 844 };
 export const DESKTOP = { width: 1280, height: 800 };
 
@@ -67,7 +67,7 @@ export class World {
     const world = await World.unused({ environment });
     await world.keepSigned();
     await world.up();
-    world.browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+    world.browser = await launch();
     return world;
   }
 
@@ -157,11 +157,17 @@ export class World {
     await left;
   }
 
-  /** Open a page that is logged in, and note whatever it complains about. */
-  async page({ viewport = DESKTOP, colorScheme = "light", ...options } = {}) {
-    const context = await this.browser.newContext({ viewport, colorScheme, ...options });
+  /** Open a browser's profile of its own, in which nobody is logged in. */
+  async profile(options = {}) {
+    const context = await this.browser.newContext(options);
     context.setDefaultTimeout(PATIENCE);
     this.contexts.push(context);
+    return context;
+  }
+
+  /** Open a page that is logged in, and note whatever it complains about. */
+  async page({ viewport = DESKTOP, colorScheme = "light", ...options } = {}) {
+    const context = await this.profile({ viewport, colorScheme, ...options });
     const page = await context.newPage();
     if (SLOWDOWN > 1) {
       const session = await context.newCDPSession(page);
@@ -221,7 +227,7 @@ export class World {
       let said = "";
       terminal.stderr.on("data", (chunk) => {
         said += chunk;
-        const [url] = /http:\S+/.exec(said) ?? [];
+        const [url] = /http:\S+(?=\s)/.exec(said) ?? []; // to its end, also where it comes in pieces
         if (url) found(url);
       });
     });
@@ -252,6 +258,15 @@ export class World {
     if (this.daemon?.exitCode === null) await this.down();
     await rm(this.folder, { recursive: true, force: true });
   }
+}
+
+export function launch() {
+  return chromium.launch({ executablePath: CHROMIUM, args: FLAGS, timeout: PATIENCE });
+}
+
+/** Press two keys in a row as one who types does: the page forgets the first one after a moment. */
+export async function pressPair(page, first, second) {
+  await Promise.all([page.keyboard.press(first), page.keyboard.press(second)]);
 }
 
 /** Count what axe finds wrong with a page, by all its rules or some; the words say what and where. */
@@ -406,11 +421,11 @@ export async function pushed(world, page, data) {
   return eventually(async () => {
     await session.send("ServiceWorker.deliverPushMessage", message);
     return eventually(async () => (await look()) ?? Promise.reject(new Error("nothing is shown")), 20);
-  }, 10);
+  }, 60);
 }
 
 /** Look again until it holds; what is wrong at the end is what is thrown. */
-export async function eventually(holds, tries = 600) {
+export async function eventually(holds, tries = 1800) {
   for (let left = tries; ; left -= 1) {
     try {
       return await holds();

@@ -159,7 +159,7 @@ class Adoption:
             return
         version = self.goals.ledger.version(approval.subject_id)
         if objection := self._find_objection(approval):
-            self.desk.go_stale(approval_id, objection)
+            self.desk.withdraw_granted(approval_id, objection)
             return
         goal = self.goals.get(approval.subject_id)
         adoption = {"approval": approval_id, "digest": approval.digest, "planned": goal.planned}

@@ -83,14 +83,14 @@ class DesireAdoption:
             return
         if not desk.stands(approval_id):
             reason = "it does not carry the operator's signature, or its time was over"
-            desk.go_stale(approval_id, reason)
+            desk.withdraw_granted(approval_id, reason)
             return
         try:
             contract = self._draw_up(approval.subject_id)
         except LedgerError:
             raise
         except AstraError as error:
-            desk.go_stale(approval_id, one_line(error.detail, 300))
+            desk.withdraw_granted(approval_id, one_line(error.detail, 300))
             return
         if contract.digest != approval.digest:
             self._ask_again(approval, contract)

@@ -116,7 +116,7 @@ class Promotions:
         if approval.state != "approved":
             return
         if objection := self._find_objection(approval):
-            self.desk.go_stale(approval_id, objection)
+            self.desk.withdraw_granted(approval_id, objection)
             return
         desire = self.desires.get(approval.subject_id)
         self.desires.ledger.append(

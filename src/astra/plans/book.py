@@ -171,7 +171,7 @@ class Plans:
         if approval.kind != KIND or approval.state != "approved":
             return
         if objection := self._find_objection(approval):
-            self.desk.go_stale(approval_id, objection)
+            self.desk.withdraw_granted(approval_id, objection)
             return
         try:
             self._approve_plan(approval)

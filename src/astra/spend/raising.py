@@ -69,7 +69,7 @@ class SignedRaises:
         if approval.kind != KIND or approval.state != "approved":
             return
         if not self.desk.stands(approval_id):
-            self.desk.go_stale(approval_id, "it does not carry the operator's signature")
+            self.desk.withdraw_granted(approval_id, "it does not carry the operator's signature")
             return
         request = self.desk.details(approval_id)
         data = {name: request["details"][name] for name in _BOUND}

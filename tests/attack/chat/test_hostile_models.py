@@ -125,14 +125,14 @@ def test_a_session_that_ends_ends_the_answer_and_what_was_said_is_kept(
 
     def slow(_request: dict[str, Any]) -> str:
         asked.set()
-        over.wait(60)
+        over.wait(300)
         return "too late"
 
     model.say = slow
     secret = site.login()
 
     def close() -> None:
-        asked.wait(60)
+        asked.wait(300)
         with site.client(secret) as http:
             http.delete("/api/session")
 

@@ -146,8 +146,8 @@ print("steering:", said, flush=True)
 
 
 def _line(stage: Stage, start: str) -> str:
-    lines = (stage.root / "logs" / "app.log").read_text().splitlines()
-    return next((line for line in lines if line.startswith(start)), "")
+    lines = (stage.root / "logs" / "app.log").read_text().splitlines(keepends=True)
+    return next((line for line in lines if line.startswith(start) and line.endswith("\n")), "")
 
 
 def test_a_release_that_was_written_to_does_not_start(stage: Stage, good: AppSpec) -> None:

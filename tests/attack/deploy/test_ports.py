@@ -82,8 +82,9 @@ def free_port() -> int:
 
 
 def line(stage: Stage, start: str) -> str:
-    found = re.search(rf"^{start}.*$", stage.holder.read_output(), re.MULTILINE)
-    return found.group() if found else ""
+    """Give a line that is printed to its end: an app's words come in pieces."""
+    lines = re.search(rf"^({start}.*)\n", stage.holder.read_output(), re.MULTILINE)
+    return lines.group(1) if lines else ""
 
 
 def test_a_release_that_listens_again_does_not_answer_for_a_sick_successor(stage: Stage) -> None:

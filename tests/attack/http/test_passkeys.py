@@ -53,7 +53,7 @@ def enroll_with_code(
         assert options["rp"]["id"] == "localhost"
         assert options["authenticatorSelection"]["userVerification"] == "required"
         answer = process.stdout.read()
-        assert process.wait(timeout=60) == 0, answer
+        assert process.wait(timeout=240) == 0, answer
     with site.client(Origin=site.origin) as http:
         outcome = http.post("/api/passkeys/enrolments/outcome", json={"code": code})
         assert outcome.json() == {"enrolled": True}

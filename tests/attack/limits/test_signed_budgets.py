@@ -8,9 +8,15 @@ from astra.bootstrap.runtime import Runtime
 from astra.trusted.calls.counter import Request
 from astra.trusted.kernel.errors import Refused
 from astra.trusted.policy import contract
+from driver import stay_within_a_day
 from record_world import AGENT, RecordWorld, pristine, world
 
 __all__ = ["pristine", "world"]
+
+
+@pytest.fixture(autouse=True)
+def _one_day() -> None:
+    stay_within_a_day()
 
 
 def sign_budgets(world: RecordWorld, runtime: Runtime, *lines: str) -> None:

@@ -99,11 +99,11 @@ def test_one_agent_has_few_boxes_and_is_told_so_before_anything_is_recorded(
         before = http.get("/api/ledger", params={"type": "tool_started", "limit": 1000}).json()
         load = Load(site, agents[:1])
         wait_until(lambda: len(load.answers) == CALLS_OF_ONE - BOXES_AT_ONCE.most)
+        wait_until(lambda: len(boxes.list_registered(site.astra.root)[0]) == BOXES_AT_ONCE.most)
         after = http.get("/api/ledger", params={"type": "tool_started", "limit": 1000}).json()
         assert set(load.endings()) == {"too_many_boxes"}
         assert all(answer["next_step"] for answer in load.answers)
         assert len(after["items"]) - len(before["items"]) == BOXES_AT_ONCE.most
-        wait_until(lambda: len(boxes.list_registered(site.astra.root)[0]) == BOXES_AT_ONCE.most)
         assert http.post("/api/stop", json={}).json()["ended"] == BOXES_AT_ONCE.most
     load.wait()
     site.astra.json("start")

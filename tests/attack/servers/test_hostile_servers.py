@@ -135,7 +135,7 @@ def test_what_a_server_asks_of_its_client_is_refused_and_its_answer_still_comes(
 def test_a_call_that_hangs_is_given_up_and_its_server_ended(world: ServersWorld) -> None:
     start(world, "call_seconds = 1", FREE, tools=[tool("sleep")])
     _request, ends, thread = call_in_thread(world, "mcp.small.sleep")
-    thread.join(30)
+    thread.join(300)
     assert ends == ["server_unavailable"]
     assert not world.host.is_running("small")
 
@@ -144,7 +144,7 @@ def test_a_cancelled_call_ends_what_it_runs(world: ServersWorld) -> None:
     start(world, tools=[tool("sleep")])
     request, ends, thread = call_in_thread(world, "mcp.small.sleep")
     request.cancellation.ask()
-    thread.join(30)
+    thread.join(300)
     assert ends == ["server_unavailable"]
     (called,) = world.records("tool_called")
     assert called.data["outcome"]["code"] == "cancelled"
@@ -156,7 +156,7 @@ def test_stop_ends_the_processes_of_servers(world: ServersWorld) -> None:
     (box,) = boxes.list_registered(world.root.path)[0]
     world.gate.stopped = True
     stopped = stop_now(world.root.path)
-    thread.join(30)
+    thread.join(300)
     assert stopped.clean
     assert ends == ["server_unavailable"]
     assert not boxes.is_alive(box.pid)

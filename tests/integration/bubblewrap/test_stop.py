@@ -50,10 +50,10 @@ class Started:
 
         self.thread = threading.Thread(target=work)
         self.thread.start()
-        assert up.wait(30)
+        assert up.wait(300)
 
     def ending(self) -> Outcome:
-        self.thread.join(30)
+        self.thread.join(120)
         return self.outcome[0]
 
 
@@ -99,7 +99,7 @@ def test_killing_the_launcher_ends_its_boxes_too(yard: Any) -> None:
         with boxes.hold_process(entry) as process:
             assert process is not None
             launcher.kill()
-            assert boxes.wait_dead(process, 10)
+            assert boxes.wait_dead(process, 60)
     assert stop_now(yard.data_root).already_gone == 1
     assert boxes.list_registered(yard.data_root) == ([], [])
 

@@ -197,5 +197,5 @@ def list_rules(address: str) -> list[dict[str, Any]]:
 
 
 def get(address: str, path: str) -> dict[str, Any]:
-    with urllib.request.urlopen(f"{address}/api/v1/{path}", timeout=10) as answer:
+    with urllib.request.urlopen(f"{address}/api/v1/{path}", timeout=60) as answer:
         return json.loads(answer.read())

@@ -295,7 +295,7 @@ def test_arguments_that_are_no_object_are_no_stack_trace(dialect: Dialect, value
 
 def test_a_server_that_never_answers_is_given_up(dialect: Dialect) -> None:
     over = threading.Event()
-    dialect.server.say = lambda _request: over.wait(60) and 500
+    dialect.server.say = lambda _request: over.wait(300) and 500
     try:
         with pytest.raises(ModelUnavailable, match=r"nothing came of it within 0.5 seconds"):
             dialect.model(seconds=0.5).ask(PROMPT, form=ActionForm)
@@ -342,7 +342,7 @@ def test_a_torrent_is_cut_off_and_never_held_whole(provider: str) -> None:
     model = LanguageModel(endpoint=endpoint(f"{provider}:tiny", where, "the-key"))
     with pytest.raises(ModelUnavailable, match="more than"):
         model.ask(PROMPT, form=ActionForm)
-    assert torrent.over.wait(60)
+    assert torrent.over.wait(300)
     assert torrent.sent < 10 * LARGEST_BODY
     torrent.server.shutdown()
     torrent.server.server_close()
@@ -405,7 +405,7 @@ def test_a_call_that_nobody_wants_any_more_is_closed_before_its_answer(dialect: 
 
     def hold(_request: Any) -> Any:
         reached.set()
-        assert go_on.wait(120), "nobody let it go on"
+        assert go_on.wait(300), "nobody let it go on"
         return {"kind": "done", "output": "too late"}
 
     dialect.server.say = hold

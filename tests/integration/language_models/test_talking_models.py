@@ -138,7 +138,7 @@ class _Slow:
                     b'"choices":[{"index":0,"delta":{"content":"well"},"finish_reason":null}]}\n\n'
                 )
                 self.wfile.flush()
-                outer.over.wait(60)
+                outer.over.wait(300)
 
             def log_message(self, *_arguments: Any) -> None:
                 pass

@@ -283,7 +283,7 @@ def test_a_holder_that_hangs_is_replaced_and_its_port_stays_open(
     assert told is not None
     assert told.pid != hanging.pid
     assert (told.port, told.live) == (port, instance)
-    assert not Path(f"/proc/{hanging.pid}").exists()
+    until(lambda: not Path(f"/proc/{hanging.pid}").exists())
     assert stage.get()["release"] != old.release
 
 

@@ -52,7 +52,7 @@ class Going:
             )
         )
         self._thread.start()
-        assert up.wait(30)
+        assert up.wait(300)
         (self.entry,) = boxes.list_registered(plain.data_root)[0]
 
     def outcome(self) -> Outcome:
@@ -147,7 +147,7 @@ def test_the_death_of_astra_ends_what_it_started(plain: Any) -> None:
         assert len(alive) >= 3
         launcher.kill()
     with boxes.hold_process(entry) as keeper:
-        assert keeper is None or boxes.wait_dead(keeper, 30)
+        assert keeper is None or boxes.wait_dead(keeper, 60)
     assert tree.list_survivors(entry) == []
 
 

@@ -163,7 +163,7 @@ def test_a_witness_that_hangs_does_not_hold_up_an_append(world: RecordWorld) -> 
     class Slow(WitnessService):
         def process_request(self, request: object, client_address: object) -> None:
             asked.set()
-            answer.wait(30)
+            answer.wait(300)
             super().process_request(request, client_address)  # type: ignore[arg-type]
 
     with Slow() as slow:
@@ -173,7 +173,7 @@ def test_a_witness_that_hangs_does_not_hold_up_an_append(world: RecordWorld) -> 
             world.set_witness(runtime, slow.address)
             lane = threading.Thread(target=runtime.witness.advance)
             lane.start()
-            assert asked.wait(30)
+            assert asked.wait(300)
             before = runtime.ledger.head().sequence
             world.note(runtime, 5)
             assert runtime.ledger.head().sequence == before + 5

@@ -8,7 +8,7 @@ import pytest
 from astra import flow
 from astra.flow import Background
 from astra.testing import GateInMemory
-from astra.trusted.approvals.desk import Desk, content
+from astra.trusted.approvals.desk import Desk, build_used_event, content
 from astra.trusted.kernel.errors import Conflict, NotFound, SignatureRejected
 from astra.trusted.kernel.signatures import KeyPair
 from astra.trusted.ledger import views
@@ -188,6 +188,30 @@ def test_whoever_decides_second_at_the_same_moment_hears_who_was_first(gate: Gat
     assert caught.value.reason == "already_decided"
     assert caught.value.facts["by"] == "session:one"
     assert caught.value.facts["state"] == "rejected"
+
+
+def test_a_yes_that_took_effect_meanwhile_is_not_withdrawn(gate: GateInMemory) -> None:
+    identifier = ask(gate)
+    gate.approve(identifier)
+
+    def use() -> None:
+        story = "cor_0000000000000001"
+        gate.root.ledger.append([build_used_event(identifier, actor="daemon", correlation=story)])
+
+    slower = Overtaken(gate, use)
+    Desk(slower, gate.root.clock).withdraw_granted(identifier, "it does not stand")
+    gate.desk.withdraw_granted(identifier, "it does not stand")
+    assert gate.desk.get(identifier).state == "used"
+
+
+def test_a_yes_that_cannot_take_effect_is_withdrawn(gate: GateInMemory) -> None:
+    identifier = ask(gate)
+    gate.desk.withdraw_granted(identifier, "nobody has decided yet")
+    assert gate.desk.get(identifier).state == "pending"
+    gate.approve(identifier)
+    gate.desk.withdraw_granted(identifier, "the branch moved")
+    assert (found := gate.desk.get(identifier)).state == "stale"
+    assert found.reason == "the branch moved"
 
 
 def test_going_stale_twice_at_the_same_moment_is_going_stale_once(gate: GateInMemory) -> None:

@@ -1,5 +1,7 @@
 """One signature makes a goal of a desire and adopts it with its plan; all of it, once, or none."""
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -10,7 +12,7 @@ from astra.goals.method_files import combine, read_methods
 from astra.goals.planner import NoPlan
 from astra.goals.promotion import MOST_WAITING
 from astra.testing import GateInMemory
-from astra.trusted.approvals.desk import content
+from astra.trusted.approvals.desk import Desk, content
 from astra.trusted.kernel.errors import Conflict, Refused
 from astra.trusted.ledger import views
 from astra.trusted.ledger.record import Event
@@ -203,3 +205,34 @@ def test_both_ways_of_asking_share_one_bound_on_requests(gate: GateInMemory) -> 
 
 def _die(*_arguments: Any, **_options: Any) -> Any:
     raise SystemExit
+
+
+@dataclass(frozen=True)
+class OvertakenDesk(Desk):
+    """A desk at which another hand lets an approval take effect just before this one looks."""
+
+    first: Callable[[], object] = bool
+
+    def stands(self, identifier: str) -> bool:
+        self.first()
+        return super().stands(identifier)
+
+
+@pytest.mark.parametrize("of_desire", [True, False])
+def test_what_the_background_adopts_while_a_door_looks_is_adopted_and_not_withdrawn(
+    gate: GateInMemory, of_desire: bool
+) -> None:
+    adoption, of_desires = gate.goals.adoption, gate.goals.of_desires
+    if of_desire:
+        approval = ask(gate, want(gate))
+    else:
+        fields = {"text": "learn to sail", "task": "achieve"}
+        goal = adoption.create(fields, source="agent", actor="agent:test", correlation=STORY)
+        approval = adoption.ask(goal.id)
+    gate.approve(approval)
+    desk = OvertakenDesk(gate.root.ledger, gate.root.clock, first=gate.steps().run_due)
+    slower = replace(adoption, desk=desk)
+    slower.fulfil(approval)
+    replace(of_desires, adoption=slower).fulfil(approval)
+    assert gate.desk.get(approval).state == "used"
+    assert [goal.state for goal in list_goals(gate)] == ["adopted"]

@@ -18,7 +18,7 @@ from astra.trusted.kernel.errors import AstraError, BadInput, DaemonUnavailable,
 from astra.trusted.settings import environment
 
 _TIMEOUT = 600.0
-_START_SECONDS = 15.0
+_START_SECONDS = 60.0
 _READ_ATTEMPTS = 3
 Answer = TypeVar("Answer")
 _PROBLEM = "application/problem+json"

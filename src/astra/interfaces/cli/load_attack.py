@@ -21,7 +21,7 @@ from typing import Any
 from astra.interfaces import socket_path
 
 CALLS = 45
-_SLEEP = {"command": ["sleep", "30"], "seconds": 60}
+_SLEEP = {"command": ["sleep", "90"], "seconds": 120}
 _PATIENCE, _QUIET = 60.0, 3.0
 HELD = ("answered while every box slept",)
 

@@ -14,8 +14,8 @@ from astra.interfaces import socket_path
 from astra.interfaces.cli.main import Context
 from astra.trusted.kernel.errors import BadInput, NotFound
 
-_RECORD_SECONDS = 2.0
-_MACHINES_SECONDS = 15.0
+_RECORD_SECONDS = 10.0
+_MACHINES_SECONDS = 30.0
 
 
 def configure(parser: argparse.ArgumentParser, command: str) -> None:

@@ -15,7 +15,7 @@ from astra.interfaces.cli.client import Client, start_daemon
 from astra.interfaces.cli.main import Context
 from astra.trusted.kernel.errors import DaemonUnavailable, LedgerLocked
 
-_LONGEST_LEAVE_SECONDS = 30
+_LONGEST_LEAVE_SECONDS = 60
 
 
 def take_over(context: Context, holder: int) -> None:

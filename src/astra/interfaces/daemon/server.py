@@ -51,6 +51,8 @@ from astra.trusted.settings.environment import Settings
 
 Beside = Callable[[ASGIApp], tuple[ASGIApp, socket]]
 _IDLE_CHECK_SECONDS = 1.0
+_KEEP_ALIVE_SECONDS = 75
+"""Longer than clients keep an idle connection, so that none sends into one that closes."""
 _log = logging.getLogger("astra.daemon")
 
 
@@ -238,6 +240,7 @@ class _Server(uvicorn.Server):
             log_config=None,
             access_log=False,
             timeout_graceful_shutdown=5,
+            timeout_keep_alive=_KEEP_ALIVE_SECONDS,
             proxy_headers=False,  # they never prove who somebody is
             server_header=False,
             ws="none",

@@ -171,13 +171,22 @@ class Desk(Approvals):
 
     def go_stale(self, identifier: str, what_moved: str) -> None:
         """Withdraw an approval because what it was for is not the same any more."""
-        data = {"approval": identifier, "reason": what_moved}
-        event = Event(type=STALE, actor="daemon", data=data, subject=identifier)
         try:
-            self._append_decision(identifier, event)
+            self._append_decision(identifier, _build_stale(identifier, what_moved))
         except StaleVersion:
             if self.get(identifier).state != "stale":
                 raise
+
+    def withdraw_granted(self, identifier: str, what_moved: str) -> None:
+        """Withdraw a yes that cannot take effect; one that just did, by another hand, stays used.
+
+        A door and the background may both look at a grant at the same moment.
+        """
+        version = self.ledger.version(identifier)
+        if self.get(identifier).state != "approved":
+            return
+        with contextlib.suppress(StaleVersion):
+            self._append_decision(identifier, _build_stale(identifier, what_moved), version=version)
 
     def expire(self, identifier: str) -> None:
         """Close what nobody decided, or nobody used, in time."""
@@ -230,8 +239,10 @@ class Desk(Approvals):
         except StaleVersion:
             raise self._build_conflict(self.get(identifier)) from None
 
-    def _append_decision(self, identifier: str, event: Event, *beside: Event) -> Record:
-        version = self.ledger.version(identifier)
+    def _append_decision(
+        self, identifier: str, event: Event, *beside: Event, version: int | None = None
+    ) -> Record:
+        version = self.ledger.version(identifier) if version is None else version
         event = replace(event, correlation=self._find_correlation(identifier))
         batch = [*beside, event]
         return self.ledger.append(batch, expect={identifier: version})[-1]
@@ -239,6 +250,11 @@ class Desk(Approvals):
     def _find_correlation(self, identifier: str) -> str:
         """Name the story a request belongs to, so that what comes of it is told there too."""
         return self._request_of(identifier).correlation
+
+
+def _build_stale(identifier: str, what_moved: str) -> Event:
+    data = {"approval": identifier, "reason": what_moved}
+    return Event(type=STALE, actor="daemon", data=data, subject=identifier)
 
 
 def _describe_effects(call: Call) -> list[str]:

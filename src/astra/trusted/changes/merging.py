@@ -150,7 +150,7 @@ class Merges:
             return
         self.bench.require_open()
         if objection := self._find_objection(change, approval_id):
-            self.bench.desk.go_stale(approval_id, objection)
+            self.bench.desk.withdraw_granted(approval_id, objection)
             return
         terms = self.bench.desk.terms(approval_id)
         self.bench.append(
