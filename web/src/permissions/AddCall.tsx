@@ -53,7 +53,7 @@ export function AddCall() {
           <p>
             {content.tool} {content.method}{" "}
             <Untrusted text={content.host} max={300} className="font-mono font-medium" /> without
-            asking you, {content.uses} times at most; ends <Time at={content.until} />.
+            asking you, {content.uses} times at most; ends <Time at={content.until} coming />.
           </p>
           <Sign
             action="standing_permission_added"

@@ -122,7 +122,7 @@ function Row({
           {used} of {uses} used,{" "}
           {usable ? (
             <>
-              ends <Time at={permission.until} />
+              ends <Time at={permission.until} coming />
             </>
           ) : (
             <Badge>{state.replaceAll("_", " ")}</Badge>
