@@ -97,6 +97,25 @@ def test_a_desire_becomes_a_goal_when_the_operator_signs(astra: Astra) -> None:
     assert goal["id"] in feed[0]["text"]
 
 
+def test_what_operators_ask_for_themselves_is_signed_in_the_same_command(astra: Astra) -> None:
+    sail = astra.json("desires", "record", "learn to sail")
+    promoted = astra.run("desires", "promote", sail["id"])
+    assert promoted.returncode == 0, promoted.stderr
+    goal_id = astra.json("desires", "show", sail["id"])["goal_id"]
+    assert f"it is the goal {goal_id} now; to adopt it: astra goals adopt" in promoted.stdout
+    row = astra.json("desires", "record", "learn to row")
+    adopted = astra.run("desires", "promote", row["id"], "--adopt")
+    assert adopted.returncode == 0, adopted.stderr
+    goal_id = astra.json("desires", "show", row["id"])["goal_id"]
+    assert astra.json("goals", "show", goal_id)["state"] != "proposed"
+    words = ("--task", "investigate_topic", "--file", "agent.py", "--adopt")
+    created = astra.run("goals", "create", "find out about boats", *words)
+    assert created.returncode == 0, created.stderr
+    waiting = astra.run("desires", "record", "learn to swim")
+    swim = waiting.stdout.split()[1].rstrip(",")
+    assert astra.run("desires", "promote", swim, "--ask").returncode == 3
+
+
 def test_a_kill_right_after_the_approval_loses_no_goal_and_makes_no_second(astra: Astra) -> None:
     made = astra.json("desires", "record", "survive")
     approval = astra.json("desires", "promote", made["id"], code=3)["approval_id"]

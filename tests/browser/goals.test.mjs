@@ -132,6 +132,24 @@ test("it is paused and goes on", async () => {
   await page.getByText("A task of it waits for somebody.").waitFor();
 });
 
+test("a desire is made a goal on its page, and one signature adopts that with its plan", async () => {
+  const desire = await world.astra("desires", "record", "Greet people by their name");
+  const page = await world.page();
+  await world.go(page, `/desires/${desire.id}`);
+  await page.getByRole("button", { name: "Make it a goal" }).click();
+  await page.waitForURL("**/approvals/apr_*");
+  const title = /make a goal of the desire “Greet people by their name” .* and adopt it with its/;
+  await page.getByRole("heading", { name: title }).waitFor();
+  await world.astra("approve", page.url().split("/").at(-1));
+  const goal = await eventually(async () => {
+    const { goal_id } = await world.astra("desires", "show", desire.id);
+    assert.ok(goal_id);
+    return world.astra("goals", "show", goal_id);
+  });
+  assert.notEqual(goal.state, "proposed");
+  assert.deepEqual(page.complaints, []);
+});
+
 test("the whole way from a desire to the rollback is one picture", async () => {
   await world.astra("flags", "set", "ASTRA_CODE_WRITE_ENABLED", "on");
   await world.astra("deploy");

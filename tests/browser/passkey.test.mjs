@@ -195,3 +195,32 @@ test("and a person comes back in with it", async () => {
   await page.getByRole("button", { name: "Come in with a passkey" }).click();
   await page.getByRole("heading", { name: "Inbox" }).waitFor();
 });
+
+test("a standing permission to merge is signed on the page, counted there, and taken back", async () => {
+  await world.go(page, "/permissions");
+  await page.getByText("None: every change waits for you").waitFor();
+  await page.getByText("Add one").first().click();
+  await page.getByLabel("Paths that a change may touch").fill("docs/ notes/today.md");
+  await page.getByRole("button", { name: "See what it would mean" }).first().click();
+  const sentence = /touches nothing but docs\/, notes\/today\.md is merged without asking me, at most 5 times/;
+  await page.getByText(sentence).waitFor();
+  await page.getByRole("button", { name: "Permit it with your passkey" }).click();
+  await page.getByText(/0 of 5 used, ends in \d/).waitFor();
+  assert.ok((await signed("merge_permission_added")).client_data);
+  assert.deepEqual(await violations(page), []);
+  await page.getByRole("button", { name: "Take back" }).click();
+  await page.getByText("removed", { exact: true }).waitFor();
+  assert.deepEqual((await world.astra("permissions", "list")).items, []);
+  assert.deepEqual(page.complaints, []);
+});
+
+test("so is one for calls that reach a host", async () => {
+  await world.go(page, "/permissions");
+  await page.getByText("Add one").last().click();
+  await page.getByLabel("Host that may be read from").fill("docs.example.net");
+  await page.getByRole("button", { name: "See what it would mean" }).last().click();
+  await page.getByRole("button", { name: "Permit it with your passkey" }).click();
+  await page.getByText("0 of 20 used").waitFor();
+  const [permission] = (await world.astra("permissions", "list")).items;
+  assert.deepEqual([permission.tool, permission.host], ["fetch_url", "docs.example.net"]);
+});

@@ -333,6 +333,8 @@ export async function furnish(world) {
   made.promotion = promoted.said.approval_id;
   await world.astra("flags", "set", "ASTRA_CODE_WRITE_ENABLED", "on");
   await world.contract();
+  await world.astra("permissions", "add-merge", "--path", "notes/", "--until", "3d");
+  await world.astra("permissions", "add", "--host", "docs.example.net", "--until", "3d");
   await world.astra("deploy");
   const shipped = await propose(world, "Say goodbye as well as hello.", {
     "agent.py": TARGET["agent.py"].replace("Bye, {name}", "Goodbye, {name}"),
@@ -380,6 +382,7 @@ export function places(made) {
     "edit-schedule": `/schedules/${made.schedule}/edit`,
     ledger: "/ledger",
     story: `/ledger/story/${made.approval}`,
+    permissions: "/permissions",
     safety: "/safety",
     status: "/status",
     alerts: "/alerts",

@@ -97,6 +97,11 @@ export const numbersRoute = createRoute({
 });
 export const storyRoute = at("/ledger/story/$id", () => import("./pages/Story"), "Story");
 export const alertsRoute = at("/alerts", () => import("./pages/Alerts"), "Alerts");
+export const permissionsRoute = at(
+  "/permissions",
+  () => import("./permissions/Permissions"),
+  "Permissions",
+);
 export const safetyRoute = at("/safety", () => import("./pages/Safety"), "Safety");
 export const statusRoute = at("/status", () => import("./pages/Status"), "StatusPage");
 
@@ -127,6 +132,7 @@ const tree = root.addChildren([
   storyRoute,
   numbersRoute,
   alertsRoute,
+  permissionsRoute,
   safetyRoute,
   statusRoute,
 ]);

@@ -26,7 +26,7 @@ from astra.trusted.approvals.desk import Approval, Desk
 from astra.trusted.kernel import canonical
 from astra.trusted.kernel.errors import AstraError, Conflict, StaleVersion
 from astra.trusted.kernel.ids import id_from_content
-from astra.trusted.kernel.text import one_line
+from astra.trusted.kernel.text import one_line, quote_text
 from astra.trusted.ledger.record import Event, Record
 from astra.trusted.policy.caps import WAITING_GOALS
 
@@ -142,7 +142,7 @@ class Adoption:
             kind=KIND,
             subject_id=goal.id,
             digest=digest,
-            summary=f"adopt the goal {goal.id}{again}: “{one_line(goal.text, 100)}”",
+            summary=f"adopt the goal {quote_text(goal.text)}{again} ({goal.id})",
             details={
                 **bound_content(goal, graph, number),
                 "proposed_by": graph.proposed_by,

@@ -94,6 +94,20 @@ class Goals:
             limit,
         )
 
+    def list_standing_still(self, *, limit: int) -> list[Goal]:
+        """Give goals that are held for a person: what a cap on spending holds goes on by itself."""
+        return self._query_goals(
+            "state = 'executing' AND held NOT IN ('', 'over_cap') ORDER BY sequence LIMIT ?", limit
+        )
+
+    def list_unplanned(self, *, limit: int) -> list[Goal]:
+        """Give proposed goals that could not be planned, and that no model is asked about."""
+        return self._query_goals(
+            "goal.state = 'proposed' AND planned IS NULL AND why != '' AND asks_model = 0"
+            " ORDER BY sequence LIMIT ?",
+            limit,
+        )
+
     def list_asking_models(self, *, limit: int) -> list[Goal]:
         """Give proposed goals that no method fits and a model is to decompose."""
         return self._query_goals(

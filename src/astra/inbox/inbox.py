@@ -14,7 +14,18 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from astra.deployments import views as deployments
-from astra.inbox.items import FAILED_DEPLOYMENT, RESTING_CHANGE, WAITING_PLAN, InboxItem
+from astra.deployments.views import Deployment
+from astra.goals import control
+from astra.goals.book import Goals
+from astra.goals.events import HELD
+from astra.goals.model import Goal
+from astra.inbox.items import (
+    FAILED_DEPLOYMENT,
+    HELD_GOAL,
+    RESTING_CHANGE,
+    WAITING_PLAN,
+    InboxItem,
+)
 from astra.plans import talk
 from astra.plans.model import AgentPlan
 from astra.plans.moves import find_way_to_room
@@ -27,11 +38,11 @@ from astra.trusted.changes.views import Book
 from astra.trusted.kernel.clock import format_time, parse_time
 from astra.trusted.kernel.text import one_line, quote_text
 
-MOST_CHANGES = 100
+MOST_CHANGES = MOST_GOALS = 100
 _REMEMBERED = timedelta(days=7)
 _LONGEST_WHY = 300
 _REQUESTS = {
-    "tool_call": "it reaches outside this machine, or loosens something, and takes your signature",
+    "tool_call": "this kind of call takes your signature each time",
     "schedule": "its next firing takes your signature",
     "change": "a change of the code takes your signature",
     "plan": "a plan works by itself within what you sign",
@@ -67,6 +78,16 @@ _CHANGES = {
         "astra approve {id}",
     ),
 }
+_GOALS = {
+    control.PAUSED: ("it is paused", "astra goals run {id}"),
+    control.BUDGET_SPENT: ("its budget is used up", "astra goals adopt {id}"),
+    control.TASK_FAILED: ("a task of it failed", "astra goals retry {id}"),
+    control.DEADLINE_PASSED: ("its deadline has passed", "astra goals run {id}"),
+    control.UNCHECKED: ("its tasks are over, and you judge", "astra goals close {id}"),
+    control.CRITERIA_FAILED: ("its success criteria do not hold", "astra goals show {id}"),
+    control.NOT_SIGNED: ("its signature does not hold any more", "astra goals show {id}"),
+}
+_NOT_PLANNED = ("it could not be planned", "astra goals show {id}")
 _DEPLOYMENTS = {
     "failed": "it was not put into service",
     "rolled_back": "it failed in service and was taken back",
@@ -79,12 +100,16 @@ class Inbox:
     desk: Desk
     plans: Register
     changes: Book
+    goals: Goals
+    find_change_to_revert: Callable[[Deployment], str | None]
+    """Names the change that a deployment took out of service and that the branch still holds."""
     alarms: Callable[[], Iterable[InboxItem]] = tuple
 
     def list_items(self) -> list[InboxItem]:
         """Give everything that waits: what is wrong, requests that end first, then the rest."""
         requests = [_from_approval(approval) for approval in self.desk.list_by_state()]
-        standing = [*self._waiting_plans(), *self._resting_changes()]
+        waiting_goals = self._held_goals({item.subject_id for item in requests})
+        standing = [*self._waiting_plans(), *self._resting_changes(), *waiting_goals]
         return [
             *self.alarms(),
             *self._failed_deployments(),
@@ -124,20 +149,50 @@ class Inbox:
             subject_id=change.id,
         )
 
+    def _held_goals(self, asked_ids: set[str]) -> Iterator[InboxItem]:
+        """Give goals that stand still, but for those about which a request waits already."""
+        held_goals = self.goals.list_standing_still(limit=MOST_GOALS)
+        unplanned_goals = self.goals.list_unplanned(limit=MOST_GOALS)
+        for goal in [*held_goals, *unplanned_goals]:
+            if goal.id not in asked_ids:
+                yield self._from_goal(goal)
+
+    def _from_goal(self, goal: Goal) -> InboxItem:
+        why, command = _GOALS.get(goal.held, _NOT_PLANNED)
+        facts = one_line(goal.why, _LONGEST_WHY)
+        holds = self.goals.ledger.records_of(goal.id, HELD) if goal.held else []
+        return InboxItem(
+            id=goal.id,
+            kind=HELD_GOAL,
+            title=f"the goal {quote_text(goal.text)}",
+            why=f"{why}: {facts}" if facts else why,
+            waiting_since=holds[-1].time if holds else goal.created_at,
+            command=command.format(id=goal.id),
+            subject_id=goal.id,
+        )
+
     def _failed_deployments(self) -> Iterator[InboxItem]:
         for deployment in deployments.deployments(self.desk.ledger, limit=1):
             is_recent = deployment.changed_at > self._format_oldest()
             if (outcome := _DEPLOYMENTS.get(deployment.state)) and is_recent:
-                reason = one_line(deployment.reason, _LONGEST_WHY)
-                yield InboxItem(
-                    id=deployment.id,
-                    kind=FAILED_DEPLOYMENT,
-                    title=f"the release {deployment.release} failed",
-                    why=f"{outcome}: {reason}" if reason else outcome,
-                    waiting_since=deployment.changed_at,
-                    command=f"astra ledger story {deployment.id}",
-                    subject_id=deployment.release,
-                )
+                yield self._from_deployment(deployment, outcome)
+
+    def _from_deployment(self, deployment: Deployment, outcome: str) -> InboxItem:
+        """Say what failed in the words of its change; where the branch still has it, undo it."""
+        reason = one_line(deployment.reason, _LONGEST_WHY)
+        change = self.changes.find_by_commit(deployment.commit_id)
+        about = f" of {quote_text(str(change.about['reason']))}" if change else ""
+        reverted_id = self.find_change_to_revert(deployment)
+        looking = f"astra ledger story {deployment.id}"
+        return InboxItem(
+            id=deployment.id,
+            kind=FAILED_DEPLOYMENT,
+            title=f"the deployment{about} failed ({deployment.release})",
+            why=f"{outcome}: {reason}" if reason else outcome,
+            waiting_since=deployment.changed_at,
+            command=f"astra changes revert {reverted_id} --deploy" if reverted_id else looking,
+            subject_id=deployment.release,
+        )
 
     def _format_oldest(self) -> str:
         return format_time(parse_time(self.desk.now()) - _REMEMBERED)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-WAITING_PLAN, RESTING_CHANGE = "waiting_plan", "resting_change"
+WAITING_PLAN, RESTING_CHANGE, HELD_GOAL = "waiting_plan", "resting_change", "held_goal"
 FAILED_DEPLOYMENT, ALERT = "failed_deployment", "alert"
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from astra.interfaces.cli.decision import render_facts
+from astra.interfaces.cli.decision import list_term_questions, render_facts
 
 
 def fact(name: str, text: str, tone: str = "plain") -> dict[str, Any]:
@@ -36,3 +36,14 @@ def test_hostile_text_stays_on_one_line() -> None:
     (line,) = render_facts(decision, paint)
     assert "\n" not in line
     assert "\x1b" not in line
+
+
+def test_a_full_screen_review_asks_for_each_term_by_itself() -> None:
+    details = {"protected": ["a\x1b[2J.py", "b.py"], "contains_quarantined": ["c" * 40]}
+    merging = list_term_questions(details, deploy=False)
+    assert merging == [
+        "PROTECTED: may a\\x1b[2J.py be changed?",
+        "PROTECTED: may b.py be changed?",
+    ]
+    (quarantine,) = list_term_questions(details, deploy=True)[len(merging) :]
+    assert quarantine.startswith("QUARANTINE: cccccccccccc failed in service")

@@ -1,19 +1,31 @@
 """One list of everything that waits for a person, there exactly as long as its cause."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from astra.changes.edits import WholeFile
 from astra.deployments import events as deployments
+from astra.deployments.changes import FailedChanges
+from astra.goals.ports import Done
 from astra.inbox.inbox import Inbox
-from astra.inbox.items import ALERT, FAILED_DEPLOYMENT, RESTING_CHANGE, WAITING_PLAN, InboxItem
+from astra.inbox.items import (
+    ALERT,
+    FAILED_DEPLOYMENT,
+    HELD_GOAL,
+    RESTING_CHANGE,
+    WAITING_PLAN,
+    InboxItem,
+)
+from astra.plans.register import Register
 from astra.testing import GateInMemory
 from astra.trusted.changes.evidence import TestVerdict
 from astra.trusted.changes.views import Book
 from astra.trusted.ledger.record import Event
 from changing import ChangesHere
+from goals_in_memory import GoalsInMemory
 from plans_at_work import PlansAtWork, write
 
 ALARM = InboxItem(
@@ -25,6 +37,12 @@ ALARM = InboxItem(
     command="astra doctor",
     subject_id="disk",
 )
+ONE_TASK = """
+[[methods]]
+name = "one"
+task = "top"
+subtasks = [{ id = "a", task = "CHECK", arguments = { command = "a" } }]
+"""
 
 
 @pytest.fixture
@@ -44,7 +62,20 @@ def inbox_of(gate: GateInMemory, here: ChangesHere, *alarms: InboxItem) -> Inbox
         desk=gate.desk,
         plans=gate.planning.register,
         changes=here.changes.book,
+        goals=gate.goals.book,
+        find_change_to_revert=FailedChanges(here.changes).find_taken_back,
         alarms=lambda: alarms,
+    )
+
+
+def inbox_of_gate(gate: GateInMemory, plans: Register) -> Inbox:
+    """Give the inbox of a root on which nothing was changed or deployed."""
+    return Inbox(
+        desk=gate.desk,
+        plans=plans,
+        changes=Book(gate.root.ledger),
+        goals=gate.goals.book,
+        find_change_to_revert=lambda _deployment: None,
     )
 
 
@@ -90,11 +121,54 @@ def test_a_plan_that_stands_still_says_why_and_what_moves_it() -> None:
     work = PlansAtWork()
     work.script(write("/data/persona_space/other/b.md"))
     plan = work.run(work.approved())
-    inbox = Inbox(desk=work.gate.desk, plans=work.register, changes=Book(work.ledger))
+    inbox = inbox_of_gate(work.gate, work.register)
     (item,) = [item for item in inbox.list_items() if item.kind == WAITING_PLAN]
     assert item.id == plan.id
     assert "not granted" in item.why
     assert item.command == f"astra plans grant {plan.id}"
+
+
+def test_a_goal_whose_task_failed_says_why_and_what_moves_it() -> None:
+    world = GoalsInMemory(ONE_TASK)
+    world.performer.answers["a"] = [Done(succeeded=False, reason="broken", detail="it broke")]
+    goal = world.adopted(text="greet people” (done)")
+    world.run_all()
+    inbox = inbox_of_gate(world.gate, world.gate.planning.register)
+    (item,) = [item for item in inbox.list_items() if item.id == goal.id]
+    assert (item.kind, item.command) == (HELD_GOAL, f"astra goals retry {goal.id}")
+    assert item.title == 'the goal “greet people" (done)”'
+    assert item.why.startswith("a task of it failed")
+    world.control.abandon(goal.id, "not needed", actor="operator")
+    assert inbox.list_items() == []
+
+
+def test_a_goal_that_is_paused_waits_and_one_that_goes_on_does_not() -> None:
+    world = GoalsInMemory(ONE_TASK)
+    goal = world.adopted()
+    inbox = inbox_of_gate(world.gate, world.gate.planning.register)
+    assert inbox.list_items() == []
+    world.control.start(goal.id)
+    world.control.pause(goal.id, actor="operator")
+    (item,) = inbox.list_items()
+    assert (item.kind, item.command) == (HELD_GOAL, f"astra goals run {goal.id}")
+    world.control.resume(goal.id, actor="operator")
+    assert inbox.list_items() == []
+
+
+def test_a_goal_that_no_method_fits_waits_for_a_person() -> None:
+    world = GoalsInMemory(ONE_TASK)
+    goal = world.propose(task="unheard_of")
+    (item,) = inbox_of_gate(world.gate, world.gate.planning.register).list_items()
+    assert (item.id, item.kind) == (goal.id, HELD_GOAL)
+    assert item.why.startswith("it could not be planned")
+
+
+def test_a_goal_waits_once_where_a_request_about_it_waits() -> None:
+    world = GoalsInMemory(ONE_TASK)
+    goal = world.propose()
+    world.service.adoption.ask(goal.id)
+    (item,) = inbox_of_gate(world.gate, world.gate.planning.register).list_items()
+    assert (item.kind, item.title) == ("goal", f"adopt the goal “make it so” ({goal.id})")
 
 
 def test_what_is_wrong_comes_first_then_failed_deployments_then_what_ends_first(
@@ -111,9 +185,20 @@ def test_a_deployment_that_failed_leaves_after_a_week(
 ) -> None:
     _fail_deployment(gate)
     (item,) = inbox_of(gate, here).list_items()
+    assert item.title == "the deployment failed (rel_1)"
     assert item.why == "it was not put into service: it did not start"
+    assert item.command == "astra ledger story dep_1"
     gate.root.clock.advance(days=8)
     assert inbox_of(gate, here).list_items() == []
+
+
+def test_after_a_rollback_the_inbox_offers_the_inverse_of_the_change(
+    gate: GateInMemory, here: ChangesHere
+) -> None:
+    _fail_deployment(gate)
+    inbox = replace(inbox_of(gate, here), find_change_to_revert=lambda _deployment: "chg_1")
+    (item,) = inbox.list_items()
+    assert item.command == "astra changes revert chg_1 --deploy"
 
 
 def _fail_deployment(gate: GateInMemory) -> None:

@@ -293,6 +293,8 @@ const TOUCHED: [prefix: string, keys: string[]][] = [
   ["config_", ["config", "status", "chat"]],
   ["agent_", ["agents", "status"]],
   ["agent_global_grant", ["grants"]],
+  ["merge_permission_", ["permissions"]],
+  ["standing_permission_", ["permissions"]],
   ["change_", ["changes", "status"]],
   ["code_modification_", ["changes", "status"]],
   ["smoke_finished", ["smoke", "status", "alerts"]],
@@ -320,6 +322,7 @@ const TOUCHED: [prefix: string, keys: string[]][] = [
     "rollback",
     "app_",
     "config_",
+    "goal_",
   ].map((prefix): [string, string[]] => [prefix, ["inbox"]]),
 ];
 

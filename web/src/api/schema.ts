@@ -4793,6 +4793,11 @@ export interface components {
         FlagSet: {
             /** Name */
             name: string;
+            /**
+             * Meaning
+             * @description what it lets happen
+             */
+            meaning: string;
             /** On */
             on: boolean;
             /**
@@ -4813,6 +4818,11 @@ export interface components {
         FlagShown: {
             /** Name */
             name: string;
+            /**
+             * Meaning
+             * @description what it lets happen
+             */
+            meaning: string;
             /** On */
             on: boolean;
             /**
@@ -5077,7 +5087,7 @@ export interface components {
             id: string;
             /**
              * Kind
-             * @description what a request is for, or `waiting_plan`, `resting_change`, `failed_deployment`, `alert`
+             * @description what a request is for, or `waiting_plan`, `resting_change`, `held_goal`, `failed_deployment`, `alert`
              */
             kind: string;
             /**

@@ -113,29 +113,48 @@ function Strength({ desire }: { desire: Desire }) {
   );
 }
 
-/** Asking for a goal makes a request; the answer "needs approval" is the success. */
+/**
+ * Ask for a goal with its plan, so that one signature adopts it too; where no method fits, for the
+ * goal alone.
+ */
 function Promote({ id }: { id: string }) {
   const client = useQueryClient();
   const navigate = useNavigate();
   const promote = useMutation({
-    mutationFn: () =>
-      answer(
-        api.POST("/api/desires/{identifier}/promote", { params: { path: { identifier: id } } }),
-      ),
-    onError: async (error) => {
-      const { code, more } = Problem.of(error);
-      if (code !== "needs_approval") return;
+    mutationFn: () => askForGoal(id),
+    onSuccess: async (approval) => {
       await client.invalidateQueries({ queryKey: ["approvals"] });
-      await navigate({ to: "/approvals/$id", params: { id: String(more.approval_id) } });
+      await navigate({ to: "/approvals/$id", params: { id: approval } });
     },
   });
-  const failed = promote.error && Problem.of(promote.error).code !== "needs_approval";
   return (
     <>
       <Button look="main" busy={promote.isPending} onClick={() => promote.mutate()}>
         Make it a goal
       </Button>
-      {failed && <Trouble error={promote.error} />}
+      {promote.error && <Trouble error={promote.error} />}
     </>
   );
+}
+
+async function askForGoal(identifier: string): Promise<string> {
+  const path = { params: { path: { identifier } } };
+  try {
+    return (await answer(api.POST("/api/desires/{identifier}/approval", path))).id;
+  } catch (error) {
+    if (Problem.of(error).code !== "no_plan") throw error;
+  }
+  return askForPromotion(path);
+}
+
+/** The answer "needs approval" is the success. */
+async function askForPromotion(path: { params: { path: { identifier: string } } }) {
+  try {
+    await answer(api.POST("/api/desires/{identifier}/promote", path));
+    return "";
+  } catch (error) {
+    const { code, more } = Problem.of(error);
+    if (code !== "needs_approval") throw error;
+    return String(more.approval_id);
+  }
 }

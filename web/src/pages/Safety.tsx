@@ -13,16 +13,6 @@ import { Answer, Trouble } from "../parts/states";
 import { Untrusted } from "../parts/Untrusted";
 import { Grants } from "./Grants";
 
-const MEANING: Record<string, string> = {
-  PERSONA_MODE_ENABLED: "The agent may speak and act as itself.",
-  ASTRA_CODE_WRITE_ENABLED:
-    "The agent may propose changes to its own source. They still wait for you.",
-  AGENT_PLANNING_ENABLED: "The agent may draft plans.",
-  AGENT_RUNNER_ENABLED: "Approved plans run.",
-  ASTRA_SCHEDULER_ENABLED: "Schedules fire.",
-  AGENT_AUTO_ESCALATE_ENABLED: "A plan that is stuck asks you by itself.",
-};
-
 export function Safety() {
   const flags = useQuery(flagsQuery);
   const configuration = useQuery(configurationQuery);
@@ -31,6 +21,11 @@ export function Safety() {
       <PageHeader
         title="Safety"
         about="Turning something off is free and counts at once. Turning it on takes your signature."
+        actions={
+          <Link to="/permissions" className="text-sm text-accent underline underline-offset-2">
+            Standing permissions
+          </Link>
+        }
       />
       <div className="space-y-4">
         <Card title="Flags" padded={false}>
@@ -85,7 +80,7 @@ function Row({ flag }: { flag: Flag }) {
             <Badge tone={flag.on ? "good" : "plain"}>{flag.on ? "on" : "off"}</Badge>
           </p>
           <p className="mt-0.5 text-sm text-soft">
-            {MEANING[flag.name] ?? ""} Set by {source(flag.source)}
+            For {flag.meaning}. Set by {source(flag.source)}
             {flag.sequence ? (
               <>
                 {", "}

@@ -50,6 +50,7 @@ it("leads to where each thing is decided", () => {
   expect(places("tool_call")).toBe("/approvals/x");
   expect(places("change")).toBe("/changes/about-x");
   expect(places("waiting_plan")).toBe("/plans/x");
+  expect(places("held_goal")).toBe("/goals/x");
   expect(places("resting_change")).toBe("/changes/x");
   expect(places("failed_deployment")).toBe("/releases");
   expect(places("alert")).toBe("/status");

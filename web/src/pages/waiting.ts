@@ -63,6 +63,7 @@ const PLACES: Record<string, string> = {
 
 function placeOfItem(item: InboxItem): string {
   if (item.kind === "waiting_plan") return `/plans/${item.id}`;
+  if (item.kind === "held_goal") return `/goals/${item.id}`;
   if (item.kind === "resting_change") return `/changes/${item.id}`;
   return PLACES[item.kind] ?? placeOf(item);
 }
@@ -90,6 +91,7 @@ const KINDS: Record<string, string> = {
   schedule: "a scheduled run",
   waiting_plan: "a plan that stands still",
   resting_change: "a change that rests",
+  held_goal: "a goal that stands still",
   failed_deployment: "a deployment that failed",
   alert: "something is wrong",
 };

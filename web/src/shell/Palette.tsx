@@ -83,7 +83,14 @@ function useEntries(): Entry[] {
   const here = useBindings()
     .filter((binding: Binding) => binding.group !== "Go to")
     .map(({ does, keys, run }) => ({ name: does, about: `key ${keys}`, run }));
-  return [...waiting, ...places, docs, ...here];
+  return [...waiting, ...places, PERMISSIONS, docs, ...here];
 }
+
+/** A page that few need often enough for a place in the list at the side. */
+const PERMISSIONS = {
+  name: "Standing permissions",
+  about: "what you signed for in advance",
+  to: "/permissions",
+};
 
 const readDocs = () => globalThis.location.assign(DOCS);

@@ -69,6 +69,13 @@ def add_terms(parser: argparse.ArgumentParser) -> None:
     add_despite_quarantine(parser)
 
 
+def read_default_terms() -> dict[str, Any]:
+    """Give what `astra approve` says besides yes where nobody names anything."""
+    parser = argparse.ArgumentParser()
+    add_terms(parser)
+    return vars(parser.parse_args([]))
+
+
 def list_approvals(context: Context) -> None:
     state = "all" if context.arguments.all else "pending"
     approvals = fetch_approvals(context, state)
@@ -126,6 +133,12 @@ def fetch_approvals(context: Context, state: str = "pending") -> list[dict[str, 
         approvals += page["items"]
         cursor = page["next"]
     return approvals
+
+
+def approve_own_request(context: Context, identifier: str) -> int:
+    """Sign what the operator asked for just now, in the same command."""
+    arguments = {**read_default_terms(), **vars(context.arguments), "id": identifier}
+    return approve(Context(argparse.Namespace(**arguments), context.console))
 
 
 def approve(context: Context) -> int:

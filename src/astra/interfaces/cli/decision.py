@@ -11,7 +11,7 @@ from typing import Any
 from astra.interfaces.cli.console import Console
 from astra.interfaces.cli.main import Context
 from astra.interfaces.cli.review import Paint
-from astra.trusted.kernel.text import one_line
+from astra.trusted.kernel.text import one_line, printable
 
 _COLOURS = {"good": "green", "warn": "yellow", "bad": "red"}
 _LONGEST = 400
@@ -45,3 +45,15 @@ def confirm_red_facts(console: Console, red_facts: list[dict[str, Any]], *, depl
         if fact["term"] is None and (deploy or not fact["with_deploy"]):
             text = one_line(fact["text"], _LONGEST)
             console.confirm(f"{fact['name']}: {text}. Approve it all the same?", yes=False)
+
+
+def list_term_questions(details: dict[str, Any], *, deploy: bool) -> list[str]:
+    """Give a question for each red fact that the signature names by a term of its own."""
+    failed_commits: list[str] = details["contains_quarantined"] if deploy else []
+    return [
+        *(f"PROTECTED: may {printable(path)} be changed?" for path in details["protected"]),
+        *(
+            f"QUARANTINE: {commit[:12]} failed in service and is inside; deploy it all the same?"
+            for commit in failed_commits
+        ),
+    ]

@@ -15,7 +15,7 @@ _SHOWN_LINES = 15
 _REQUESTED, _DECLINED = "deployment_requested", "deployment_declined"
 _WORDS = {
     "requested": "building the release",
-    "built": "starting it beside the one that serves",
+    "built": "starting it",
     "switched": "it serves; watching it",
     "rolling_back": "it failed; bringing the last good release back",
 }

@@ -2,10 +2,16 @@
 
 import argparse
 import json
+import time
 from typing import Any
 
+from astra.interfaces.cli.approvals import approve_own_request
+from astra.interfaces.cli.client import ReportedError
 from astra.interfaces.cli.main import Context
+from astra.trusted.kernel.errors import NeedsApproval
 from astra.trusted.kernel.text import one_line, printable
+
+_PAUSE, _LONGEST_WAIT = 0.2, 60.0
 
 
 def configure(parser: argparse.ArgumentParser, _command: str) -> None:
@@ -32,12 +38,17 @@ def configure(parser: argparse.ArgumentParser, _command: str) -> None:
     reinforcing.add_argument("--amount", type=float, metavar="N", help="how much to add (0.2)")
     reinforcing.set_defaults(run=reinforce)
     promoting = actions.add_parser(
-        "promote", help="ask the operator to make it a goal; without an id, suggest which"
+        "promote", help="make it a goal, by your signature; without an id, suggest which"
     )
     promoting.add_argument("id", metavar="ID", nargs="?")
     promoting.add_argument(
         "--adopt", action="store_true", help="planned, so that one signature also adopts the goal"
     )
+    signing_group = promoting.add_mutually_exclusive_group()
+    signing_group.add_argument(
+        "--ask", action="store_true", help="only ask; the request waits (so it is with --json)"
+    )
+    signing_group.add_argument("--sign", action="store_true", help="sign it at once, with --json")
     promoting.set_defaults(run=promote)
     actions.add_parser("prune", help="put away what has faded below 0.1").set_defaults(run=prune)
 
@@ -82,19 +93,62 @@ def reinforce(context: Context) -> None:
     )
 
 
-def promote(context: Context) -> None:
-    """Ask for one; the answer is that it waits for the operator (exit code 3)."""
-    if context.arguments.id is not None:
-        identifier, options = context.arguments.id, {"adopt": context.arguments.adopt}
-        body = context.client().post(f"/api/desires/{identifier}/promote", options)
-        context.console.print_result(body)
-        return
+def promote(context: Context) -> int:
+    """Sign for it at once, or only ask; without an id, suggest."""
+    arguments = context.arguments
+    if arguments.id is None:
+        _suggest_desires(context)
+        return 0
+    if arguments.ask or (context.console.as_json and not arguments.sign):
+        _ask_for_promotion(context)
+        return 0
+    return _sign_promotion(context)
+
+
+def _suggest_desires(context: Context) -> None:
     document = context.client().get("/api/desires/suggestions")
     lines = [
         f"{_render_desire(item['desire'])}\n        {printable(item['evidence']['why'])}"
         for item in document["items"]
     ]
     context.console.print_result(document, *(lines or ["no desire suggests itself"]))
+
+
+def _ask_for_promotion(context: Context) -> None:
+    """Ask for it; the answer is that it waits for the operator (exit code 3)."""
+    options = {"adopt": context.arguments.adopt}
+    path = f"/api/desires/{context.arguments.id}/promote"
+    context.console.print_result(context.client().post(path, options))
+
+
+def _sign_promotion(context: Context) -> int:
+    """Show the request, have the operator sign it, and name the goal that came of it."""
+    desire_id = context.arguments.id
+    try:
+        _ask_for_promotion(context)
+    except ReportedError as error:
+        if error.reason != NeedsApproval.code:
+            raise
+        approve_own_request(context, str(error.facts["approval_id"]))
+    goal_id = _wait_for_goal(context, desire_id)
+    if context.console.as_json:
+        return 0
+    if not goal_id:
+        context.console.say("the goal is not there yet: astra goals list")
+        return 1
+    adopting = "" if context.arguments.adopt else f"; to adopt it: astra goals adopt {goal_id}"
+    context.console.say(f"it is the goal {goal_id} now{adopting}")
+    return 0
+
+
+def _wait_for_goal(context: Context, desire_id: str) -> str:
+    """Give the goal that a signed promotion makes, once the daemon has made it."""
+    deadline = time.monotonic() + _LONGEST_WAIT
+    while time.monotonic() < deadline:
+        if goal_id := context.client().get(f"/api/desires/{desire_id}")["goal_id"]:
+            return goal_id
+        time.sleep(_PAUSE)
+    return ""
 
 
 def prune(context: Context) -> None:

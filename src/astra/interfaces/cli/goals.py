@@ -70,10 +70,22 @@ def _configure_create(actions: Any) -> None:
     creating.add_argument(
         "--budget", action="append", metavar="NAME=N", help="model_calls, tokens or minutes"
     )
+    creating.add_argument(
+        "--adopt", action="store_true", help="sign it at once, with its graph and its budgets"
+    )
     creating.set_defaults(run=create)
 
 
-def create(context: Context) -> None:
+def create(context: Context) -> int:
+    """Propose a goal; with `--adopt` the operator signs it in the same command."""
+    goal = _propose_goal(context)
+    if not context.arguments.adopt:
+        context.console.print_result(goal, *_render_goal(goal), *_suggest(goal))
+        return 0
+    return approvals.approve_own_request(context, goal["id"])
+
+
+def _propose_goal(context: Context) -> dict[str, Any]:
     arguments = context.arguments
     criteria = [
         *({"command": command} for command in arguments.check or ()),
@@ -91,8 +103,7 @@ def create(context: Context) -> None:
         "criteria": criteria or None,
     }
     body = {name: value for name, value in options.items() if value is not None}
-    goal = context.client().post("/api/goals", {"text": arguments.text, **body})
-    context.console.print_result(goal, *_render_goal(goal), *_suggest(goal))
+    return context.client().post("/api/goals", {"text": arguments.text, **body})
 
 
 def list_goals(context: Context) -> None:

@@ -18,6 +18,7 @@ _KINDS = {
     "goal_of_desire": "a goal with its plan",
     "waiting_plan": "a plan that stands still",
     "resting_change": "a change that rests",
+    "held_goal": "a goal that stands still",
     "failed_deployment": "a deployment that failed",
     "alert": "ALERT",
 }

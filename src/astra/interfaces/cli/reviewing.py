@@ -10,10 +10,11 @@ import contextlib
 import curses
 import os
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from typing import Any
 
 from astra.interfaces.cli import approvals, changes
+from astra.interfaces.cli.decision import list_term_questions
 from astra.interfaces.cli.main import Context
 from astra.interfaces.cli.review import render_screen
 from astra.interfaces.cli.review_screen import (
@@ -258,26 +259,19 @@ def _decide(context: Context, item: dict[str, Any], action: Action) -> None:
 def _approve(context: Context, item: dict[str, Any], *, deploy: bool) -> None:
     title = one_line(item["summary"], 200)
     context.console.confirm(f"Approve {item['id']} ({title})?", yes=False)
-    terms = _read_default_terms() | {"consent": _ask_consent(context, item), "deploy": deploy}
+    terms = approvals.read_default_terms() | {"deploy": deploy}
+    if item["kind"] == "change":
+        terms |= _ask_red_terms(context, item, deploy=deploy)
     approvals.approve(_with_arguments(context, id=item["id"], **terms))
 
 
-def _read_default_terms() -> dict[str, Any]:
-    """Give what `astra approve` says besides yes where nobody names anything."""
-    parser = ArgumentParser()
-    approvals.add_terms(parser)
-    return vars(parser.parse_args([]))
-
-
-def _ask_consent(context: Context, item: dict[str, Any]) -> list[str]:
-    """Ask for each protected path by itself: one yes is not a yes to all."""
-    if item["kind"] != "change":
-        return []
+def _ask_red_terms(context: Context, item: dict[str, Any], *, deploy: bool) -> dict[str, Any]:
+    """Ask for each protected path and each failed commit by itself: one yes is not a yes to all."""
     details = context.client().get(f"/api/approvals/{item['id']}")["details"]
-    for path in details["protected"]:
-        question = f"PROTECTED: may {printable(path)} be changed?"
+    for question in list_term_questions(details, deploy=deploy):
         context.console.confirm(question, yes=False)
-    return list(details["protected"])
+    failed_commits: list[str] = details["contains_quarantined"] if deploy else []
+    return {"consent": details["protected"], "despite_quarantine": failed_commits}
 
 
 def _ask_line(prompt: str) -> str:

@@ -6,6 +6,7 @@ from fastapi import FastAPI
 from pydantic import Field
 
 from astra.bootstrap.runtime import Runtime
+from astra.deployments.changes import FailedChanges
 from astra.inbox.inbox import Inbox
 from astra.interfaces.daemon.alarms import find_alarms
 from astra.interfaces.daemon.models import Page, Shape
@@ -14,7 +15,7 @@ from astra.interfaces.daemon.models import Page, Shape
 class InboxItemShown(Shape):
     id: str
     kind: str = Field(
-        description="what a request is for, or `waiting_plan`, `resting_change`,"
+        description="what a request is for, or `waiting_plan`, `resting_change`, `held_goal`,"
         " `failed_deployment`, `alert`"
     )
     title: str = Field(description="what it is, in one line, written by the server")
@@ -38,5 +39,7 @@ def _make_inbox(runtime: Runtime) -> Inbox:
         desk=runtime.desk,
         plans=runtime.planning.register,
         changes=runtime.changes.book,
+        goals=runtime.goals.book,
+        find_change_to_revert=FailedChanges(runtime.changes).find_taken_back,
         alarms=lambda: find_alarms(runtime),
     )

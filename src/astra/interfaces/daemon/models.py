@@ -75,6 +75,7 @@ class Health(Shape):
 
 class FlagShown(Shape):
     name: str
+    meaning: str = Field(description="what it lets happen")
     on: bool
     source: Literal["default", "environment", "record", "operator", "forged"]
     note: str

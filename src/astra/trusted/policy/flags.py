@@ -33,7 +33,9 @@ class Flag:
     """The record that set it last, or 0 where none did."""
 
     def as_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        """Give all of it, with what the flag is for in the words of the reference of settings."""
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {**fields, "meaning": FLAGS[self.name][1]}
 
 
 def read_flags(
