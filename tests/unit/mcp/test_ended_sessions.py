@@ -33,8 +33,8 @@ def test_a_session_that_its_client_ended_leaves_no_object() -> None:
         before = count_channels()
         for _ in range(20):
             session = await open_session(http)
-            ended = await http.delete("/mcp", headers=session)
-            assert ended.status_code == 200
+            answer = await http.delete("/mcp", headers=session)
+            assert answer.status_code == 200
         await wait_for_channels(before)
 
     asyncio.run(serve(work))
