@@ -84,9 +84,8 @@ test-servers: setup .servers/.ready  ## other MCP servers from the registries, b
 matrix: setup  ## the test matrix of `astra readiness`, into matrix.json
 	$(BIN)/python scripts/matrix.py
 
-soak: setup  ## the long version of the torture: make soak MINUTES=60
-	TORTURE_SECONDS=$$(( $(MINUTES) * 60 )) $(BIN)/pytest -q tests/acceptance/test_torture.py
-	DEPLOYMENTS=20 $(BIN)/pytest -q -m serial tests/integration/supervisor
+soak: setup  ## faults at random under mixed work: make soak MINUTES=60, or MINUTES=10 SEED=1
+	PYTHONPATH=tests $(BIN)/python tests/soak.py --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
 cgroups: setup  ## the tests of control groups on a kernel of their own: user-mode Linux
 	@scripts/cgroups

@@ -1,6 +1,6 @@
 """Killing the daemon over and over while clients write: nothing acknowledged is ever lost.
 
-It runs for TORTURE_SECONDS (10), and much longer with `make soak`.
+It runs for TORTURE_SECONDS (10). `make soak` does this and much more, for as long as it is told.
 """
 
 import json

@@ -169,7 +169,7 @@ def test_the_app_dies_with_its_holder_and_another_holder_can_follow(stage: Stage
 
 @pytest.mark.serial
 def test_deployments_under_traffic_lose_nothing(stage: Stage) -> None:
-    """Three in `make test`, twenty in `make soak`."""
+    """Three, or as many as DEPLOYMENTS says."""
     count = int(os.environ.get("DEPLOYMENTS", "3"))
     subprocess.run(["cp", "-r", f"{EXAMPLE}/.", stage.repository], check=True)
     command = ("/usr/bin/python3", "-m", "agent_server")

@@ -100,7 +100,7 @@ class HttpSessions:
             usage.under_way -= 1
             usage.last = time.monotonic()
             if scope["method"] == "DELETE":
-                self._kept.pop(("session", session), None)
+                self._forget_session(("session", session))
 
     async def _open_session(
         self, scope: Scope, receive: Receive, send: Send, *, owner: str
@@ -136,8 +136,7 @@ class HttpSessions:
         if not resting:
             return False
         oldest = min(resting, key=lambda key: theirs[key].last)
-        del self._kept[oldest]
-        self._tools.announcements.remove(oldest[1])
+        self._forget_session(oldest)
         await self._end_session(scope, oldest[1])
         return True
 
@@ -194,8 +193,12 @@ class HttpSessions:
 
     def _forget_idle(self) -> None:
         for key in [key for key, usage in self._kept.items() if usage.is_idle()]:
-            del self._kept[key]
-            self._tools.announcements.remove(key[1])
+            self._forget_session(key)
+
+    def _forget_session(self, key: tuple[str, str]) -> None:
+        """Forget its budget, and its channel: that holds every object of the session's requests."""
+        self._kept.pop(key, None)
+        self._tools.announcements.remove(key[1])
 
 
 def _build_unknown_session() -> NotFound:
