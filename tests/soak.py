@@ -123,7 +123,7 @@ def hire_workers(world: World, folder: Path, options: argparse.Namespace) -> lis
 def make_faults(world: World, workers: list[Worker], options: argparse.Namespace) -> Counter[str]:
     counts: Counter[str] = Counter()
     deadline = time.monotonic() + options.minutes * 60
-    for name in choose_faults(world):
+    for name in choose_faults(world, options.only or list(FAULTS)):
         is_over = counts.total() >= options.faults if options.faults else False
         if is_over or (not options.faults and time.monotonic() >= deadline):
             break
@@ -138,13 +138,13 @@ def make_faults(world: World, workers: list[Worker], options: argparse.Namespace
     return counts
 
 
-def choose_faults(world: World) -> Iterator[str]:
+def choose_faults(world: World, wanted: list[str]) -> Iterator[str]:
     """Give the faults that can be made here, in an order that the seed decides, without end."""
-    obstacles = {name: find_obstacle(name, world.disk) for name in FAULTS}
+    obstacles = {name: find_obstacle(name, world.disk) for name in wanted}
     for name, obstacle in obstacles.items():
         if obstacle:
             print(f"skipped: {name} ({obstacle})", flush=True)
-    names = [name for name in FAULTS if not obstacles[name]]
+    names = [name for name in wanted if not obstacles[name]]
     while True:
         world.dice.shuffle(names)
         yield from names
@@ -214,6 +214,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--faults", type=int, default=0, help="so many faults instead of minutes")
     parser.add_argument("--seed", type=int, default=secrets.randbelow(1_000_000))
+    parser.add_argument("--only", action="append", choices=list(FAULTS), help="only this fault")
     parser.add_argument("--without-app", action="store_true", help="no deployments")
     return parser.parse_args()
 

@@ -59,8 +59,8 @@ def diff_lines(before: str, after: str) -> list[str]:
     return [*lines[:_MOST_LINES], f"… and {more} more lines"] if more > 0 else lines
 
 
-_KNOWN: WeakKeyDictionary[Ledger, tuple[int, Configuration]] = WeakKeyDictionary()
-"""The configuration in force of each open ledger, beside its version."""
+_KNOWN: WeakKeyDictionary[Ledger, tuple[str, Configuration]] = WeakKeyDictionary()
+"""The configuration in force of each open ledger, beside the hash of the newest one recorded."""
 
 
 def read_configuration(ledger: Ledger) -> Configuration:
@@ -69,10 +69,11 @@ def read_configuration(ledger: Ledger) -> Configuration:
     Whether a record is properly signed depends on the chain before it alone, so the answer is the
     same until another one is recorded.
     """
-    current = version(ledger)
+    newest = ledger.newest(CONFIG_SIGNED)
+    mark = newest.hash if newest else ""
     known = _KNOWN.get(ledger)
-    if known is None or known[0] != current:
-        known = current, configuration.parse(signed_text(ledger))
+    if known is None or known[0] != mark:
+        known = mark, configuration.parse(signed_text(ledger))
         _KNOWN[ledger] = known
     return known[1]
 
