@@ -99,9 +99,7 @@ def measure_dispatch(situation: Situation, goals: int) -> None:
 
 def adopt_goal(runtime: Runtime, adoption: Adoption, key: KeyPair, number: int) -> None:
     fields = {"text": f"goal {number}", "task": "top"}
-    goal = adoption.create(
-        fields, source="operator", actor="bench", correlation=f"cor_{number:016x}"
-    )
+    goal = adoption.create(fields, actor="bench", correlation=f"cor_{number:016x}")
     approval = adoption.ask(goal.id)
     content = desk.content(runtime.desk.get(approval))
     statement = authority.draft(

@@ -65,9 +65,7 @@ class GoalsInMemory:
 
     def propose(self, **fields: object) -> Goal:
         wanted = {"text": "make it so", "task": "top", **fields}
-        return self.service.adoption.create(
-            wanted, source="agent", actor="agent:test", correlation=STORY
-        )
+        return self.service.adoption.create(wanted, actor="agent:test", correlation=STORY)
 
     def adopt(self, goal: Goal) -> None:
         approval = self.service.adoption.ask(goal.id)

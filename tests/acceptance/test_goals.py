@@ -77,10 +77,16 @@ def test_a_bad_answer_of_a_model_is_said_and_leaves_the_goal_proposed(
 
 def test_a_failure_is_drawn_in_the_tree_and_retried_from_a_task(astra: Astra) -> None:
     sign_methods(astra, METHODS)
-    goal = astra.json("goals", "create", "nowhere.py", "--task", "look_twice")["id"]
+    words = ("goals", "create", "nowhere.py", "--task", "look_twice")
+    assert astra.json(*words, "--unsigned")["source"] == "agent"
+    created = astra.json(*words, "--budget", "money=0.5")
+    goal = created["id"]
+    assert (created["source"], created["budget"]["money"]) == ("operator", "0.5 USD")
     astra.json("goals", "adopt", goal)
     astra.follow("goal_held")
     text = astra.run("goals", "show", goal).stdout
+    assert "proposed by the operator; used 0 of 20 model calls" in text
+    assert "0 of 0.5 USD" in text
     assert "✔ files (list_source_files)  succeeded" in text
     assert "✘ read (read_source_code): nowhere.py  failed" in text
     assert "○ tell (ASK_OPERATOR): Enough?  pending" in text

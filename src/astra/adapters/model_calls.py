@@ -27,7 +27,7 @@ _NEVER_ARRIVED = frozenset({"ConnectError", "ConnectTimeout"})
 
 
 class Meter(Protocol):
-    def has_caps(self) -> bool: ...
+    def has_caps(self, account: Account) -> bool: ...
 
     def reserve(self, account: Account, estimate: Estimate) -> Reservation | None: ...
 
@@ -122,7 +122,7 @@ class _Outcome:
 @asynccontextmanager
 async def _count(charge: Charge, sending: Sending) -> AsyncGenerator[_Outcome]:
     meter, outcome = charge.meter, _Outcome()
-    if meter is None or not meter.has_caps():
+    if meter is None or not meter.has_caps(charge.account):
         yield outcome
         return
     reservation = meter.reserve(charge.account, sending.estimate())

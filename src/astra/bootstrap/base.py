@@ -13,6 +13,7 @@ from astra.bootstrap import PROJECTIONS
 from astra.bootstrap.accounts import complete_account
 from astra.bootstrap.directions import is_harmless, is_urgent
 from astra.flow.lane import WORK_LEASE
+from astra.goals.money import find_money_limit
 from astra.spend.book import SpendBook
 from astra.spend.raising import SignedRaises
 from astra.tools.catalogue import make_registry
@@ -146,6 +147,7 @@ def open_base(settings: Settings, clock: Clock, opened: ExitStack) -> Base:
             clock=ledger_clock,
             raises=raises,
             complete=partial(complete_account, ledger),
+            find_goal_limit=partial(find_money_limit, ledger),
         ),
     )
 

@@ -70,6 +70,7 @@ def make_goal_service(
             situation=situation,
             find_policy_objection=find_policy_objection,
             may_ask_model=may_ask_model,
+            read_currency=lambda: base.configuration().spend.currency,
         ),
         control=Control(goals=book, desk=base.desk),
         promotions=promotions,
@@ -136,6 +137,7 @@ def make_task_runner(
         ),
         closed=base.switches.why_no_goals,
         room=base.spend,
+        read_signals=read_signals,
     )
 
 

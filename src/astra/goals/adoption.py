@@ -12,6 +12,7 @@ import contextlib
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from astra.goals import events
@@ -25,11 +26,15 @@ from astra.trusted.approvals import desk as approvals
 from astra.trusted.approvals.desk import Approval, Desk
 from astra.trusted.kernel import canonical
 from astra.trusted.kernel.errors import AstraError, Conflict, StaleVersion
-from astra.trusted.kernel.ids import id_from_content
+from astra.trusted.kernel.ids import id_from_content, random_id
 from astra.trusted.kernel.text import one_line, quote_text
 from astra.trusted.ledger.record import Event, Record
+from astra.trusted.policy import authority
+from astra.trusted.policy.authority import Signed
 from astra.trusted.policy.caps import WAITING_GOALS
 
+AGENT, OPERATOR = "agent", "operator"
+"""Who proposed a goal: the operator where its record is signed, else an agent."""
 KIND, DESIRE_KIND = "goal", "goal_of_desire"
 """A request to adopt a goal, and one to make a goal of a desire and adopt it (`of_desires`)."""
 NOTHING = Usage()
@@ -45,27 +50,42 @@ class Adoption:
     """Says why the signed policy does not adopt a goal, or nothing."""
     may_ask_model: Callable[[], bool] = bool
     """Whether a model is there to propose a decomposition where no method fits."""
+    read_currency: Callable[[], str] = lambda: "USD"
+    """Gives the currency that spending is counted in."""
     _digests: dict[str, tuple[bytes, str]] = field(
         default_factory=dict[str, tuple[bytes, str]], compare=False
     )
     """Of each goal, what its digest was last worked out from, and that digest."""
 
-    def create(
-        self, fields: Mapping[str, Any], *, source: str, actor: str, correlation: str
-    ) -> Goal:
-        """Record a goal, plan it, and put it before the operator; it is proposed, no more."""
-        if source != "operator" and self.goals.count(State.PROPOSED) >= WAITING_GOALS.most:
+    def create(self, fields: Mapping[str, Any], *, actor: str, correlation: str) -> Goal:
+        """Record an agent's goal, plan it, and put it before the operator: proposed, no more."""
+        if self.goals.count(State.PROPOSED) >= WAITING_GOALS.most:
             raise WAITING_GOALS.build_error()
-        data = read_request(fields)
+        data = self.read_fields(fields, source=AGENT)
+        return self._create(self._make_creation(data, actor, correlation))
+
+    def create_signed(self, fields: Mapping[str, Any], signed: Signed, *, now: datetime) -> Goal:
+        """Record a goal of the operator's own: the signature under it says so, and nothing else."""
+        data = self.read_fields(fields, source=OPERATOR)
+        event = self._make_creation(data, OPERATOR, random_id("cor"))
+        return self._create(authority.signed_event(self.goals.ledger, event, signed, now=now))
+
+    def read_fields(self, fields: Mapping[str, Any], *, source: str) -> dict[str, Any]:
+        """Check what is wanted as a goal; gives the data of its record, which a person signs."""
+        data = read_request(fields, currency=self.read_currency())
         if data["parent"]:
             self.goals.get(data["parent"])
+        return {**data, "source": source}
+
+    def _make_creation(self, data: Mapping[str, Any], actor: str, correlation: str) -> Event:
         identifier = id_from_content(
             "goal", actor, correlation, data["text"], taken=self.goals.exists
         )
-        fields = events.fill_goal_event(
-            identifier, {**data, "source": source}, actor=actor, correlation=correlation
-        )
-        event = Event(type=events.CREATED, **fields)
+        fields = events.fill_goal_event(identifier, data, actor=actor, correlation=correlation)
+        return Event(type=events.CREATED, **fields)
+
+    def _create(self, event: Event) -> Goal:
+        identifier = str(event.subject)
         self.goals.ledger.append([event], expect={identifier: 0})
         self.plan(identifier)
         return self.goals.get(identifier)

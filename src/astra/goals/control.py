@@ -15,6 +15,7 @@ from astra.goals.book import Goals
 from astra.goals.graph import Graph
 from astra.goals.model import Goal
 from astra.goals.states import TASK_ENDED, State, TaskState, refuse_unless_legal
+from astra.operations.signals import Values
 from astra.trusted.approvals.desk import Desk
 from astra.trusted.kernel.errors import BadInput, Conflict, NotFound, StaleVersion
 from astra.trusted.kernel.text import one_line
@@ -34,8 +35,10 @@ class Control:
     goals: Goals
     desk: Desk
 
-    def start(self, identifier: str) -> None:
-        self._move(identifier, events.STARTED, lambda _goal: {}, actor=events.DAEMON)
+    def start(self, identifier: str, signals: Values | None = None) -> None:
+        """Let an adopted goal begin; what its criteria compare with later is in that record."""
+        data = {"signals": dict(signals)} if signals else {}
+        self._move(identifier, events.STARTED, lambda _goal: data, actor=events.DAEMON)
 
     def hold(
         self,

@@ -7,10 +7,12 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 from astra.goals.methods import NAME
+from astra.goals.money import read_money, to_nano_limit
 from astra.goals.states import State
 from astra.operations import signals
 from astra.trusted.kernel.clock import format_time
 from astra.trusted.kernel.errors import BadInput
+from astra.trusted.settings.spend_settings import NANO
 
 CATEGORIES = ("user_requested", "introspection", "exploration", "maintenance")
 CRITERIA = ("command", "file", "outcome", "metric")
@@ -27,9 +29,13 @@ class Budget:
     model_calls: int = 20
     tokens: int = 200_000
     minutes: int = 240
+    money: str = ""
+    """An amount with its currency, as `0.50 USD`; nothing where money is not limited."""
 
-    def as_dict(self) -> dict[str, int]:
-        return dict(self.__dict__)
+    def as_dict(self) -> dict[str, int | str]:
+        """Leave money out where there is none: goals were signed before there was such a budget."""
+        counts = {"model_calls": self.model_calls, "tokens": self.tokens, "minutes": self.minutes}
+        return {**counts, **({"money": self.money} if self.money else {})}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,16 +43,21 @@ class Usage:
     model_calls: int = 0
     tokens: int = 0
     milliseconds: float = 0.0
+    nano: int = 0
+    """Money, in billionths, with what is reserved for calls that are under way; never renewed."""
 
     def find_spent(self, budget: Budget) -> str:
-        """Name what is used up, or nothing."""
+        """Name what is used up, or nothing; money is counted before each call instead."""
         used = {
-            "model_calls": self.model_calls,
-            "tokens": self.tokens,
-            "minutes": self.milliseconds / 60_000,
+            "model_calls": (self.model_calls, budget.model_calls),
+            "tokens": (self.tokens, budget.tokens),
+            "minutes": (self.milliseconds / 60_000, budget.minutes),
         }
-        exhausted = (name for name, limit in budget.as_dict().items() if used[name] >= limit)
-        return next(exhausted, "")
+        return next((name for name, (amount, limit) in used.items() if amount >= limit), "")
+
+    def as_dict(self) -> dict[str, float]:
+        counts = {"model_calls": self.model_calls, "tokens": self.tokens}
+        return {**counts, "milliseconds": self.milliseconds, "money": self.nano / NANO}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,18 +89,28 @@ class Goal:
     """Whether a model is to propose a decomposition, because no method fits."""
     model_asked: int = 0
     """How often one was asked since the goal was last proposed."""
+    grants: int = 0
+    """How often its budgets were signed for."""
 
     def as_dict(self) -> dict[str, Any]:
         hidden = {"sequence", "planned", "budget", "usage", "criteria", "checks", "model_asked"}
+        hidden |= {"grants"}
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return {
             **{name: value for name, value in fields.items() if name not in hidden},
             "criteria": [dict(criterion) for criterion in self.criteria],
             "budget": self.budget.as_dict(),
-            "usage": dict(self.usage.__dict__),
+            "usage": self.usage.as_dict(),
+            "money_limit": self.money_limit,
             "checks": [dict(check) for check in self.checks],
             "asks_model": bool(self.asks_model),
         }
+
+    @property
+    def money_limit(self) -> float | None:
+        """What it may spend in all, as often as its budgets were signed for; None: no limit."""
+        limit = to_nano_limit(self.budget.money, self.grants)
+        return None if limit is None else limit / NANO
 
     def contract(self) -> dict[str, Any]:
         """Give what an adoption binds besides the graph."""
@@ -114,13 +135,16 @@ def read_row(row: Mapping[str, Any]) -> Goal:
         "budget": Budget(**json.loads(row["budget"])),
         "checks": tuple(json.loads(row["checks"])),
         "usage": Usage(
-            model_calls=row["model_calls"], tokens=row["tokens"], milliseconds=row["milliseconds"]
+            model_calls=row["model_calls"],
+            tokens=row["tokens"],
+            milliseconds=row["milliseconds"],
+            nano=row["nano"],
         ),
     }
     return Goal(**fields)
 
 
-def read_request(fields: Mapping[str, Any]) -> dict[str, Any]:
+def read_request(fields: Mapping[str, Any], *, currency: str = "USD") -> dict[str, Any]:
     """Check what somebody wants as a goal; gives the data of its record."""
     text = str(fields.get("text", "")).strip()
     if not 1 <= len(text) <= LONGEST_TEXT or _has_controls(text):
@@ -140,7 +164,7 @@ def read_request(fields: Mapping[str, Any]) -> dict[str, Any]:
         "task": task,
         "criteria": [_read_criterion(item) for item in _read_list(fields.get("criteria"))],
         "deadline": _read_deadline(fields.get("deadline")),
-        "budget": _read_budget(fields.get("budget")).as_dict(),
+        "budget": _read_budget(fields.get("budget"), currency).as_dict(),
         "priority": _read_number("priority", fields.get("priority") or 0, HIGHEST_PRIORITY),
         "parent": fields.get("parent") or None,
     }
@@ -184,12 +208,13 @@ def _read_deadline(value: Any) -> str | None:
     return format_time(moment.astimezone(UTC))
 
 
-def _read_budget(value: Any) -> Budget:
+def _read_budget(value: Any, currency: str) -> Budget:
     fields = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
     if fields.keys() - Budget.__dataclass_fields__.keys() or (value and not fields):
         _refuse_field("budget", f"a table of {', '.join(Budget.__dataclass_fields__)}")
-    checked = {name: _read_number(name, number, _CEILING) for name, number in fields.items()}
-    return Budget(**checked)
+    counts = {name: number for name, number in fields.items() if name != "money"}
+    checked = {name: _read_number(name, number, _CEILING) for name, number in counts.items()}
+    return Budget(**checked, money=read_money(fields.get("money"), currency))
 
 
 def _read_number(name: str, value: Any, most: int) -> int:

@@ -10,7 +10,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from astra.goals import events
 from astra.goals.book import Goals
+from astra.goals.graph import Graph
+from astra.goals.kinds import Kind
 from astra.goals.model import KEPT, Goal
 from astra.goals.ports import Done
 from astra.operations.signals import ReadValues, parse_comparison
@@ -42,17 +45,40 @@ class Outcomes:
             return Done(succeeded=False, reason="not_kept", detail="; ".join(objections))
         return Done(outputs={"notes": f"{', '.join(changes or sessions)} stands"})
 
-    def check_metric(self, comparison: str) -> Done:
-        """Say whether a number of the server is beyond another one now."""
-        name, word, limit = parse_comparison(comparison)
-        value = self.read_signals().get(name)
+    def check_metric(self, goal: Goal, text: str) -> Done:
+        """Say whether a number of the server is beyond another one, or moved since the start."""
+        comparison = parse_comparison(text)
+        name, value = comparison.name, self.read_signals().get(comparison.name)
         if value is None:
             return Done(succeeded=False, reason="not_known", detail=f"{name} is not known now")
-        holds = value > limit if word == "above" else value < limit
         note = f"{name} is {value:g}"
-        if holds:
-            return Done(outputs={"notes": note})
-        return Done(succeeded=False, reason="check_failed", detail=note)
+        if not comparison.needs_before:
+            return _judge(note, holds=comparison.holds(value))
+        before = self.find_before(goal, name)
+        if before is None:
+            detail = f"{name} was not known when the goal began"
+            return Done(succeeded=False, reason="not_known", detail=detail)
+        note = f"{note}, and was {before:g} when the goal began"
+        return _judge(note, holds=comparison.holds(value, before))
+
+    def find_before(self, goal: Goal, name: str) -> float | None:
+        """Give what a signal was when the first task of a goal could begin, if it was known."""
+        records = self.goals.ledger.records_of(goal.id, events.STARTED)
+        return records[-1].data.get("signals", {}).get(name) if records else None
+
+
+def needs_signals(goal: Goal, graph: Graph) -> bool:
+    """Tell whether a check of a goal may ask what a signal was before."""
+    metrics = [criterion["metric"] for criterion in goal.criteria if "metric" in criterion]
+    if any(parse_comparison(metric).needs_before for metric in metrics):
+        return True
+    return any(node.kind is Kind.CHECK and "metric" in node.arguments for node in graph.nodes)
+
+
+def _judge(note: str, *, holds: bool) -> Done:
+    if holds:
+        return Done(outputs={"notes": note})
+    return Done(succeeded=False, reason="check_failed", detail=note)
 
 
 def _list_ids(outputs: list[dict[str, Any]], name: str) -> list[str]:

@@ -69,7 +69,7 @@ class CheckTask:
         if outcome := run.arguments.get("outcome"):
             return self.outcomes.check_outcome(run.goal, str(outcome))
         if metric := run.arguments.get("metric"):
-            return self.outcomes.check_metric(str(metric))
+            return self.outcomes.check_metric(run.goal, str(metric))
         return self._run_command(run)
 
     def _run_command(self, run: TaskRun) -> Done:

@@ -8,20 +8,21 @@ from astra.goals import events
 from astra.goals.graph import read_graph
 from astra.goals.model import Budget
 from astra.goals.states import TRANSITIONS
+from astra.spend.projection import RESERVED, SETTLED
 from astra.trusted.ledger.projection import Projection, Statement
 from astra.trusted.ledger.record import Record
 
 GOAL_COLUMNS = (
     "sequence, id, text, state, source, desire_id, approval_id, created_at, correlation,"
     " category, task, criteria, deadline, budget, priority, parent, held, why, planned,"
-    " model_calls, tokens, milliseconds, checks, asks_model, model_asked"
+    " model_calls, tokens, milliseconds, checks, asks_model, model_asked, nano, grants"
 )
 
 
 def _create_goal(record: Record) -> Iterator[Statement]:
     data = record.data
     yield (
-        f"INSERT INTO goal VALUES ({', '.join('?' * 25)})",  # noqa: S608 - marks only
+        f"INSERT INTO goal VALUES ({', '.join('?' * 27)})",  # noqa: S608 - marks only
         (
             record.sequence,
             record.subject,
@@ -39,7 +40,7 @@ def _create_goal(record: Record) -> Iterator[Statement]:
             json.dumps(data.get("budget") or Budget().as_dict()),
             data.get("priority", 0),
             data.get("parent"),
-            *("", "", None, 0, 0, 0.0, "[]", 0, 0),
+            *("", "", None, 0, 0, 0.0, "[]", 0, 0, 0, 0),
         ),
     )
 
@@ -102,6 +103,29 @@ def _resume_goal(record: Record) -> Iterator[Statement]:
             "UPDATE goal SET model_calls = 0, tokens = 0, milliseconds = 0 WHERE id = ?",
             (record.subject,),
         )
+        yield _count_grant(record)
+
+
+def _adopt_goal(record: Record) -> Iterator[Statement]:
+    yield from _move_state(record)
+    yield _count_grant(record)
+
+
+def _count_grant(record: Record) -> Statement:
+    return "UPDATE goal SET grants = grants + 1 WHERE id = ?", (record.subject,)
+
+
+def _reserve_money(record: Record) -> Iterator[Statement]:
+    yield _add_money(record, record.data["reserved"]["nano"])
+
+
+def _settle_money(record: Record) -> Iterator[Statement]:
+    data = record.data
+    yield _add_money(record, data["counted"]["nano"] - data["reserved"]["nano"])
+
+
+def _add_money(record: Record, nano: int) -> Statement:
+    return "UPDATE goal SET nano = nano + ? WHERE id = ?", (nano, record.data["goal"])
 
 
 def _retry_tasks(record: Record) -> Iterator[Statement]:
@@ -241,7 +265,7 @@ _EFFECTS: Mapping[str, Callable[[Record], Iterator[Statement]]] = {
     events.PLANNED: _plan_goal,
     events.PLANNING_FAILED: _fail_planning,
     events.DECOMPOSITION_ASKED: _count_model_call,
-    events.ADOPTED: _move_state,
+    events.ADOPTED: _adopt_goal,
     events.STARTED: _move_state,
     events.HELD: _hold_goal,
     events.RESUMED: _resume_goal,
@@ -253,6 +277,8 @@ _EFFECTS: Mapping[str, Callable[[Record], Iterator[Statement]]] = {
     events.TASK_WAITED: _wait_task,
     events.TASK_RETRIED: _retry_task,
     events.TASK_FINISHED: _finish_task,
+    RESERVED: _reserve_money,
+    SETTLED: _settle_money,
 }
 
 
@@ -268,7 +294,8 @@ PROJECTION = Projection(
             desire_id TEXT, approval_id TEXT, created_at TEXT, correlation TEXT, category TEXT,
             task TEXT, criteria TEXT, deadline TEXT, budget TEXT, priority INTEGER, parent TEXT,
             held TEXT, why TEXT, planned INTEGER, model_calls INTEGER, tokens INTEGER,
-            milliseconds REAL, checks TEXT, asks_model INTEGER, model_asked INTEGER
+            milliseconds REAL, checks TEXT, asks_model INTEGER, model_asked INTEGER,
+            nano INTEGER, grants INTEGER
         )""",
         "CREATE INDEX goal_asks_model ON goal (asks_model, sequence) WHERE asks_model = 1",
         "CREATE INDEX goal_state ON goal (state, held, priority, sequence)",

@@ -19,16 +19,19 @@ from typing import Any
 from astra.goals import events
 from astra.goals.adoption import Adoption
 from astra.goals.book import Goals, TaskRow
-from astra.goals.claiming import Claim, Claims
-from astra.goals.control import OVER_CAP, Control
+from astra.goals.claiming import Claim, Claims, may_begin
+from astra.goals.control import BUDGET_SPENT, OVER_CAP, Control
 from astra.goals.criteria import describe_check, make_check_node
 from astra.goals.endings import INTERRUPTED, TaskEndings, identify
 from astra.goals.graph import Node, bind_arguments
 from astra.goals.kinds import Kind
 from astra.goals.limits import Limits
 from astra.goals.model import Goal
+from astra.goals.outcomes import needs_signals
 from astra.goals.ports import Done, Performer, TaskRun
 from astra.goals.states import State, TaskState
+from astra.operations.signals import ReadValues
+from astra.spend.book import GOAL_SPENT
 from astra.spend.model import SpendRefused, SpendRoom, UnlimitedRoom
 from astra.trusted.kernel import cancellation
 from astra.trusted.kernel.clock import Clock, format_time
@@ -73,6 +76,8 @@ class TaskRunner:
     closed: Callable[[], str] = str
     seconds: Callable[[], float] = time.perf_counter
     room: SpendRoom = field(default_factory=UnlimitedRoom)
+    read_signals: ReadValues = dict[str, float | None]
+    """Read when a goal begins that is to move one of them."""
 
     def __post_init__(self) -> None:
         self._endings = TaskEndings(self.goals, self.clock)
@@ -111,9 +116,10 @@ class TaskRunner:
             self._start_goal(self.goals.get(item.goal))
         elif item.action == "resume":
             self._resume_goal(self.goals.get(item.goal))
+        elif item.action == "hold":
+            self._hold_spent(self.goals.get(item.goal))
         elif item.action == "conclude":
-            goal = self.goals.get(item.goal)
-            self._limits.conclude(goal, lambda item: self._check_criterion(goal, item))
+            self._conclude(self.goals.get(item.goal))
         elif task := self.goals.task(item.goal, item.node):
             _ACTIONS[item.action](self, task)
 
@@ -155,6 +161,8 @@ class TaskRunner:
         return DueTask(action="do", goal=task.goal, node=task.id, attempt=task.attempt + 1)
 
     def _list_due_of(self, goal: Goal) -> list[DueTask]:
+        if self._has_spent_money(goal):
+            return [DueTask(action="hold", goal=goal.id)]
         open_states = (TaskState.RUNNING, TaskState.WAITING)
         items = [
             self._describe_open(goal, task) for task in self.goals.tasks_in(goal.id, *open_states)
@@ -263,11 +271,26 @@ class TaskRunner:
     def _start_goal(self, goal: Goal) -> None:
         if goal.state == State.ADOPTED:
             self.adoption.check_signed(goal)
-            self.control.start(goal.id)
+            measures = needs_signals(goal, self.goals.graph(goal))
+            self.control.start(goal.id, self.read_signals() if measures else None)
+
+    def _conclude(self, goal: Goal) -> None:
+        self._limits.conclude(goal, lambda criterion: self._check_criterion(goal, criterion))
 
     def _hold_over_cap(self, goal: Goal, outcome: _OverCap) -> None:
+        reason = BUDGET_SPENT if outcome.reason == GOAL_SPENT else OVER_CAP
         with contextlib.suppress(Conflict):  # another task held it, or somebody gave it up
-            self.control.hold(goal.id, OVER_CAP, outcome.detail, actor=events.DAEMON)
+            self.control.hold(goal.id, reason, outcome.detail, actor=events.DAEMON)
+
+    def _hold_spent(self, goal: Goal) -> None:
+        """Hold a goal that used its money up where its tasks did not: in a plan, in research."""
+        if may_begin(goal) and self._has_spent_money(goal):
+            detail = f"its budget of {goal.budget.money} has no room for the next call of a model"
+            with contextlib.suppress(Conflict):  # as above
+                self.control.hold(goal.id, BUDGET_SPENT, detail, actor=events.DAEMON)
+
+    def _has_spent_money(self, goal: Goal) -> bool:
+        return bool(goal.budget.money) and self.room.lacks_money(goal.id)
 
     def _resume_goal(self, goal: Goal) -> None:
         """Let a goal go on that a cap on spending held, now that there is room again."""

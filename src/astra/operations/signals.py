@@ -6,6 +6,7 @@ it raises nothing, and what it had raised is over.
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from astra.trusted.kernel.errors import BadInput
@@ -13,7 +14,8 @@ from astra.trusted.kernel.text import one_line
 
 Values = Mapping[str, float | None]
 ReadValues = Callable[[], Values]
-_COMPARISON = re.compile(r"([a-z_]+) (above|below) (-?\d+(?:\.\d+)?)")
+_COMPARISON = re.compile(r"([a-z_]+) (above|below|(?:falls|rises) by) (-?\d+(?:\.\d+)?)")
+ABOVE, FALLS, RISES = "above", "falls by", "rises by"
 
 SIGNALS: Mapping[str, str] = MappingProxyType(
     {
@@ -42,17 +44,51 @@ SIGNALS: Mapping[str, str] = MappingProxyType(
 )
 
 
-def parse_comparison(text: str) -> tuple[str, str, float]:
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """What a signal is held to: a number, or by how much it moved from what it was before."""
+
+    name: str
+    word: str
+    number: float
+
+    @property
+    def needs_before(self) -> bool:
+        return self.word in {FALLS, RISES}
+
+    def holds(self, value: float, before: float = 0.0) -> bool:
+        """Tell whether a value holds to it.
+
+        >>> parse_comparison("tests_failed falls by 2").holds(3, before=5)
+        True
+        >>> parse_comparison("tests_failed falls by 2").holds(4, before=5)
+        False
+        """
+        if self.needs_before:
+            difference = value - before if self.word == RISES else before - value
+            return difference >= self.number
+        return value > self.number if self.word == ABOVE else value < self.number
+
+
+def parse_comparison(text: str) -> Comparison:
     """Read what a metric is compared with.
 
     >>> parse_comparison("tests_failed below 1")
-    ('tests_failed', 'below', 1.0)
+    Comparison(name='tests_failed', word='below', number=1.0)
     """
     match = _COMPARISON.fullmatch(text.strip())
     if match is None or match[1] not in SIGNALS:
         raise BadInput(
-            f"a metric is NAME above N or NAME below N, not {one_line(text, 60)!r}",
+            "a metric is NAME above N, below N, falls by N or rises by N,"
+            f" not {one_line(text, 60)!r}",
             next_step=f"names are {', '.join(SIGNALS)}",
             field="criteria",
         )
-    return match[1], match[2], float(match[3])
+    comparison = Comparison(name=match[1], word=match[2], number=float(match[3]))
+    if comparison.needs_before and comparison.number <= 0:
+        raise BadInput(
+            f"{comparison.name} {comparison.word} takes a number above 0",
+            next_step="say by how much it has to move",
+            field="criteria",
+        )
+    return comparison

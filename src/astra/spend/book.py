@@ -6,7 +6,9 @@
   begin at once, on one machine or several, cannot pass a cap together.
 - What was reserved and never settled (kill -9, a lost disk) stays reserved: it may have been spent.
 - A settlement is keyed by its call, so it counts once.
-- Without caps nothing is reserved, recorded or looked up but the version of the configuration.
+- A goal with a budget of money has a cap of its own, which only another signature for the goal
+  makes larger.
+- Without caps nothing is reserved or recorded.
 """
 
 import json
@@ -16,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from astra.spend.caps import (
+    MONEY,
     Cap,
     describe_limit,
     has_money_cap,
@@ -23,7 +26,7 @@ from astra.spend.caps import (
     price_reservation,
     price_usage,
 )
-from astra.spend.model import Account, Amount, Scope, SpendRefused, Total, list_scopes
+from astra.spend.model import GOAL, Account, Amount, Scope, SpendRefused, Total, list_scopes
 from astra.spend.projection import REACHED, RESERVED, SETTLED, SUBJECT
 from astra.spend.usage import Report, judge_report
 from astra.trusted.kernel.clock import Clock, format_time
@@ -34,6 +37,8 @@ from astra.trusted.ledger.record import Event
 from astra.trusted.policy import contract
 from astra.trusted.settings.spend_settings import Price, Spend
 
+GOAL_SPENT = "goal_budget_spent"
+"""The reason where it is the goal's own budget of money that has no room."""
 _MOST_TRIES = 100
 _ACTOR = "daemon"
 
@@ -88,6 +93,8 @@ class SpendBook:
     raises: Raises
     complete: Callable[[Account], Account]
     """Finds the actor and the goal of an account by its plan and its story."""
+    find_goal_limit: Callable[[str, str], int | None] = lambda _goal, _currency: None
+    """Gives the most money that a goal was signed for, in billionths of a currency; None: any."""
     _reserving: threading.Lock = field(default_factory=threading.Lock, repr=False)
     _under_way: set[str] = field(default_factory=set[str], repr=False)
 
@@ -95,14 +102,15 @@ class SpendBook:
         """Give what the signed configuration says."""
         return contract.read_configuration(self.ledger).spend
 
-    def has_caps(self) -> bool:
-        return bool(list_caps(self.read_settings()))
+    def has_caps(self, account: Account) -> bool:
+        """Tell whether anything limits what is called on an account."""
+        return bool(self._list_caps(self.complete(account)))
 
     def reserve(self, account: Account, estimate: Estimate) -> Reservation | None:
         """Take room for a call under every cap; None where there are no caps, or refused."""
-        if not self.has_caps():
-            return None
         whole_account = self.complete(account)
+        if not self._list_caps(whole_account):
+            return None
         with self._reserving:
             for _ in range(_MOST_TRIES):
                 version = self.ledger.version(SUBJECT)
@@ -135,17 +143,18 @@ class SpendBook:
 
     def waits(self, waiter: str) -> bool:
         """Tell whether a plan or a goal was refused for want of room and would be refused now."""
-        rows = self.ledger.query("SELECT need FROM spend_waiting WHERE id = ?", [waiter])
-        if not rows:
-            return False
-        need = json.loads(rows[0][0])
-        tokens, account = need["wanted"], Account(**need["account"])
         try:
-            price = self._find_price(need["model"])
+            return self._find_full_for(waiter) is not None
         except SpendRefused:
             return True
-        amount = price_reservation(price, tokens["input_tokens"], tokens["output_tokens"])
-        return self._find_full(account, need["model"], amount) is not None
+
+    def lacks_money(self, goal: str) -> bool:
+        """Tell whether a goal was refused because of its own budget of money, and would be now."""
+        try:
+            full = self._find_full_for(goal)
+        except SpendRefused:
+            return False
+        return full is not None and bool(full.cap.budget)
 
     def read_total(self, scope: Scope) -> Total:
         rows = self.ledger.query(
@@ -163,7 +172,7 @@ class SpendBook:
 
     def _make_reservation(self, account: Account, estimate: Estimate) -> Reservation:
         try:
-            price = self._find_price(estimate.model)
+            price = self._find_price(account, estimate.model)
         except SpendRefused:
             self._record_reached(account, estimate, cap="spend.prices", approval="")
             raise
@@ -220,13 +229,21 @@ class SpendBook:
         self._under_way.discard(reservation.call)
         self.ledger.append([event])
 
-    def _find_price(self, model: str) -> Price | None:
-        """Give a model's price; without one, only caps in tokens can be kept."""
+    def _list_caps(self, account: Account) -> tuple[Cap, ...]:
+        """Give the caps of the configuration, and that of the goal that a call is made for."""
         settings = self.read_settings()
+        caps, goal = list_caps(settings), account.goal
+        limit = self.find_goal_limit(goal, settings.currency) if goal else None
+        if limit is None:
+            return caps
+        return (*caps, Cap(kind=GOAL, measure=MONEY, limit=limit, budget=goal))
+
+    def _find_price(self, account: Account, model: str) -> Price | None:
+        """Give a model's price; without one, only caps in tokens can be kept."""
         try:
-            return settings.find_price(model)
+            return self.read_settings().find_price(model)
         except BadSetting as error:
-            if has_money_cap(list_caps(settings)):
+            if has_money_cap(self._list_caps(account)):
                 raise SpendRefused(
                     f"{error.detail}, and a cap on money is set",
                     code="no_price",
@@ -234,15 +251,27 @@ class SpendBook:
                 ) from None
             return None
 
+    def _find_full_for(self, waiter: str) -> _Full | None:
+        """Give the cap that keeps something waiting; raises where its model has no price."""
+        rows = self.ledger.query("SELECT need FROM spend_waiting WHERE id = ?", [waiter])
+        if not rows:
+            return None
+        need = json.loads(rows[0][0])
+        tokens, account = need["wanted"], Account(**need["account"])
+        price = self._find_price(account, need["model"])
+        amount = price_reservation(price, tokens["input_tokens"], tokens["output_tokens"])
+        return self._find_full(account, need["model"], amount)
+
     def _find_full(self, account: Account, model: str, amount: Amount) -> _Full | None:
         """Give the first cap that has no room for an amount."""
         day = self.today()
         scopes = {s.kind: s for s in list_scopes(account.as_dict(), day=day, model=model)}
-        for cap in list_caps(self.read_settings()):
+        for cap in self._list_caps(account):
             scope = scopes.get(cap.kind)
             if scope is None:
                 continue
-            limit, total = self.raises.find_limit(scope, cap), self.read_total(scope)
+            limit = cap.limit if cap.budget else self.raises.find_limit(scope, cap)
+            total = self.read_total(scope)
             if not replace(cap, limit=limit).has_room(total, amount):
                 return _Full(
                     scope=scope,
@@ -256,31 +285,49 @@ class SpendBook:
     def _refuse(self, account: Account, estimate: Estimate, full: _Full) -> SpendRefused:
         """Ask the operator for room, note who waits for it, and give the refusal in words."""
         currency, cap = self.read_settings().currency, full.cap
+        if cap.budget:
+            return self._refuse_goal(account, estimate, full)
         needed = full.counted + full.wanted
         approval = self.raises.ask(full.scope, cap, account, needed=needed, currency=currency)
         self._record_reached(account, estimate, cap=cap.setting, approval=approval)
-        limit, sum_so_far, call_size = (
-            describe_limit(cap.measure, value, currency)
-            for value in (full.limit, full.counted, full.wanted)
-        )
         edit = f"set spend.{cap.setting} in astra.toml and run `astra config sign`"
         return SpendRefused(
-            f"the cap {cap.setting} of {limit} is reached: {sum_so_far} are counted, and this"
-            f" call may take {call_size}",
+            f"the cap {cap.setting} of {self._describe_full(full)}",
             next_step=f"raise it: astra approve {approval}; or {edit}" if approval else edit,
             approval_id=approval,
             cap=cap.setting,
         )
 
+    def _refuse_goal(self, account: Account, estimate: Estimate, full: _Full) -> SpendRefused:
+        """Note that a goal used its money up, and what of it waits; a signature renews it."""
+        for waiter in {account.waiter, account.goal}:
+            self._record_reached(
+                account, estimate, cap=full.cap.setting, approval="", waiter=waiter
+            )
+        return SpendRefused(
+            f"the {full.cap.setting} of {self._describe_full(full)}",
+            code="goal_budget_spent",
+            next_step=f"sign for it once more: astra goals adopt {account.goal}",
+            cap=full.cap.setting,
+        )
+
+    def _describe_full(self, full: _Full) -> str:
+        limit, sum_so_far, call_size = (
+            describe_limit(full.cap.measure, value, self.read_settings().currency)
+            for value in (full.limit, full.counted, full.wanted)
+        )
+        return f"{limit} is reached: {sum_so_far} are counted, and this call may take {call_size}"
+
     def _record_reached(
-        self, account: Account, estimate: Estimate, *, cap: str, approval: str
+        self, account: Account, estimate: Estimate, *, cap: str, approval: str, waiter: str = ""
     ) -> None:
         """Say once that a plan or a goal waits; what only talks is told in its answer."""
-        if not account.waiter or self.waits(account.waiter):
+        waiter = waiter or account.waiter
+        if not waiter or self.waits(waiter):
             return
         tokens = {"input_tokens": estimate.input_tokens, "output_tokens": estimate.output_tokens}
         data = {
-            "waiter": account.waiter,
+            "waiter": waiter,
             "account": account.as_dict(),
             "model": estimate.model,
             "wanted": tokens,

@@ -23,9 +23,13 @@ class Cap:
     measure: str
     limit: int
     """In tokens, or in billionths of the currency."""
+    budget: str = ""
+    """The goal whose signed budget this is; nothing for a cap of the configuration."""
 
     @property
     def setting(self) -> str:
+        if self.budget:
+            return f"budget of {self.measure} of {self.budget}"
         return f"{self.measure}_per_{self.kind}"
 
     def read(self, amount: Amount) -> int:

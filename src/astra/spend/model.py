@@ -106,10 +106,18 @@ class SpendRoom(Protocol):
         """Tell whether something was refused for want of room and would be refused now."""
         ...
 
+    def lacks_money(self, goal: str) -> bool:
+        """Tell whether that is because of a goal's own budget of money."""
+        ...
+
 
 class UnlimitedRoom:
     """There are no caps, so nothing waits."""
 
     def waits(self, waiter: str) -> bool:
         del waiter
+        return False
+
+    def lacks_money(self, goal: str) -> bool:
+        del goal
         return False

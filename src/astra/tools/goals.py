@@ -27,11 +27,12 @@ class CreateArguments(Arguments):
     criteria: list[dict[str, str]] = Field(
         default=[],
         max_length=MOST_CRITERIA,
-        description="checked at the end: command, file, outcome (kept), metric (NAME below N)",
+        description="checked at the end: command, file, outcome (kept), metric (NAME below N,"
+        " above N, falls by N, rises by N)",
     )
     deadline: str | None = Field(default=None, max_length=40, description="ISO 8601, with offset")
-    budget: dict[str, int] | None = Field(
-        default=None, description="at most: model_calls, tokens, minutes"
+    budget: dict[str, int | float | str] | None = Field(
+        default=None, description="at most: model_calls, tokens, minutes, money"
     )
     priority: int = Field(default=0, ge=0, le=100, description="higher goes first")
     parent: str | None = Field(default=None, max_length=_LONGEST_ID, description="goal_…")
@@ -56,8 +57,9 @@ class GoalAnswer(Answer):
     task: str
     criteria: list[dict[str, str]]
     deadline: str | None
-    budget: dict[str, int]
+    budget: dict[str, int | str] = Field(description="money with its currency")
     usage: dict[str, float]
+    money_limit: float | None = Field(description="in all, for each time it was signed for")
     priority: int
     parent: str | None
     held: str
@@ -116,7 +118,6 @@ class ExecuteArguments(Arguments):
 def _create_goal(arguments: CreateArguments, services: Services) -> GoalDetails:
     goal = services.goals.adoption.create(
         arguments.model_dump(mode="json"),
-        source="operator" if services.actor.startswith("operator") else "agent",
         actor=services.actor,
         correlation=services.correlation,
     )

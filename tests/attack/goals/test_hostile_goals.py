@@ -13,9 +13,19 @@ from astra.goals.method_files import combine, read_methods
 from astra.goals.ports import TaskRun
 from astra.testing import CounterInMemory
 from astra.tools.goals import TOOLS
-from astra.trusted.kernel.errors import AstraError, BadInput, NeedsApproval, Refused
+from astra.trusted.kernel.errors import (
+    AstraError,
+    BadInput,
+    DuplicateKey,
+    NeedsApproval,
+    Refused,
+    SignatureRejected,
+)
 from astra.trusted.kernel.signatures import KeyPair
 from astra.trusted.ledger.record import Event
+from astra.trusted.policy.authority import Signed, is_signed_by_operator
+from astra.trusted.policy.call import Role
+from astra.trusted.policy.caps import WAITING_GOALS
 from goals_in_memory import STORY, GoalsInMemory
 
 METHOD = """
@@ -152,7 +162,13 @@ def test_a_signature_for_a_renewal_that_came_late_renews_nothing(world: GoalsInM
         {"text": "x" * 4001},
         {"category": "root"},
         {"task": "../etc"},
-        {"budget": {"money": 5}},
+        {"budget": {"money": -1}},
+        {"budget": {"money": 1e300}},
+        {"budget": {"money": float("nan")}},
+        {"budget": {"money": True}},
+        {"budget": {"money": "5 EUR"}},
+        {"budget": {"money": "5 USD\n"}},
+        {"budget": {"gold": 5}},
         {"budget": {"tokens": -1}},
         {"priority": 101},
         {"deadline": "tomorrow"},
@@ -336,3 +352,63 @@ def test_a_goals_words_cannot_end_their_quotation_in_a_request(
     approval = world.gate.desk.get(world.service.adoption.ask(goal.id))
     assert approval.summary.count("”") == 1
     assert approval.summary.endswith(f"” ({goal.id})")
+
+
+def sign_proposal(world: GoalsInMemory, key: KeyPair | None = None, **changes: Any) -> Signed:
+    """Have somebody sign a goal as the operator would; `changes` are made after that."""
+    wanted = {"text": "make it so", "task": "top"}
+    content = world.service.adoption.read_fields(wanted, source="operator")
+    signed = world.gate.root.sign("goal_created", content, key)
+    statement = {**signed.statement, "content": {**content, **changes}}
+    return replace(signed, statement=statement)
+
+
+def create_signed(world: GoalsInMemory, signed: Signed, **fields: Any) -> str:
+    wanted = {"text": "make it so", "task": "top", **fields}
+    now = world.gate.root.clock.now()
+    return world.service.adoption.create_signed(wanted, signed, now=now).id
+
+
+def test_a_goal_is_the_operators_by_a_signature_and_by_nothing_else(world: GoalsInMemory) -> None:
+    goal = create_signed(world, sign_proposal(world))
+    (record,) = world.gate.root.ledger.records_of(goal, "goal_created")
+    assert is_signed_by_operator(world.gate.root.ledger, record)
+    assert world.book.get(goal).source == "operator"
+    assert world.propose(source="operator").source == "agent"
+
+
+def test_a_proposal_that_the_operator_did_not_sign_is_no_goal(world: GoalsInMemory) -> None:
+    before = world.gate.root.ledger.head()
+    for signed, fields in (
+        (sign_proposal(world, KeyPair.generate()), {}),
+        (sign_proposal(world), {"text": "something else"}),
+        (sign_proposal(world), {"budget": {"minutes": 9_999}}),
+        (sign_proposal(world, text="something else"), {"text": "something else"}),
+    ):
+        with pytest.raises(SignatureRejected):
+            create_signed(world, signed, **fields)
+    assert world.gate.root.ledger.head() == before
+
+
+def test_a_signed_proposal_is_used_once(world: GoalsInMemory) -> None:
+    signed = sign_proposal(world)
+    create_signed(world, signed)
+    with pytest.raises(DuplicateKey):
+        create_signed(world, signed)
+    assert len(world.book.list_goals()[0]) == 1
+
+
+def test_a_client_that_calls_itself_the_operator_proposes_as_an_agent() -> None:
+    """The first line of a relay is written by whoever starts it."""
+    world = CounterInMemory(*TOOLS)
+    answer = world.call("astra.goals.create", text="mine", role=Role.OPERATOR)
+    assert answer["source"] == "agent"
+
+
+def test_a_client_that_calls_itself_the_operator_fills_no_inbox() -> None:
+    world = CounterInMemory(*TOOLS)
+    for number in range(WAITING_GOALS.most):
+        world.call("astra.goals.create", text=f"mine {number}", role=Role.OPERATOR)
+    with pytest.raises(AstraError) as refusal:
+        world.call("astra.goals.create", text="one more", role=Role.OPERATOR)
+    assert refusal.value.reason == WAITING_GOALS.build_error().reason

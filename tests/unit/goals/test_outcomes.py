@@ -88,13 +88,57 @@ def test_a_metric_is_compared_with_a_number(
     world: World, value: float | None, *, holds: bool
 ) -> None:
     world.signals["tests_failed"] = value
-    assert world.outcomes.check_metric("tests_failed below 1").succeeded is holds
+    assert (
+        world.outcomes.check_metric(world.propose(task="achieve"), "tests_failed below 1").succeeded
+        is holds
+    )
+
+
+@pytest.mark.parametrize(
+    ("metric", "before", "value", "holds"),
+    [
+        ("tests_failed falls by 2", 5.0, 3.0, True),
+        ("tests_failed falls by 2", 5.0, 4.0, False),
+        ("tests_failed falls by 2", None, 0.0, False),
+        ("disk_free_share rises by 0.1", 0.2, 0.5, True),
+        ("disk_free_share rises by 0.1", 0.5, 0.2, False),
+    ],
+    ids=["fell", "fell too little", "not known before", "rose", "fell instead"],
+)
+def test_a_metric_is_compared_with_what_it_was_when_the_goal_began(
+    world: World, metric: str, before: float | None, value: float, *, holds: bool
+) -> None:
+    name = metric.split(maxsplit=1)[0]
+    world.runner.read_signals = lambda: world.signals
+    world.signals[name] = 99.0
+    goal = world.adopted(task="achieve", criteria=[{"metric": metric}])
+    world.signals[name] = before
+    world.run_all()
+    world.signals[name] = value
+    outcome = world.outcomes.check_metric(world.book.get(goal.id), metric)
+    assert outcome.succeeded is holds
+    if before is None:
+        assert outcome.detail == f"{name} was not known when the goal began"
+    elif not holds:
+        assert outcome.detail == f"{name} is {value:g}, and was {before:g} when the goal began"
+
+
+def test_what_a_number_was_before_is_recorded_only_where_a_criterion_asks(world: World) -> None:
+    world.runner.read_signals = lambda: {"tests_failed": 3.0}
+    world.adopted(task="achieve", criteria=[{"metric": "tests_failed below 1"}])
+    world.adopted(task="achieve", text="b", criteria=[{"metric": "tests_failed falls by 1"}])
+    world.run_all()
+    records = world.gate.root.ledger.records("goal_started", limit=10)
+    assert [dict(record.data) for record in records] == [{}, {"signals": {"tests_failed": 3.0}}]
 
 
 @pytest.mark.parametrize(
     "criterion",
     [
         {"outcome": "good"},
+        {"metric": "tests_failed falls by 0"},
+        {"metric": "tests_failed rises by -1"},
+        {"metric": "tests_failed falls"},
         {"metric": "tests_failed"},
         {"metric": "nothing below 1"},
         {"metric": "tests_failed below many"},

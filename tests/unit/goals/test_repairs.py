@@ -144,7 +144,6 @@ def test_a_policy_does_not_adopt_what_an_agent_calls_a_repair() -> None:
     gate = daemon(world, policy_days=1)
     goal = gate.goals.adoption.create(
         {"text": "mend it", "task": "repair_after_rollback"},
-        source="rollback",
         actor="agent:test",
         correlation="cor_00000000000000bb",
     )

@@ -14,7 +14,7 @@ def test_a_plan_for_a_goal_takes_its_words_and_belongs_to_its_story() -> None:
     gate = GateInMemory()
     world = CounterInMemory(*TOOLS, gate=gate)
     wanted = {"text": "tidy the notes"}
-    goal = gate.goals.adoption.create(wanted, source="agent", actor="a", correlation=STORY)
+    goal = gate.goals.adoption.create(wanted, actor="a", correlation=STORY)
     drafted = world.call("astra.plans.draft", goal=goal.id, plan=document())
     plan = gate.planning.register.get(drafted["id"])
     assert (plan.description, plan.correlation) == ("tidy the notes", STORY)

@@ -32,6 +32,9 @@ class Room:
         assert waiter
         return self.full
 
+    def lacks_money(self, goal: str) -> bool:
+        raise AssertionError(f"{goal} has no budget of money")
+
 
 def over_cap() -> SpendRefused:
     return SpendRefused(

@@ -2,6 +2,7 @@
 
 import { queryOptions } from "@tanstack/react-query";
 import { answer, api } from "./client";
+import { sign } from "./passkey";
 import type { components } from "./schema";
 
 type Schemas = components["schemas"];
@@ -49,5 +50,10 @@ export const abandonGoal = (identifier: string, reason: string): Promise<unknown
 export const askForAdoption = (identifier: string) =>
   answer(api.POST("/api/goals/{identifier}/approval", one(identifier)));
 
-export const createGoal = (body: Record<string, unknown>): Promise<Goal> =>
-  answer(api.POST("/api/goals", { body }));
+/** Propose a goal; unless it is signed, it counts as proposed by an agent. */
+export async function createGoal(body: Record<string, unknown>, signs: boolean): Promise<Goal> {
+  if (!signs) return answer(api.POST("/api/goals", { body }));
+  const content = await answer(api.POST("/api/goals/content", { body }));
+  const authority = await sign("goal_created", content);
+  return answer(api.POST("/api/goals", { body: { ...content, authority } }));
+}

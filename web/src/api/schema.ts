@@ -1368,7 +1368,10 @@ export interface paths {
         /** List Goals */
         get: operations["list_goals_api_goals_get"];
         put?: never;
-        /** Create Goal */
+        /**
+         * Create Goal
+         * @description Propose a goal: with `authority`, a signature over its content, as the operator's own.
+         */
         post: operations["create_goal_api_goals_post"];
         delete?: never;
         options?: never;
@@ -1404,6 +1407,26 @@ export interface paths {
         get: operations["show_graph_api_goals__identifier__graph_get"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/goals/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Spell Goal
+         * @description Give what the operator would sign to propose a goal as their own; nothing changes.
+         */
+        post: operations["spell_goal_api_goals_content_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4867,14 +4890,22 @@ export interface components {
             }[];
             /** Deadline */
             deadline: string | null;
-            /** Budget */
+            /**
+             * Budget
+             * @description money with its currency
+             */
             budget: {
-                [key: string]: number;
+                [key: string]: number | string;
             };
             /** Usage */
             usage: {
                 [key: string]: number;
             };
+            /**
+             * Money Limit
+             * @description in all, for each time it was signed for
+             */
+            money_limit: number | null;
             /** Priority */
             priority: number;
             /** Parent */
@@ -4890,6 +4921,34 @@ export interface components {
              * @description whether a model is asked how to decompose it
              */
             asks_model: boolean;
+        };
+        /**
+         * GoalContent
+         * @description What the operator signs to propose a goal: all of it, in its one spelling.
+         */
+        GoalContent: {
+            /** Text */
+            text: string;
+            /** Category */
+            category: string;
+            /** Task */
+            task: string;
+            /** Criteria */
+            criteria: {
+                [key: string]: string;
+            }[];
+            /** Deadline */
+            deadline: string | null;
+            /** Budget */
+            budget: {
+                [key: string]: number | string;
+            };
+            /** Priority */
+            priority: number;
+            /** Parent */
+            parent: string | null;
+            /** Source */
+            source: string;
         };
         /** GoalDetails */
         GoalDetails: {
@@ -4919,14 +4978,22 @@ export interface components {
             }[];
             /** Deadline */
             deadline: string | null;
-            /** Budget */
+            /**
+             * Budget
+             * @description money with its currency
+             */
             budget: {
-                [key: string]: number;
+                [key: string]: number | string;
             };
             /** Usage */
             usage: {
                 [key: string]: number;
             };
+            /**
+             * Money Limit
+             * @description in all, for each time it was signed for
+             */
+            money_limit: number | null;
             /** Priority */
             priority: number;
             /** Parent */
@@ -11077,6 +11144,50 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GoalGraph"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    spell_goal_api_goals_content_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GoalContent"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */

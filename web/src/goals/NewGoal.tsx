@@ -1,7 +1,9 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { createGoal } from "../api/goals";
+import { passkeysWork } from "../api/passkey";
+import { passkeysQuery } from "../api/queries";
 import { Button } from "../parts/Button";
 import { Card } from "../parts/Card";
 import { Choice, Field } from "../parts/Field";
@@ -26,6 +28,7 @@ type Draft = {
   command: string;
   file: string;
   minutes: string;
+  money: string;
 };
 
 const EMPTY: Draft = {
@@ -35,6 +38,7 @@ const EMPTY: Draft = {
   command: "",
   file: "",
   minutes: "240",
+  money: "",
 };
 
 export function bodyOf(draft: Draft): Record<string, unknown> {
@@ -47,7 +51,10 @@ export function bodyOf(draft: Draft): Record<string, unknown> {
     category: draft.category,
     task: draft.task,
     criteria,
-    budget: { minutes: Math.max(0, Math.round(Number(draft.minutes) || 0)) },
+    budget: {
+      minutes: Math.max(0, Math.round(Number(draft.minutes) || 0)),
+      ...(draft.money.trim() ? { money: draft.money.trim() } : {}),
+    },
   };
 }
 
@@ -58,8 +65,11 @@ export function NewGoal({ onClose }: { onClose: () => void }) {
   useEffect(() => first.current?.focus(), []);
   const client = useQueryClient();
   const navigate = useNavigate();
+  const { data: passkeys } = useQuery(passkeysQuery);
+  const usable = passkeys?.items.some((key) => !key.revoked_at && key.origin === location.origin);
+  const signs = passkeysWork() && usable === true;
   const create = useMutation({
-    mutationFn: () => createGoal(bodyOf(draft)),
+    mutationFn: (signed: boolean) => createGoal(bodyOf(draft), signed),
     onSuccess: async (goal) => {
       await client.invalidateQueries({ queryKey: ["goals"] });
       await navigate({ to: "/goals/$id", params: { id: goal.id } });
@@ -72,7 +82,7 @@ export function NewGoal({ onClose }: { onClose: () => void }) {
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (draft.text.trim()) create.mutate();
+    if (draft.text.trim()) create.mutate(signs);
   };
   return (
     <Card title="A new goal" className="mb-4">
@@ -102,12 +112,32 @@ export function NewGoal({ onClose }: { onClose: () => void }) {
         <Field label="It is reached when this command passes" {...field("command")} />
         <Field label="It is reached when this file is there" {...field("file")} />
         <Field label="At most so many minutes" type="number" min={0} {...field("minutes")} />
+        <Field
+          label="At most so much money"
+          inputMode="decimal"
+          note="for its model calls, in the currency of [spend]; empty: not limited"
+          {...field("money")}
+        />
         <div className="md:col-span-2">
           {create.error && <Trouble error={create.error} />}
-          <div className="mt-1 flex gap-2">
+          <p className="text-sm text-soft">
+            {signs
+              ? "Your passkey signs that the goal is yours."
+              : "Without a passkey it counts as proposed by an agent; sign it in a terminal with astra goals create."}
+          </p>
+          <div className="mt-1 flex flex-wrap gap-2">
             <Button type="submit" look="main" busy={create.isPending} disabled={!draft.text.trim()}>
               Propose it
             </Button>
+            {signs && (
+              <Button
+                look="quiet"
+                disabled={!draft.text.trim()}
+                onClick={() => create.mutate(false)}
+              >
+                Propose it unsigned
+              </Button>
+            )}
             <Button look="quiet" onClick={onClose}>
               Cancel
             </Button>

@@ -22,7 +22,8 @@ const goal = (more: Partial<Goal>): Goal =>
   ({
     ...{ id: "goal_1", state: "executing", held: "", criteria: [], checks: [], tasks: [task({})] },
     budget: { model_calls: 20, tokens: 100, minutes: 10 },
-    usage: { model_calls: 2, tokens: 50, milliseconds: 90_000 },
+    usage: { model_calls: 2, tokens: 50, milliseconds: 90_000, money: 0 },
+    money_limit: null,
     ...more,
   }) as Goal;
 const names = (it: Goal) => movesOf(it).map(({ move }) => move);
@@ -64,6 +65,13 @@ test("budgets say what was used of what", () => {
     { name: "tokens", value: 50, max: 100 },
     { name: "minutes", value: 1.5, max: 10 },
   ]);
+});
+
+test("a budget of money counts as often as it was signed for, in its currency", () => {
+  const budget = { model_calls: 20, tokens: 100, minutes: 10, money: "0.50 EUR" };
+  const usage = { model_calls: 2, tokens: 50, milliseconds: 0, money: 0.7 };
+  const last = budgetsOf(goal({ budget, usage, money_limit: 1 })).at(-1);
+  expect(last).toEqual({ name: "EUR", value: 0.7, max: 1 });
 });
 
 test("a criterion has the result of its own check", () => {

@@ -97,11 +97,14 @@ export type Gauged = { name: string; value: number; max: number };
 export function budgetsOf(goal: GoalBrief): Gauged[] {
   const { budget, usage } = goal;
   const minutes = Math.round((usage.milliseconds ?? 0) / 6_000) / 10;
-  return [
-    { name: "model calls", value: usage.model_calls ?? 0, max: budget.model_calls ?? 0 },
-    { name: "tokens", value: usage.tokens ?? 0, max: budget.tokens ?? 0 },
-    { name: "minutes", value: minutes, max: budget.minutes ?? 0 },
+  const counts = [
+    { name: "model calls", value: usage.model_calls ?? 0, max: Number(budget.model_calls ?? 0) },
+    { name: "tokens", value: usage.tokens ?? 0, max: Number(budget.tokens ?? 0) },
+    { name: "minutes", value: minutes, max: Number(budget.minutes ?? 0) },
   ];
+  if (goal.money_limit === null) return counts;
+  const currency = String(budget.money).split(" ")[1] ?? "";
+  return [...counts, { name: currency, value: usage.money ?? 0, max: goal.money_limit }];
 }
 
 const CRITERIA: Record<string, (value: string) => string> = {

@@ -8,8 +8,14 @@ from astra.interfaces.cli import approvals
 from astra.interfaces.cli.goal_tree import render_tree
 from astra.interfaces.cli.main import Context
 from astra.interfaces.cli.tables import render_table
-from astra.trusted.kernel.errors import BadInput
+from astra.trusted.kernel.errors import BadInput, Refused
 from astra.trusted.kernel.text import one_line, printable
+
+_ORIGINS = {
+    "operator": "proposed by the operator",
+    "agent": "proposed without a signature",
+    "desire": "of a desire",
+}
 
 
 def configure(parser: argparse.ArgumentParser, _command: str) -> None:
@@ -62,13 +68,21 @@ def _configure_create(actions: Any) -> None:
         "--kept", action="store_true", help="nothing that came of it was taken back"
     )
     creating.add_argument(
-        "--metric", action="append", metavar="TEXT", help="like “tests_failed below 1”"
+        "--metric",
+        action="append",
+        metavar="TEXT",
+        help="like “tests_failed below 1”, or “tests_failed falls by 2” since it began",
     )
     creating.add_argument("--deadline", metavar="TIME", help="like 2026-12-31T18:00:00Z")
     creating.add_argument("--priority", type=int, metavar="N", help="0 to 100")
     creating.add_argument("--parent", metavar="ID", help="the goal it serves")
     creating.add_argument(
-        "--budget", action="append", metavar="NAME=N", help="model_calls, tokens or minutes"
+        "--budget", action="append", metavar="NAME=N", help="model_calls, tokens, minutes or money"
+    )
+    creating.add_argument(
+        "--unsigned",
+        action="store_true",
+        help="ask for no passphrase: it counts as proposed by an agent",
     )
     creating.add_argument(
         "--adopt", action="store_true", help="sign it at once, with its graph and its budgets"
@@ -103,7 +117,26 @@ def _propose_goal(context: Context) -> dict[str, Any]:
         "criteria": criteria or None,
     }
     body = {name: value for name, value in options.items() if value is not None}
-    return context.client().post("/api/goals", {"text": arguments.text, **body})
+    return context.client().post("/api/goals", _sign(context, {"text": arguments.text, **body}))
+
+
+def _sign(context: Context, body: dict[str, Any]) -> dict[str, Any]:
+    """Have the operator sign that a goal is their own; unsigned, it counts as an agent's.
+
+    Where it is adopted at once, that signature covers the goal, and one is enough.
+    """
+    from astra.interfaces.cli.signing import sign_action
+
+    if context.arguments.unsigned or context.arguments.adopt:
+        return body
+    content = context.client().post("/api/goals/content", body)
+    try:
+        return {**content, "authority": sign_action(context, "goal_created", content)}
+    except Refused as error:
+        if error.reason != "no_terminal":
+            raise
+        context.console.note("there is no terminal to sign on: it counts as proposed by an agent")
+        return body
 
 
 def list_goals(context: Context) -> None:
@@ -153,15 +186,24 @@ def _render_goal(goal: dict[str, Any]) -> Iterator[str]:
     if goal["why"]:
         yield f"  {goal['held'] or 'not planned'}: {one_line(goal['why'], 300)}"
     used, budget = goal["usage"], goal["budget"]
+    origin = _ORIGINS.get(goal["source"], goal["source"])
     yield (
-        f"  {goal['category']}, task {goal['task']}; used {used['model_calls']:.0f} of"
-        f" {budget['model_calls']} model calls, {used['tokens']:.0f} of {budget['tokens']} tokens,"
-        f" {used['milliseconds'] / 60_000:.1f} of {budget['minutes']} minutes"
+        f"  {goal['category']}, task {goal['task']}, {origin};"
+        f" used {used['model_calls']:.0f} of {budget['model_calls']} model calls,"
+        f" {used['tokens']:.0f} of {budget['tokens']} tokens,"
+        f" {used['milliseconds'] / 60_000:.1f} of {budget['minutes']} minutes{_render_money(goal)}"
     )
     results = {check["criterion"]: check for check in goal["checks"]}
     for criterion in goal["criteria"]:
         for name, value in criterion.items():
             yield f"  succeeds when {name} {printable(value)}{_render_check(results, name, value)}"
+
+
+def _render_money(goal: dict[str, Any]) -> str:
+    if goal["money_limit"] is None:
+        return ""
+    _, _, currency = goal["budget"]["money"].partition(" ")
+    return f", {goal['usage']['money']:.9g} of {goal['money_limit']:.9g} {currency}"
 
 
 def _render_check(results: dict[str, dict[str, Any]], name: str, value: str) -> str:
@@ -182,14 +224,17 @@ def _render_graph(graph: dict[str, Any]) -> Iterator[str]:
 def _suggest(goal: dict[str, Any]) -> list[str]:
     if not goal["tasks"]:
         return []
-    return [f"{len(goal['tasks'])} tasks; to adopt it: astra goals adopt {goal['id']}"]
+    count = len(goal["tasks"])
+    tasks = "1 task" if count == 1 else f"{count} tasks"
+    return [f"{tasks}; to adopt it: astra goals adopt {goal['id']}"]
 
 
-def _read_budget(texts: list[str]) -> dict[str, int] | None:
-    budget: dict[str, int] = {}
+def _read_budget(texts: list[str]) -> dict[str, int | str] | None:
+    """Read the options; the server reads amounts of money."""
+    budget: dict[str, int | str] = {}
     for text in texts:
         name, sign, number = text.partition("=")
-        if not sign or not number.isdigit():
+        if not sign or not (number.isdigit() or name == "money"):
             raise BadInput(f"{text!r} is no budget", next_step="--budget minutes=60")
-        budget[name] = int(number)
+        budget[name] = number if name == "money" else int(number)
     return budget or None

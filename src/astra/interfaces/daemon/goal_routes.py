@@ -1,4 +1,8 @@
-"""Goals over HTTP. Creating one is a tool call; adopting takes a signature; the rest tightens."""
+"""Goals over HTTP. Adopting takes a signature; what holds a goal or gives it up does not.
+
+Creating one is an agent's call of a tool, whoever makes it, unless the operator's signature is
+with it.
+"""
 
 from typing import Annotated, Any
 
@@ -6,19 +10,36 @@ from fastapi import Body, FastAPI, Query, Request
 from pydantic import Field
 
 from astra.bootstrap.runtime import Runtime
+from astra.goals.adoption import OPERATOR
 from astra.goals.model import Goal
 from astra.interfaces.daemon.models import ApprovalDetails, Page, Shape
 from astra.interfaces.daemon.tool_routes import run_tool
 from astra.tools.goals import GoalAnswer, GoalDetails, GoalTask
 from astra.trusted.door.requests import Off, caller
 from astra.trusted.kernel.paging import LARGEST_PAGE
+from astra.trusted.policy.authority import Signed
 
 Document = dict[str, Any]
+CREATE = "astra.goals.create"
 
 
 class GraphEdge(Shape):
     source: str = Field(alias="from")
     target: str = Field(alias="to")
+
+
+class GoalContent(Shape):
+    """What the operator signs to propose a goal: all of it, in its one spelling."""
+
+    text: str
+    category: str
+    task: str
+    criteria: list[dict[str, str]]
+    deadline: str | None
+    budget: dict[str, int | str]
+    priority: int
+    parent: str | None
+    source: str
 
 
 class GoalGraph(Shape):
@@ -62,7 +83,16 @@ def _add_decision_routes(app: FastAPI, runtime: Runtime) -> None:
     def create_goal(
         request: Request, goal: Annotated[Document, Body()], astra_off: Off = ""
     ) -> Document:
-        return run_tool(runtime, request, "astra.goals.create", goal, off=astra_off)
+        """Propose a goal: with `authority`, a signature over its content, as the operator's own."""
+        if "authority" not in goal:
+            return run_tool(runtime, request, CREATE, goal, off=astra_off)
+        return _create_signed(runtime, goal)
+
+    @app.post("/api/goals/content", response_model=GoalContent)
+    def spell_goal(goal: Annotated[Document, Body()]) -> Document:
+        """Give what the operator would sign to propose a goal as their own; nothing changes."""
+        fields = _read_arguments(runtime, goal)
+        return runtime.goals.adoption.read_fields(fields, source=OPERATOR)
 
     @app.post("/api/goals/{identifier}/approval", response_model=ApprovalDetails)
     def ask_for_adoption(identifier: str) -> Document:
@@ -100,6 +130,23 @@ def _add_control_routes(app: FastAPI, runtime: Runtime) -> None:
     ) -> Document:
         goal = runtime.goals.control.abandon(identifier, reason, actor=caller(request))
         return _show(runtime, goal)
+
+
+def _create_signed(runtime: Runtime, document: Document) -> Document:
+    fields = {name: value for name, value in document.items() if name != "authority"}
+    goal = runtime.goals.adoption.create_signed(
+        _read_arguments(runtime, fields),
+        Signed.read(document["authority"]),
+        now=runtime.clock.now(),
+    )
+    return _show(runtime, goal)
+
+
+def _read_arguments(runtime: Runtime, document: Document) -> Document:
+    """Read a goal as the tool does: what is no field of one, or too long, is refused."""
+    fields = {name: value for name, value in document.items() if name != "source"}
+    tool = runtime.counter.registry.find(CREATE)
+    return tool.parse(fields).model_dump(mode="json")
 
 
 def _show(runtime: Runtime, goal: Goal) -> Document:

@@ -128,6 +128,7 @@ RULES: dict[str, Rule] = {
     "POST /api/beliefs/{identifier}/deprecate": DECIDE,
     "GET /api/goals": LOOK,
     "POST /api/goals": ACT_AS_AGENT,
+    "POST /api/goals/content": DECIDE,
     "GET /api/goals/{identifier}": LOOK,
     "GET /api/goals/{identifier}/graph": LOOK,
     "POST /api/goals/{identifier}/approval": DECIDE,
