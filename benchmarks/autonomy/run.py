@@ -53,6 +53,7 @@ network = "host"
 
 [model]
 silence_seconds = 3000
+call_seconds = 7200
 output_tokens = 700
 context_tokens = 8192
 
