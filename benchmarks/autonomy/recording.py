@@ -104,7 +104,8 @@ class Recorder(_Loopback):
         answer = join_chunks(lines) if _EVENTS in kind else _read_json(b"".join(lines))
         entry = {"question": mark_question(request), "asked": _quote_question(request)}
         seconds = round(time.monotonic() - began, 1)
-        entry |= {"seconds": seconds, "status": reply.status, "answer": _keep_answer(answer)}
+        entry |= {"seconds": seconds, "status": reply.status, "streamed": _EVENTS in kind}
+        entry["answer"] = _keep_answer(answer)
         self.tape.append(entry)
 
 
@@ -124,7 +125,7 @@ class Player(_Loopback):
             begin(500, "application/json")(json.dumps(document).encode())
             return
         answer = {**entry["answer"], "model": request["model"]}
-        if request.get("stream") and entry.get("status", 200) == 200:
+        if entry.get("streamed", request.get("stream")):
             begin(200, _EVENTS)("".join(split_chunks(answer)).encode())
         else:
             begin(entry.get("status", 200), "application/json")(json.dumps(answer).encode())
