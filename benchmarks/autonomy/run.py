@@ -53,6 +53,7 @@ network = "host"
 
 [model]
 silence_seconds = 3000
+call_seconds = 7200
 output_tokens = 700
 context_tokens = 8192
 
@@ -192,7 +193,9 @@ def live(story: Story, model: str, tape: Recorder | Player) -> Outcome:
     if isinstance(tape, Recorder):
         outcome.calls = len(tape.tape)
         outcome.model_seconds = sum(item["seconds"] for item in tape.tape)
-        outcome.tokens = sum(item["answer"]["usage"]["total_tokens"] for item in tape.tape)
+        outcome.tokens = sum(
+            item["answer"].get("usage", {}).get("total_tokens", 0) for item in tape.tape
+        )
     return outcome
 
 

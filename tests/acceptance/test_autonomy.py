@@ -21,6 +21,7 @@ PLACE = json.dumps({"places": ["agent_server/api.py::greeting"]})
 def say(text: str) -> dict[str, Any]:
     message = {"role": "assistant", "content": text}
     return {
+        "question": "",
         "seconds": 0.1,
         "answer": {
             "id": "1",

@@ -11,7 +11,9 @@ export class Model {
       request.on("data", (chunk) => chunks.push(chunk));
       request.on("end", async () => {
         const asked = JSON.parse(Buffer.concat(chunks).toString());
-        if (asked.stream) return talk(response, asked, model.talk(told(asked)));
+        const isForm = Boolean(asked.response_format);
+        const pieces = () => (isForm ? [JSON.stringify(model.say(told(asked)))] : model.talk(told(asked)));
+        if (asked.stream) return talk(response, asked, pieces());
         response.setHeader("Content-Type", "application/json");
         response.end(JSON.stringify(completion(asked, model.say(told(asked)))));
       });

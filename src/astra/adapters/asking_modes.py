@@ -34,6 +34,7 @@ class AskingModes:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._modes: dict[tuple[str, str], AskingMode] = {}
+        self._with_streams: set[tuple[str, str]] = set()
         self._without_streams: set[tuple[str, str]] = set()
 
     def find(self, url: str, model: str, first: AskingMode) -> AskingMode:
@@ -47,6 +48,15 @@ class AskingModes:
     def streams(self, url: str, model: str) -> bool:
         with self._lock:
             return (url, model) not in self._without_streams
+
+    def knows_streams(self, url: str, model: str) -> bool:
+        """Tell whether it has sent a stream before."""
+        with self._lock:
+            return (url, model) in self._with_streams
+
+    def remember_stream(self, url: str, model: str) -> None:
+        with self._lock:
+            self._with_streams.add((url, model))
 
     def remember_no_stream(self, url: str, model: str) -> None:
         with self._lock:

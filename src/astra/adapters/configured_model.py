@@ -3,8 +3,10 @@
 import os
 from dataclasses import dataclass, replace
 
-from astra.adapters.language_models import Endpoint, LanguageModel, endpoint
+from astra.adapters.language_models import LanguageModel
 from astra.adapters.model_calls import Charge, Meter
+from astra.adapters.model_endpoints import Endpoint, endpoint
+from astra.adapters.model_streams import Patience
 from astra.adapters.smoke_probes import ModelAddress
 from astra.adapters.talking_models import TalkingModel
 from astra.persona.speech import Talker
@@ -41,7 +43,7 @@ class ConfiguredModel:
     def current(self, account: Account = NOBODY) -> Model:
         return LanguageModel(
             endpoint=self._find_endpoint(_NO_DRAFT, _GIVE_THE_PLAN),
-            seconds=self._find_silence(),
+            patience=self._find_patience(),
             charge=Charge(meter=self.meter, account=account),
         )
 
@@ -55,12 +57,15 @@ class ConfiguredModel:
     def talker(self, account: Account = NOBODY) -> Talker:
         return TalkingModel(
             endpoint=self._find_endpoint(_NO_TALK),
-            seconds=self._find_silence(),
+            patience=self._find_patience(),
             charge=Charge(meter=self.meter, account=account),
         )
 
-    def _find_silence(self) -> float:
-        return float(contract.read_configuration(self.ledger).model.silence_seconds)
+    def _find_patience(self) -> Patience:
+        model = contract.read_configuration(self.ledger).model
+        return Patience(
+            silence_seconds=float(model.silence_seconds), call_seconds=float(model.call_seconds)
+        )
 
     def _find_endpoint(self, without: str, instead: str = "") -> Endpoint:
         name, base_url, key_env = self._name_and_url()

@@ -1,11 +1,11 @@
 """A language model behind one narrow call: any OpenAI-compatible endpoint, or Anthropic's.
 
-The library that speaks to them is imported at the first call: it is heavy, and most commands never
-need it. Each call has its own connection and its own time-out, is tried once (whoever asks decides
-on retries, by a clock of theirs), and fails as `ModelUnavailable` whatever went wrong inside. One
-that nobody wants any more (`cancellation`) is closed at once, as `ModelCancelled`. How a
-server is asked for a form (`asking_modes`) is found out at the first call and remembered: only a
-server that does not know that way is asked once more, in the next one.
+Each call has its own connection, is tried once (whoever asks decides on retries, by a clock of
+theirs), and fails as `ModelUnavailable` whatever went wrong inside. One that nobody wants any more
+(`cancellation`) is closed at once, as `ModelCancelled`. Answers are heard as streams, so that a
+slow model may take its time and a silent one does not (`model_streams`). How a server is asked for
+a form, and whether it streams (`asking_modes`), is found out at the first call and remembered: only
+a server that does not know that way is asked once more, in the next one.
 """
 
 import asyncio
@@ -24,13 +24,14 @@ from astra.adapters.asking_modes import (
     ignores_schema,
     next_mode,
 )
-from astra.adapters.model_calls import (
-    FREE,
-    Charge,
-    Sending,
-    read_report,
-    read_status,
-    request_reply,
+from astra.adapters.model_calls import FREE, Charge, Sending, read_report
+from astra.adapters.model_endpoints import Endpoint, make_settings, make_unavailable
+from astra.adapters.model_streams import (
+    Call,
+    Patience,
+    hear_stream,
+    may_lack_streams,
+    take_whole,
 )
 from astra.plans.answers import find_document, shorten_middle
 from astra.plans.forms import PlainText
@@ -38,87 +39,25 @@ from astra.plans.ports import ModelCancelled, ModelUnavailable, Prompt, Reply, U
 from astra.spend.model import SpendRefused
 from astra.spend.usage import MOST_TOKENS as MOST_TOKENS_REPORTED
 from astra.trusted.kernel import cancellation
-from astra.trusted.kernel.errors import BadSetting, LedgerError
-from astra.trusted.kernel.text import one_line
+from astra.trusted.kernel.errors import LedgerError
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
     from pydantic_ai.messages import ModelRequest, ModelResponse
-    from pydantic_ai.models import Model, ModelRequestParameters
-    from pydantic_ai.settings import ModelSettings
+    from pydantic_ai.models import ModelRequestParameters
 
-SECONDS = 120.0
-MOST_TOKENS = 8_000
 LONGEST_ANSWER = 200_000
-LONGEST_WAIT = 600
-OPENAI, ANTHROPIC = "openai", "anthropic"
-_HOSTS = {OPENAI: "https://api.openai.com/v1", ANTHROPIC: "https://api.anthropic.com"}
 _ANSWER = "answer"
-_LONGEST_NUMBER = 9
 _LOOK_SECONDS = 0.2
 """How often a call looks whether its answer is still wanted."""
 _CHARACTERS_A_TOKEN, _SHORTEST = 3, 400
 
 
 @dataclass(frozen=True, kw_only=True)
-class Endpoint:
-    """Which model, where, and with which key; as the operator's configuration says."""
-
-    provider: str
-    model: str
-    base_url: str = ""
-    key: str = field(default="", repr=False)
-    temperature: float | None = None
-    """None leaves it to the server."""
-    output_tokens: int = MOST_TOKENS
-    context_tokens: int = 0
-    """How much it can read and write in one call; 0 where nobody knows."""
-
-    @property
-    def first_mode(self) -> AskingMode:
-        """How it is asked for a form while nobody knows better; the hosted ones know tools well."""
-        return AskingMode.SCHEMA if self.is_compatible else AskingMode.TOOL
-
-    @property
-    def is_compatible(self) -> bool:
-        """Tell a server of somebody's own, whose abilities nobody knows, from the hosted ones."""
-        return self.provider == OPENAI and bool(self.base_url)
-
-    @property
-    def name(self) -> str:
-        return f"{self.provider}:{self.model}"
-
-    @property
-    def url(self) -> str:
-        """Where it is called: never where the environment of the daemon says."""
-        return self.base_url or _HOSTS[self.provider]
-
-
-def endpoint(name: str, base_url: str, key: str) -> Endpoint:
-    """Read a model's name.
-
-    >>> endpoint("anthropic:some-model", "", "k").provider
-    'anthropic'
-    >>> endpoint("qwen", "http://localhost:8080/v1", "").provider
-    'openai'
-    """
-    provider, _, model = name.partition(":")
-    if provider not in {OPENAI, ANTHROPIC} and base_url:
-        return Endpoint(provider=OPENAI, model=name, base_url=base_url, key=key)
-    if provider not in {OPENAI, ANTHROPIC} or not model:
-        raise BadSetting(
-            f"model.name is {one_line(name, 80)!r}",
-            next_step="write openai:NAME, anthropic:NAME, or any NAME together with base_url",
-            key="model.name",
-        )
-    return Endpoint(provider=provider, model=model, base_url=base_url, key=key)
-
-
-@dataclass(frozen=True, kw_only=True)
 class LanguageModel:
     endpoint: Endpoint
-    seconds: float = SECONDS
+    patience: Patience = field(default_factory=Patience)
     modes: AskingModes = EVERY_MODE
     charge: Charge = FREE
 
@@ -127,13 +66,40 @@ class LanguageModel:
         return self.endpoint.name
 
     def ask(self, prompt: Prompt, *, form: type[BaseModel]) -> Reply:
+        if not self.endpoint.is_compatible:
+            return self._ask_in_form(prompt, form, streams=True)
+        if not self.modes.streams(self._url, self.endpoint.model):
+            return self._ask_in_form(prompt, form, streams=False)
+        return self._find_out_streams(prompt, form)
+
+    @property
+    def _url(self) -> str:
+        return self.endpoint.url
+
+    def _find_out_streams(self, prompt: Prompt, form: type[BaseModel]) -> Reply:
+        """Ask for a stream; a server that has never sent one is asked once more, without."""
+        try:
+            reply = self._ask_in_form(prompt, form, streams=True)
+        except ModelUnavailable as error:
+            is_known = self.modes.knows_streams(self._url, self.endpoint.model)
+            if is_known or not error.facts.get("is_stream_missing"):
+                raise
+        else:
+            self.modes.remember_stream(self._url, self.endpoint.model)
+            return reply
+        reply = self._ask_in_form(prompt, form, streams=False)
+        self.modes.remember_no_stream(self._url, self.endpoint.model)
+        return reply
+
+    def _ask_in_form(self, prompt: Prompt, form: type[BaseModel], *, streams: bool) -> Reply:
         if form is PlainText:
-            return self._ask_once(prompt, None)
+            return self._ask_once(_Question(prompt=prompt, form=None, streams=streams))
         url, model = self.endpoint.url, self.endpoint.model
         first_mode = self.modes.find(url, model, self.endpoint.first_mode)
+        question = _Question(prompt=prompt, form=form, streams=streams, mode=first_mode)
         if not self.endpoint.is_compatible:
-            return self._ask_once(prompt, form, first_mode)
-        mode, reply = self._ask_down_the_ladder(prompt, form, first_mode)
+            return self._ask_once(question)
+        mode, reply = self._ask_down_the_ladder(question)
         if mode is AskingMode.SCHEMA and reply.document is None and ignores_schema(reply.text):
             mode = AskingMode.TOOL
         elif mode is AskingMode.TOOL and reply.document is None:
@@ -142,48 +108,73 @@ class LanguageModel:
             self.modes.remember(url, model, mode)
         return reply
 
-    def _ask_down_the_ladder(
-        self, prompt: Prompt, form: type[BaseModel], mode: AskingMode
-    ) -> tuple[AskingMode, Reply]:
+    def _ask_down_the_ladder(self, question: "_Question") -> tuple[AskingMode, Reply]:
         """Ask in a mode, and in the next where the server says that it does not know this one."""
         try:
-            return mode, self._ask_once(prompt, form, mode)
+            return question.mode, self._ask_once(question)
         except ModelUnavailable as error:
-            lower = next_mode(mode)
+            lower = next_mode(question.mode)
             if lower is None or error.facts.get("upstream_status") not in UNSUPPORTED:
                 raise
             try:
-                return self._ask_down_the_ladder(prompt, form, lower)
+                return self._ask_down_the_ladder(replace(question, mode=lower))
             except ModelUnavailable:
                 raise error from None
 
-    def _ask_once(
-        self, prompt: Prompt, form: type[BaseModel] | None, mode: AskingMode = AskingMode.TEXT
-    ) -> Reply:
+    def _ask_once(self, question: "_Question") -> Reply:
         try:
-            return asyncio.run(_end_when_cancelled(self._request_reply(prompt, form, mode)))
+            return asyncio.run(_end_when_cancelled(self._request_reply(question)))
         except (SpendRefused, LedgerError, ModelCancelled):
             raise
         except Exception as error:  # noqa: BLE001 - a library and a server of somebody else
-            raise make_unavailable(self.endpoint, error, self.seconds) from None
+            is_missing = question.streams and may_lack_streams(error)
+            raise make_unavailable(self.endpoint, error, is_stream_missing=is_missing) from None
 
-    async def _request_reply(
-        self, prompt: Prompt, form: type[BaseModel] | None, mode: AskingMode
-    ) -> Reply:
-        # Ours ends first, so that whoever waited hears how long, and not what a library calls it.
-        later = 2 * self.seconds
-        async with asyncio.timeout(self.seconds), open_client(self.endpoint, later) as client:
-            sending = Sending(
-                model=self.endpoint.name,
-                messages=[_build_request(prompt, form, mode, self.endpoint)],
-                parameters=_build_parameters(form, mode),
-                settings=make_settings(self.endpoint, later),
-                output_tokens=self.endpoint.output_tokens,
-                context_tokens=self.endpoint.context_tokens,
-            )
-            model = make_model(self.endpoint, client)
-            response = await request_reply(model, sending, self.charge)
-        return read_response(response)
+    async def _request_reply(self, question: "_Question") -> Reply:
+        call = Call(
+            endpoint=self.endpoint,
+            sending=self._make_sending(question),
+            charge=self.charge,
+            patience=self.patience,
+        )
+        if not question.streams:
+            return read_response(await take_whole(call))
+        return read_response(await hear_stream(call, _Length().is_enough))
+
+    def _make_sending(self, question: "_Question") -> Sending:
+        prompt, form, mode = question.prompt, question.form, question.mode
+        return Sending(
+            model=self.endpoint.name,
+            messages=[_build_request(prompt, form, mode, self.endpoint)],
+            parameters=_build_parameters(form, mode),
+            settings=make_settings(self.endpoint, 2 * self.patience.longest),
+            output_tokens=self.endpoint.output_tokens,
+            context_tokens=self.endpoint.context_tokens,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Question:
+    """What is asked once, and in which way."""
+
+    prompt: Prompt
+    form: type[BaseModel] | None
+    streams: bool
+    mode: AskingMode = AskingMode.TEXT
+
+
+class _Length:
+    """Counts what a stream brought, whatever it is: text, thoughts, a call's arguments."""
+
+    def __init__(self) -> None:
+        self._characters = 0
+
+    def is_enough(self, event: Any) -> bool:
+        piece = getattr(event, "part", None) or getattr(event, "delta", None)
+        for name in ("content", "content_delta", "args", "args_delta"):
+            if isinstance(text := getattr(piece, name, None), str):
+                self._characters += len(text)
+        return self._characters > 2 * LONGEST_ANSWER
 
 
 async def _end_when_cancelled(work: "Coroutine[Any, Any, Reply]") -> Reply:
@@ -198,61 +189,6 @@ async def _end_when_cancelled(work: "Coroutine[Any, Any, Reply]") -> Reply:
                 next_step="nothing is left to do for this call",
             )
     return task.result()
-
-
-def make_unavailable(where: Endpoint, error: Exception, seconds: float) -> ModelUnavailable:
-    return ModelUnavailable(
-        f"the model {where.name} did not answer: {_explain_failure(where, error, seconds)}",
-        next_step="look at [model] in astra.toml, its server and its key",
-        patience=_read_retry_after(error),
-        upstream_status=read_status(error),
-    )
-
-
-def _explain_failure(where: Endpoint, error: Exception, seconds: float) -> str:
-    """Give a server's words without the key, which some say back."""
-    if isinstance(error, TimeoutError):
-        return f"nothing came of it within {seconds:g} seconds"
-    error_text = _in_words(error)
-    if where.key:
-        error_text = error_text.replace(where.key, "[the key]")
-    return one_line(error_text, 300)
-
-
-def open_client(where: Endpoint, seconds: float) -> Any:
-    from astra.adapters.model_transport import bounded_client
-
-    options: dict[str, Any] = {
-        "api_key": where.key or "none",
-        "base_url": where.url,
-        "timeout": seconds,
-        "max_retries": 0,
-        "http_client": bounded_client(seconds),
-    }
-    if where.provider == ANTHROPIC:
-        from anthropic import AsyncAnthropic
-
-        return AsyncAnthropic(**options)
-    from openai import AsyncOpenAI
-
-    return AsyncOpenAI(**options)
-
-
-def make_model(where: Endpoint, client: Any) -> "Model[Any]":
-    if where.provider == ANTHROPIC:
-        from pydantic_ai.models.anthropic import AnthropicModel
-        from pydantic_ai.providers.anthropic import AnthropicProvider
-
-        return AnthropicModel(where.model, provider=AnthropicProvider(anthropic_client=client))
-    from pydantic_ai.models.openai import OpenAIChatModel
-    from pydantic_ai.providers.openai import OpenAIProvider
-
-    return OpenAIChatModel(where.model, provider=OpenAIProvider(openai_client=client))
-
-
-def make_settings(where: Endpoint, seconds: float) -> "ModelSettings":
-    settings: ModelSettings = {"max_tokens": where.output_tokens, "timeout": seconds}
-    return settings if where.temperature is None else {**settings, "temperature": where.temperature}
 
 
 def fit_prompt(prompt: Prompt, where: Endpoint) -> Prompt:
@@ -336,26 +272,3 @@ def _read_arguments(text: str) -> Any:
     except (ValueError, RecursionError):
         return find_document(text)
     return cast("Any", document) if isinstance(document, dict | list) else None
-
-
-def _in_words(error: BaseException) -> str:
-    """Give what went wrong with what was behind it: a library may say too little."""
-    first = last = error
-    while last.__cause__ is not None:
-        last = last.__cause__
-    texts = [str(cause) or type(cause).__name__ for cause in (first, last)]
-    return texts[0] if texts[1] in texts[0] else f"{texts[0]} ({texts[1]})"
-
-
-def _read_retry_after(error: BaseException) -> int:
-    """Read for how long a server asks to be left alone, in seconds; it is not trusted far."""
-    retry_after = ""
-    cause: BaseException | None = error
-    while cause is not None and not retry_after:
-        headers = getattr(getattr(cause, "response", None), "headers", {})
-        retry_after = str(headers.get("retry-after", ""))
-        cause = cause.__cause__
-    is_number = (
-        retry_after.isascii() and retry_after.isdecimal() and len(retry_after) <= _LONGEST_NUMBER
-    )
-    return min(int(retry_after), LONGEST_WAIT) if is_number else 0

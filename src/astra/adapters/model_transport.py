@@ -12,10 +12,10 @@ import httpx2
 LARGEST_BODY = 4_000_000
 
 
-def bounded_client(seconds: float) -> httpx2.AsyncClient:
+def bounded_client(seconds: float, *, most_bytes: int = LARGEST_BODY) -> httpx2.AsyncClient:
     """Make a client for one call."""
     return httpx2.AsyncClient(
-        transport=_Bounded(httpx2.AsyncHTTPTransport()),
+        transport=_Bounded(httpx2.AsyncHTTPTransport(), most_bytes),
         timeout=seconds,
         follow_redirects=False,
     )
@@ -26,8 +26,8 @@ class TooMuch(httpx2.HTTPError):
 
 
 class _Bounded(httpx2.AsyncBaseTransport):
-    def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
-        self._inner = inner
+    def __init__(self, inner: httpx2.AsyncBaseTransport, most_bytes: int) -> None:
+        self._inner, self._most_bytes = inner, most_bytes
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         request.headers["Accept-Encoding"] = "identity"
@@ -40,7 +40,7 @@ class _Bounded(httpx2.AsyncBaseTransport):
         return httpx2.Response(
             status_code=response.status_code,
             headers=response.headers,
-            stream=_BoundedStream(stream),
+            stream=_BoundedStream(stream, self._most_bytes),
             extensions=response.extensions,
         )
 
@@ -49,15 +49,15 @@ class _Bounded(httpx2.AsyncBaseTransport):
 
 
 class _BoundedStream(httpx2.AsyncByteStream):
-    def __init__(self, inner: httpx2.AsyncByteStream) -> None:
-        self._inner = inner
+    def __init__(self, inner: httpx2.AsyncByteStream, most_bytes: int) -> None:
+        self._inner, self._most_bytes = inner, most_bytes
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         received_bytes = 0
         async for part in self._inner:
             received_bytes += len(part)
-            if received_bytes > LARGEST_BODY:
-                raise TooMuch(f"its answer is more than {LARGEST_BODY} bytes")
+            if received_bytes > self._most_bytes:
+                raise TooMuch(f"its answer is more than {self._most_bytes} bytes")
             yield part
 
     async def aclose(self) -> None:

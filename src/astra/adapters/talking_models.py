@@ -7,28 +7,19 @@ length: a small model on a small machine may talk for minutes.
 import asyncio
 import json
 from collections.abc import Sequence
-from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
-from astra.adapters.asking_modes import EVERY_MODE, UNSUPPORTED, AskingModes
-from astra.adapters.language_models import (
-    LONGEST_ANSWER,
-    SECONDS,
-    Endpoint,
-    make_model,
-    make_settings,
-    make_unavailable,
-    open_client,
-    read_usage,
-)
-from astra.adapters.model_calls import (
-    FREE,
-    Charge,
-    Sending,
-    read_status,
-    request_reply,
-    stream_reply,
+from astra.adapters.asking_modes import EVERY_MODE, AskingModes
+from astra.adapters.language_models import LONGEST_ANSWER, read_usage
+from astra.adapters.model_calls import FREE, Charge, Sending
+from astra.adapters.model_endpoints import Endpoint, make_settings, make_unavailable
+from astra.adapters.model_streams import (
+    Call,
+    Patience,
+    hear_stream,
+    may_lack_streams,
+    take_whole,
 )
 from astra.persona.speech import (
     Cut,
@@ -47,15 +38,13 @@ from astra.trusted.kernel.errors import LedgerError
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
-    from pydantic_ai.models import ModelRequestParameters, StreamedResponse
-
-LONGEST_TALK = 900.0
+    from pydantic_ai.models import ModelRequestParameters
 
 
 @dataclass(frozen=True, kw_only=True)
 class TalkingModel:
     endpoint: Endpoint
-    seconds: float = SECONDS
+    patience: Patience = field(default_factory=Patience)
     modes: AskingModes = EVERY_MODE
     charge: Charge = FREE
 
@@ -74,7 +63,7 @@ class TalkingModel:
         except Exception as error:  # noqa: BLE001 - a library and a server of somebody else
             if cut.is_set():
                 return Spoken(text=reply.text, cut=True)
-            raise make_unavailable(self.endpoint, error, self.seconds) from None
+            raise make_unavailable(self.endpoint, error) from None
         return reply.spoken()
 
     async def _speak(self, dialogue: Dialogue, heard: "_Heard", cut: Cut) -> None:
@@ -98,7 +87,7 @@ class TalkingModel:
         try:
             await self._stream_reply(dialogue, heard)
         except Exception as error:
-            if heard.text or not _may_lack_streams(error):
+            if heard.text or not may_lack_streams(error):
                 raise
         if heard.is_anything:
             return True
@@ -106,41 +95,23 @@ class TalkingModel:
         return False
 
     async def _stream_reply(self, dialogue: Dialogue, heard: "_Heard") -> None:
-        loop = asyncio.get_running_loop()
-        async with AsyncExitStack() as open_:
-            await open_.enter_async_context(asyncio.timeout(LONGEST_TALK))
-            silence = await open_.enter_async_context(asyncio.timeout(self.seconds))
-            client = await open_.enter_async_context(open_client(self.endpoint, LONGEST_TALK))
-            model = make_model(self.endpoint, client)
-            stream = await open_.enter_async_context(
-                stream_reply(model, self._make_sending(dialogue), self.charge)
-            )
-            await heard.listen(stream, lambda: silence.reschedule(loop.time() + self.seconds))
+        heard.response = await hear_stream(self._make_call(dialogue), heard.listen)
 
     async def _take_reply(self, dialogue: Dialogue, heard: "_Heard") -> None:
-        async with (
-            asyncio.timeout(LONGEST_TALK),
-            open_client(self.endpoint, LONGEST_TALK) as client,
-        ):
-            model = make_model(self.endpoint, client)
-            response = await request_reply(model, self._make_sending(dialogue), self.charge)
-        heard.take(response)
+        heard.take(await take_whole(self._make_call(dialogue)))
 
-    def _make_sending(self, dialogue: Dialogue) -> Sending:
-        return Sending(
+    def _make_call(self, dialogue: Dialogue) -> Call:
+        sending = Sending(
             model=self.endpoint.name,
             messages=_build_messages(dialogue),
             parameters=_build_parameters(dialogue.tools),
-            settings=make_settings(self.endpoint, LONGEST_TALK),
+            settings=make_settings(self.endpoint, 2 * self.patience.longest),
             output_tokens=self.endpoint.output_tokens,
             context_tokens=self.endpoint.context_tokens,
         )
-
-
-def _may_lack_streams(error: Exception) -> bool:
-    """Tell an answer that is no stream, or a refusal of the parameter, from trouble elsewhere."""
-    status = read_status(error)
-    return status in UNSUPPORTED if status else type(error).__name__ == "UnexpectedModelBehavior"
+        return Call(
+            endpoint=self.endpoint, sending=sending, charge=self.charge, patience=self.patience
+        )
 
 
 class _Heard:
@@ -149,19 +120,16 @@ class _Heard:
     def __init__(self, say: Say) -> None:
         self.text = ""
         self._say = say
-        self._response: ModelResponse | None = None
+        self.response: ModelResponse | None = None
 
-    async def listen(self, stream: "StreamedResponse", alive: Any) -> None:
-        async for event in stream:
-            alive()
-            part = getattr(event, "part", None)
-            if event.event_kind == "part_start" and getattr(part, "part_kind", "") == "text":
-                self._append_text(str(getattr(part, "content", "")))
-            elif event.event_kind == "part_delta" and event.delta.part_delta_kind == "text":
-                self._append_text(event.delta.content_delta)
-            if len(self.text) >= LONGEST_ANSWER:
-                break
-        self._response = stream.get()
+    def listen(self, event: Any) -> bool:
+        """Take a piece of a stream; tell whether that is as much as anybody wants to hear."""
+        part = getattr(event, "part", None)
+        if event.event_kind == "part_start" and getattr(part, "part_kind", "") == "text":
+            self._append_text(str(getattr(part, "content", "")))
+        elif event.event_kind == "part_delta" and event.delta.part_delta_kind == "text":
+            self._append_text(event.delta.content_delta)
+        return len(self.text) >= LONGEST_ANSWER
 
     def take(self, response: "ModelResponse") -> None:
         """Hear an answer that came in one piece."""
@@ -169,14 +137,14 @@ class _Heard:
         self._append_text(
             "".join(str(getattr(part, "content", "")) for part in parts)[:LONGEST_ANSWER]
         )
-        self._response = response
+        self.response = response
 
     @property
     def is_anything(self) -> bool:
-        return bool(self.text or (self._response and _read_calls(self._response)))
+        return bool(self.text or (self.response and _read_calls(self.response)))
 
     def spoken(self) -> Spoken:
-        response = self._response
+        response = self.response
         assert response is not None  # noqa: S101 - the stream ended
         return Spoken(text=self.text, calls=_read_calls(response), usage=read_usage(response))
 

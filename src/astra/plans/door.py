@@ -6,7 +6,7 @@ from typing import Any
 
 from astra.plans.model import AgentPlan
 from astra.trusted.calls.counter import Counter, Request
-from astra.trusted.calls.registry import Registry
+from astra.trusted.calls.registry import AnyTool, Registry
 from astra.trusted.policy.call import Actor, Call, Role
 
 
@@ -26,11 +26,18 @@ class PlanDoor:
     def describe(self, names: Iterable[str]) -> str:
         wanted_names = set(names)
         return "\n".join(
-            f"{tool.name}: {tool.description}"
-            f" arguments: {json.dumps(tool.input.model_json_schema().get('properties', {}))}"
+            f"{tool.name}: {tool.description} arguments: {json.dumps(_read_schema(tool))}"
             for tool in self._registry.list_all()
             if tool.name in wanted_names
         )
+
+
+def _read_schema(tool: AnyTool) -> dict[str, Any]:
+    """Keep what says how to call a tool: its arguments, and the definitions they refer to."""
+    schema = tool.input.model_json_schema()
+    arguments: dict[str, Any] = schema.get("properties", {})
+    more = {name: schema[name] for name in ("required", "$defs") if schema.get(name)}
+    return {"properties": arguments, **more} if more else arguments
 
 
 def _make_request(plan: AgentPlan, tool: str, arguments: Mapping[str, Any]) -> Request:

@@ -1,7 +1,8 @@
 """What a model is told in the middle of a checkpoint, rebuilt from the ledger before every step.
 
 Nothing is kept in memory between two steps: after a crash the next prompt is the one that would
-have come anyway. Whatever a tool or a person wrote is delimited; only the rules are ours.
+have come anyway. Whatever a tool or a person wrote is delimited; only the rules are ours. What
+stays the same comes first and the budget last, so that a server's prompt cache holds.
 """
 
 import json
@@ -10,14 +11,14 @@ from typing import Any
 
 from astra.plans import prompts
 from astra.plans.answers import shorten_middle
+from astra.plans.compaction import Entry, compact
+from astra.plans.loops import find_loop
 from astra.plans.model import AgentPlan, Message, Step
 from astra.plans.ports import ChangeOutcome, Prompt
 from astra.plans.register import Register
 from astra.plans.schema import Permissions
 
 LONGEST_RESULT = 6_000
-_MOST_STEPS = 40
-_LONGEST_HISTORY = 60_000
 
 
 def prompt_for(
@@ -36,6 +37,7 @@ def prompt_for(
             *_build_parts(register, plan, granted, tools, steps),
             *prompts.list_optional(prompts.DIGEST, digest),
             *_describe_proposal(proposal),
+            *_describe_loop(plan, steps),
             f"budget: step {plan.spent} of {plan.budget} in this checkpoint",
         ),
         version=prompts.WORKING,
@@ -58,7 +60,7 @@ def _build_parts(
         if step.checkpoint < plan.checkpoint and _read_action_kind(step) == "done":
             name = f"outcome of checkpoint {step.checkpoint + 1}"
             yield prompts.untrusted(name, str((step.action or {}).get("output", "")))
-    yield from _keep_newest(_render_history(register, plan, steps))
+    yield from compact(list(_list_entries(register, plan, steps)))
 
 
 def _describe_proposal(proposal: tuple[str, ChangeOutcome] | None) -> Iterator[str]:
@@ -71,22 +73,23 @@ def _describe_proposal(proposal: tuple[str, ChangeOutcome] | None) -> Iterator[s
     )
 
 
-def _render_history(register: Register, plan: AgentPlan, steps: list[Step]) -> Iterator[str]:
+def _list_entries(register: Register, plan: AgentPlan, steps: list[Step]) -> Iterator[Entry]:
     """Tell the steps of this checkpoint and the operator's words, each where it was heard."""
     messages = [message for message in register.messages(plan.id) if message.step is not None]
     for step in steps:
         if step.checkpoint == plan.checkpoint:
             yield from (
-                _render_message(message) for message in messages if message.step == step.step
+                Entry(text=_render_message(message))
+                for message in messages
+                if message.step == step.step
             )
             if step.state != "asked":
-                yield _render_step(step)
+                yield Entry(text=_render_step(step), step=step)
 
 
 def _render_step(step: Step) -> str:
-    action_text = (
-        json.dumps(step.action, ensure_ascii=False)[:LONGEST_RESULT] if step.action else ""
-    )
+    action_text = json.dumps(step.action, ensure_ascii=False) if step.action else ""
+    action_text = shorten_middle(action_text, LONGEST_RESULT)
     result = shorten_middle(step.result or "", LONGEST_RESULT)
     return (
         f"step {step.step}: {step.outcome or step.state}\n"
@@ -94,20 +97,24 @@ def _render_step(step: Step) -> str:
     )
 
 
+def _describe_loop(plan: AgentPlan, steps: list[Step]) -> Iterator[str]:
+    """Tell the worker that it goes round in circles, before the server stops it."""
+    marks = list_marks(step for step in steps if step.checkpoint == plan.checkpoint)
+    if loop := find_loop(marks):
+        yield (
+            f"note: your last {loop.period * loop.rounds} steps are {loop.rounds} rounds of the"
+            " same, with the same results. Do something else, ask the person, or say what came"
+            " of it."
+        )
+
+
+def list_marks(steps: Iterable[Step]) -> list[tuple[str | None, str | None, str | None]]:
+    """Give what was done and what came of it, for steps that are over."""
+    return [(step.digest, step.outcome, step.result) for step in steps if step.state == "finished"]
+
+
 def _render_message(message: Message) -> str:
     return prompts.untrusted("message from the operator", message.text)
-
-
-def _keep_newest(parts: Iterable[str]) -> list[str]:
-    """Keep the newest that fit; say how many were left out."""
-    entries = list(parts)
-    recent: list[str] = []
-    for part in reversed(entries[-_MOST_STEPS:]):
-        if sum(map(len, recent)) + len(part) > _LONGEST_HISTORY:
-            break
-        recent.insert(0, part)
-    left_out = len(entries) - len(recent)
-    return [*([f"({left_out} earlier entries left out)"] if left_out else []), *recent]
 
 
 def _read_action_kind(step: Step) -> str:

@@ -21,6 +21,7 @@ from astra.plans.asking import Asked, ask_in_form, quote_answer
 from astra.plans.drafting import BACKOFF_SECONDS, account_of, pause_before
 from astra.plans.exports import Exports
 from astra.plans.forms import ActionForm
+from astra.plans.loops import MOST_ROUNDS, find_loop
 from astra.plans.model import AgentPlan, Step
 from astra.plans.moves import (
     OVER_CAP,
@@ -46,7 +47,6 @@ from astra.trusted.sandbox.ports import Boxes
 
 MOST_CODER_TURNS = 3
 """How often a checkpoint's code is written before its tests pass."""
-MOST_ALIKE = 3
 """How often the same action may come to nothing before the plan stops."""
 _EVERY_STATE_DUE = (*WORKING, State.APPROVED, State.BLOCKED_ON_BUDGET)
 
@@ -368,20 +368,25 @@ class Runner:
             why = "nested too deeply to be written down"
             self._finish_malformed(plan, number, reply, why)
             return True
-        if self._is_third_alike(plan, decision["digest"]):
-            return self._block_on_repetition(plan, number, action, reply)
+        if repetition := self._find_repetition(plan, decision["digest"]):
+            why = f"{repetition}: {action.tool or action.kind}"
+            return self._block_on_answer(plan, number, reply, why)
         data = {**decision, "usage": reply.usage.as_dict()}
         self.register.move(plan.id, events.STEP_DECIDED, decide_while_working(data))
         return True
 
-    def _is_third_alike(self, plan: AgentPlan, digest: str) -> bool:
-        """Tell whether the same action came to nothing twice in a row, with the same answer."""
+    def _find_repetition(self, plan: AgentPlan, digest: str) -> str:
+        """Say how an action repeats what was done, where that goes too far; empty otherwise."""
         steps = self.register.steps(plan.id, checkpoint=plan.checkpoint)
-        over = [step for step in steps if step.state == "finished"][-(MOST_ALIKE - 1) :]
-        endings = {(step.digest, step.outcome, step.result) for step in over}
-        if len(over) < MOST_ALIKE - 1 or len(endings) != 1:
-            return False
-        return over[-1].digest == digest and over[-1].outcome in {"refused", "failed"}
+        marks = history.list_marks(steps)
+        loop = find_loop(marks)
+        if loop is None or marks[-loop.period][0] != digest:
+            return ""
+        if loop.period == 1 and marks[-1][1] in {"refused", "failed"}:
+            return "the model would do the same a third time, which came to nothing twice"
+        if loop.rounds < MOST_ROUNDS:
+            return ""
+        return f"the model goes round in circles: {loop.rounds} rounds with the same results"
 
     def _finish_malformed(self, plan: AgentPlan, number: int, reply: Reply, why: str) -> None:
         data = {
@@ -462,13 +467,6 @@ class Runner:
         why = f"{asked.tries} answers in a row were no action in the form: {asked.problem}"
         answer = one_line(quote_answer(asked.reply), 300)
         return self._block_on_answer(plan, number, asked.reply, f"{why}; the last was: {answer}")
-
-    def _block_on_repetition(
-        self, plan: AgentPlan, number: int, action: ActionForm, reply: Reply
-    ) -> bool:
-        name = action.tool or action.kind
-        why = f"the model would do the same a third time, which came to nothing twice: {name}"
-        return self._block_on_answer(plan, number, reply, why)
 
     def _block_on_answer(self, plan: AgentPlan, number: int, reply: Reply, why: str) -> bool:
         data = {

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from astra.adapters.language_models import LanguageModel, endpoint
+from astra.adapters.language_models import LanguageModel
 from astra.adapters.model_calls import Charge
+from astra.adapters.model_endpoints import endpoint
 from astra.adapters.talking_models import TalkingModel
 from astra.persona.speech import Cut, Dialogue, FromPerson
 from astra.plans.forms import PlainText
@@ -47,7 +48,7 @@ def make_charge(world: SpendInMemory) -> Charge:
 
 def ask(server: ModelServer, world: SpendInMemory) -> Usage | None:
     where = endpoint("scripted", server.url, "")
-    model = LanguageModel(endpoint=where, charge=make_charge(world), seconds=60)
+    model = LanguageModel(endpoint=where, charge=make_charge(world))
     try:
         return model.ask(PROMPT, form=PlainText).usage
     except ModelUnavailable:
@@ -56,7 +57,7 @@ def ask(server: ModelServer, world: SpendInMemory) -> Usage | None:
 
 def talk(server: ModelServer, world: SpendInMemory) -> Usage | None:
     where = endpoint("scripted", server.url, "")
-    model = TalkingModel(endpoint=where, charge=make_charge(world), seconds=60)
+    model = TalkingModel(endpoint=where, charge=make_charge(world))
     dialogue = Dialogue(rules="be short", utterances=[FromPerson(PROMPT.data[0])])
     try:
         return model.converse(dialogue, say=lambda _text: None, cut=Cut()).usage

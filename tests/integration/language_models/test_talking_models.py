@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from astra.adapters.asking_modes import AskingModes
-from astra.adapters.language_models import LONGEST_ANSWER, endpoint
+from astra.adapters.language_models import LONGEST_ANSWER
+from astra.adapters.model_endpoints import endpoint
+from astra.adapters.model_streams import Patience
 from astra.adapters.model_transport import LARGEST_BODY
 from astra.adapters.talking_models import TalkingModel
 from astra.persona.speech import (
@@ -42,7 +44,8 @@ class Dialect:
     def model(self, seconds: float = 60.0) -> TalkingModel:
         where = self.server.origin if self.name == "anthropic" else self.server.url
         return TalkingModel(
-            endpoint=endpoint(f"{self.name}:tiny", where, "the-key"), seconds=seconds
+            endpoint=endpoint(f"{self.name}:tiny", where, "the-key"),
+            patience=Patience(silence_seconds=seconds),
         )
 
     def converse(self, said: Any, dialogue: Dialogue = HELLO) -> tuple[Spoken, list[str]]:
@@ -148,7 +151,9 @@ class _Slow:
 
     def model(self, seconds: float = 60.0) -> TalkingModel:
         url = f"http://127.0.0.1:{self.server.server_address[1]}/v1"
-        return TalkingModel(endpoint=endpoint("tiny", url, ""), seconds=seconds)
+        return TalkingModel(
+            endpoint=endpoint("tiny", url, ""), patience=Patience(silence_seconds=seconds)
+        )
 
     def close(self) -> None:
         self.over.set()

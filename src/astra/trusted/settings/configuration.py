@@ -253,6 +253,8 @@ class Model:
     """From 0 to 2; left out, it is the server's own for a hosted model and 0.2 for others."""
     silence_seconds: int = 120
     """How long it may say nothing before a call is given up."""
+    call_seconds: int = 900
+    """How long a call may take altogether: all that bounds it where a server cannot stream."""
     output_tokens: int = 8_000
     context_tokens: int = 0
     """How much it can read and write in one call; 0 where nobody knows."""
@@ -263,11 +265,13 @@ class Model:
             _refuse_model("temperature", self.temperature, f"from 0 to {_HOTTEST}")
         if not 1 <= self.silence_seconds <= _LONGEST_SILENCE:
             _refuse_model("silence_seconds", self.silence_seconds, f"1 to {_LONGEST_SILENCE}")
+        if not 1 <= self.call_seconds <= _LONGEST_CALL:
+            _refuse_model("call_seconds", self.call_seconds, f"1 to {_LONGEST_CALL}")
         if not 1 <= self.output_tokens <= _MOST_OUTPUT:
             _refuse_model("output_tokens", self.output_tokens, f"1 to {_MOST_OUTPUT}")
 
 
-_HOTTEST, _LONGEST_SILENCE, _MOST_OUTPUT = 2, 3_600, 100_000
+_HOTTEST, _LONGEST_SILENCE, _LONGEST_CALL, _MOST_OUTPUT = 2, 3_600, 14_400, 100_000
 
 
 def _refuse_model(name: str, value: float, accepted: str) -> None:
