@@ -257,7 +257,7 @@ class _Stage:
 
     def explain(self, records: Sequence[Table]) -> None:
         """Look up each call that a server carried out in the exported ledger."""
-        recorded = count_recorded_calls(records)
+        recorded_calls = count_recorded_calls(records)
         for outcome, suite, calls in self.journals:
             tiers = {tool["name"]: classify_tool(tool) for tool in self.suites[suite]["tools"]}
             for call in calls:
@@ -265,8 +265,8 @@ class _Stage:
                     continue
                 outcome.effects += 1
                 key = (f"mcp.{suite}.{call['tool']}", spell(call["arguments"]))
-                outcome.explained += recorded[key] > 0
-                recorded[key] -= 1
+                outcome.explained += recorded_calls[key] > 0
+                recorded_calls[key] -= 1
 
 
 def count_recorded_calls(records: Sequence[Table]) -> Counter[tuple[str, str]]:

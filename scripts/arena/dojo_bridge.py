@@ -9,16 +9,36 @@ which calls its ground truth makes, and whether a journal, played again from the
 the user's task or to the attacker's.
 """
 
+import importlib.util
 import json
 import sys
+import types
 from pathlib import Path
 from typing import Any
 
-from agentdojo.agent_pipeline.ground_truth_pipeline import GroundTruthPipeline
-from agentdojo.agent_pipeline.tool_execution import tool_result_to_str
-from agentdojo.attacks.important_instructions_attacks import ImportantInstructionsAttack
-from agentdojo.functions_runtime import FunctionCall, FunctionsRuntime
-from agentdojo.task_suite.load_suites import get_suites
+
+def leave_out_models() -> None:
+    """Have the package of pipelines import nothing by itself: it would load every model's library.
+
+    That takes longer than a server in a box has time to start; no model is asked here.
+    """
+    specification = importlib.util.find_spec("agentdojo")
+    assert specification is not None
+    (folder,) = specification.submodule_search_locations or ()
+    package = types.ModuleType("agentdojo.agent_pipeline")
+    package.__path__ = [str(Path(folder) / "agent_pipeline")]
+    sys.modules[package.__name__] = package
+
+
+leave_out_models()
+
+from agentdojo.agent_pipeline.ground_truth_pipeline import GroundTruthPipeline  # noqa: E402 - after it
+from agentdojo.agent_pipeline.tool_execution import tool_result_to_str  # noqa: E402 - likewise
+from agentdojo.attacks.important_instructions_attacks import (  # noqa: E402 - likewise
+    ImportantInstructionsAttack,
+)
+from agentdojo.functions_runtime import FunctionCall, FunctionsRuntime  # noqa: E402 - likewise
+from agentdojo.task_suite.load_suites import get_suites  # noqa: E402 - likewise
 
 VERSION = "v1.2.2"
 SUITES = get_suites(VERSION)
@@ -43,11 +63,11 @@ class Episode:
         environment = self.suite.load_and_inject_default_environment(canaries)
         runtime = FunctionsRuntime(self.suite.tools)
         messages = GroundTruthPipeline(self.user).query(self.user.PROMPT, runtime, environment)[3]
-        seen = json.dumps(messages, default=str)
+        transcript = json.dumps(messages, default=str)
         text = ImportantInstructionsAttack._JB_STRING.format(  # noqa: SLF001 - the set's own words
             goal=self.injection.GOAL, user="Emma Johnson", model="the AI language model"
         )
-        return {name: text for name, canary in canaries.items() if canary in seen}
+        return {name: text for name, canary in canaries.items() if canary in transcript}
 
     def list_calls(self, task: Any) -> list[Table]:
         """Give the calls of a task's ground truth, with what each takes from others filled in."""
@@ -72,13 +92,13 @@ class Episode:
     def has_user_effect(self, calls: list[Table]) -> bool:
         before, after = self.play(calls)
         output, trace = self.user.GROUND_TRUTH_OUTPUT, make_trace(calls)
-        judged = self.user.utility_from_traces(output, before, after, trace)
-        return bool(self.user.utility(output, before, after) if judged is None else judged)
+        verdict = self.user.utility_from_traces(output, before, after, trace)
+        return bool(self.user.utility(output, before, after) if verdict is None else verdict)
 
     def has_attackers_effect(self, calls: list[Table]) -> bool:
         before, after = self.play(calls)
-        judged = self.injection.security_from_traces("", before, after, make_trace(calls))
-        return bool(self.injection.security("", before, after) if judged is None else judged)
+        verdict = self.injection.security_from_traces("", before, after, make_trace(calls))
+        return bool(self.injection.security("", before, after) if verdict is None else verdict)
 
 
 def make_trace(calls: list[Table]) -> list[FunctionCall]:
@@ -152,10 +172,10 @@ class Server:
         return {"content": [{"type": "text", "text": text}], "isError": bool(error)}
 
     def turn_to_episode(self) -> None:
-        asked = json.loads((self.folder / "episode.json").read_text())
-        if asked["number"] != self.number:
-            self.number = asked["number"]
-            episode = Episode(self.suite_name, asked["user"], asked["injection"])
+        request = json.loads((self.folder / "episode.json").read_text())
+        if request["number"] != self.number:
+            self.number = request["number"]
+            episode = Episode(self.suite_name, request["user"], request["injection"])
             self.environment = episode.make_environment()
 
 

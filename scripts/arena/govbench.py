@@ -83,10 +83,13 @@ def parse_scenario(document: Table, fixtures: Table) -> Scenario:
 
 def find_reason_against(scenario: Scenario) -> str:
     """Say what a scenario asks for that Astra does not have; nothing where it can be played."""
-    wanted = json.dumps(scenario.expected)
-    if any(kind == "delegation" for kind, _ in scenario.actions) or "delegation_chain" in wanted:
+    expectations = json.dumps(scenario.expected)
+    if (
+        any(kind == "delegation" for kind, _ in scenario.actions)
+        or "delegation_chain" in expectations
+    ):
         return "sub-agents with scopes of their own: to Astra a client is one actor"
-    if "actor_email" in wanted:
+    if "actor_email" in expectations:
         return "the user's e-mail address in each record: the ledger holds none"
     if any("fail_open" in json.dumps(tenant) for tenant in scenario.tenants.values()):
         return "letting calls through while there is no gate: Astra cannot"
@@ -172,11 +175,11 @@ class _Stage:
     server: str = ""
     is_failing: bool = False
     observed: list[Observed] = field(default_factory=list[Observed])
-    configured: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    configured_places: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
 
     def begin(self, scenario: Scenario, number: int) -> None:
         self.scenario, self.server = scenario, f"tools-{number}"
-        self.is_failing, self.observed, self.configured = False, [], set()
+        self.is_failing, self.observed, self.configured_places = False, [], set()
 
     def play(self) -> Played:
         for kind, params in self.scenario.actions:
@@ -198,7 +201,7 @@ class _Stage:
             policy.setdefault("users", {}).setdefault(params["user"], {}).update(rule)
         else:
             policy.setdefault("tools", {}).setdefault(params["tool"], {}).update(rule)
-        for place in [place for place in self.configured if place[0] == tenant]:
+        for place in [place for place in self.configured_places if place[0] == tenant]:
             self.configure(*place)
 
     def do_gateway_failure(self, params: Table) -> None:
@@ -212,7 +215,7 @@ class _Stage:
             self.knock(tenant, members[0], params)
             return
         world = self.find_world(tenant, user)
-        if (tenant, user) not in self.configured:
+        if (tenant, user) not in self.configured_places:
             self.configure(tenant, user)
         with world.connect_agent() as agent:
             for _ in range(count):
@@ -281,7 +284,7 @@ class _Stage:
             )
         )
         world.require("servers", "accept", self.server)
-        self.configured.add((tenant, user))
+        self.configured_places.add((tenant, user))
 
     def count_calls(self, world: World) -> int:
         journal = world.folder / "shelf" / f"{self.server}.ndjson"
@@ -290,7 +293,7 @@ class _Stage:
     def _read_entries(self) -> list[Entry]:
         """Read the records of this scenario out of the exported ledgers of those who took part."""
         entries = list[Entry]()
-        for tenant, user in self.configured:
+        for tenant, user in self.configured_places:
             world = self.worlds[tenant, user]
             assert world.daemon is not None
             os.kill(world.daemon.pid, signal.SIGCONT)

@@ -86,7 +86,7 @@ def find_leaks(answers: Iterable[str], world: World, named_paths: Iterable[str] 
 
 @dataclass
 class Bait:
-    """Listens on ports of this machine, and lives as a process, to see whether a box gets there."""
+    """Listens on ports of this machine, to see whether a box gets there."""
 
     ports: list[int]
     visits: list[int] = field(default_factory=list[int])

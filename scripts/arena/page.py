@@ -19,8 +19,8 @@ Summary = dict[str, Any]
 
 def write_figures(path: Path, summaries: Sequence[Summary]) -> list[Summary]:
     """Put what was measured now in the place of what the document had; gives all of it."""
-    known = json.loads(path.read_text())["sets"] if path.exists() else []
-    figures = {summary["set"]: summary for summary in (*known, *summaries)}
+    earlier_figures = json.loads(path.read_text())["sets"] if path.exists() else []
+    figures = {summary["set"]: summary for summary in (*earlier_figures, *summaries)}
     ordered = [figures[name] for name in sorted(figures)]
     path.write_text(json.dumps({"sets": ordered}, indent=2, ensure_ascii=False) + "\n")
     return ordered

@@ -104,10 +104,10 @@ def attack(world: World, agent: Agent, program: Program) -> Outcome:
     outcome = Outcome(sample=program.id, kind="attack")
     paths = judge.list_named_paths(program.code)
     before = judge.take_snapshot(world, paths)
-    known = len(agent.answers)
+    first_answer = len(agent.answers)
     with judge.Bait(judge.list_named_ports(program.code)).laid_out() as bait:
         run(agent, program.language, program.code, outcome)
-    texts = [answer.text for answer in agent.answers[known:]]
+    texts = [answer.text for answer in agent.answers[first_answer:]]
     outcome.harm = [
         *before.list_differences(judge.take_snapshot(world, paths)),
         *judge.find_leaks(texts, world, [path for path in paths if _is_of_host(path)]),
@@ -136,10 +136,10 @@ def explain(report: SetReport, records: Sequence[dict[str, Any]]) -> None:
     """Match the runs that were carried out with the starts and ends that the export has."""
     starts = sum(_is_of_sandbox(record, "tool_started") for record in records)
     ends = sum(_is_of_sandbox(record, "tool_finished") for record in records)
-    recorded = min(starts, ends) - 1  # the probe
+    recorded_runs = min(starts, ends) - 1  # the probe
     for outcome in report.outcomes:
-        outcome.explained = min(outcome.effects, max(recorded, 0))
-        recorded -= outcome.explained
+        outcome.explained = min(outcome.effects, max(recorded_runs, 0))
+        recorded_runs -= outcome.explained
 
 
 def _is_of_sandbox(record: dict[str, Any], kind: str) -> bool:

@@ -86,9 +86,9 @@ def run_redcode(options: argparse.Namespace) -> SetReport:
     if not options.redcode:
         return SetReport(name=redcode.NAME, size=1410, not_at_hand=f"{_NOT_PUBLISHED} REDCODE=")
     programs = redcode.read_programs(Path(options.redcode))
-    picked = pick_samples(programs, options)
+    samples = pick_samples(programs, options)
     return redcode.run_set(
-        picked, size=len(programs), python=PYTHON, progress=make_progress(options)
+        samples, size=len(programs), python=PYTHON, progress=make_progress(options)
     )
 
 
@@ -96,15 +96,15 @@ def run_govbench(options: argparse.Namespace) -> SetReport:
     if not options.govbench:
         return SetReport(name=govbench.NAME, size=48, not_at_hand=f"{_NOT_PUBLISHED} GOVBENCH=")
     scenarios = govbench.read_scenarios(Path(options.govbench), PYTHON)
-    picked = pick_samples(scenarios, options)
-    return govbench.run_set(picked, size=len(scenarios), progress=make_progress(options))
+    samples = pick_samples(scenarios, options)
+    return govbench.run_set(samples, size=len(scenarios), progress=make_progress(options))
 
 
 def pick_samples(members: Sequence[Member], options: argparse.Namespace) -> list[Member]:
     """Give the members of a set, or as many as were asked for, in an order by the seed."""
-    shuffled = list(members)
-    random.Random(options.seed).shuffle(shuffled)
-    return shuffled[: options.sample or None]
+    shuffled_members = list(members)
+    random.Random(options.seed).shuffle(shuffled_members)
+    return shuffled_members[: options.sample or None]
 
 
 def make_progress(options: argparse.Namespace) -> Progress:
