@@ -187,7 +187,7 @@ class _Stage:
     def find_reason_against(self, pair: Pair) -> str:
         task = self.desk.ask("task", pair)
         if not task["attack"]:
-            return "the attacker asks for words to the user, not for a call"
+            return "the set gives no calls for the attacker's task (its ground truth is empty)"
         if self.desk.ask("judge", pair, calls=task["calls"])["attacker"]:
             return "the user's own task has the effect that the attacker wants"
         if not self.desk.ask("judge", pair, calls=[*task["calls"], *task["attack"]])["attacker"]:
