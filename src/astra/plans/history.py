@@ -14,6 +14,7 @@ from astra.plans.answers import shorten_middle
 from astra.plans.compaction import Entry, compact
 from astra.plans.loops import find_loop
 from astra.plans.model import AgentPlan, Message, Step
+from astra.plans.moves import OVER_CAP
 from astra.plans.ports import ChangeOutcome, Prompt
 from astra.plans.register import Register
 from astra.plans.schema import Permissions
@@ -109,8 +110,15 @@ def _describe_loop(plan: AgentPlan, steps: list[Step]) -> Iterator[str]:
 
 
 def list_marks(steps: Iterable[Step]) -> list[tuple[str | None, str | None, str | None]]:
-    """Give what was done and what came of it, for steps that are over."""
-    return [(step.digest, step.outcome, step.result) for step in steps if step.state == "finished"]
+    """Give what was done and what came of it, for steps that are over.
+
+    One that a cap on spending ended is left out: that is for the worker to do again.
+    """
+    return [
+        (step.digest, step.outcome, step.result)
+        for step in steps
+        if step.state == "finished" and step.outcome != OVER_CAP
+    ]
 
 
 def _render_message(message: Message) -> str:

@@ -27,11 +27,10 @@ class CreateArguments(Arguments):
     criteria: list[dict[str, str]] = Field(
         default=[],
         max_length=MOST_CRITERIA,
-        description="checked at the end: command, file, outcome (kept), metric (NAME below N,"
-        " above N, falls by N, rises by N)",
+        description="checked at the end: command, file, outcome (kept), metric (NAME below N)",
     )
     deadline: str | None = Field(default=None, max_length=40, description="ISO 8601, with offset")
-    budget: dict[str, int | float | str] | None = Field(
+    budget: dict[str, int | str] | None = Field(
         default=None, description="at most: model_calls, tokens, minutes, money"
     )
     priority: int = Field(default=0, ge=0, le=100, description="higher goes first")

@@ -227,7 +227,7 @@ def test_what_the_background_adopts_while_a_door_looks_is_adopted_and_not_withdr
         approval = ask(gate, want(gate))
     else:
         fields = {"text": "learn to sail", "task": "achieve"}
-        goal = adoption.create(fields, source="agent", actor="agent:test", correlation=STORY)
+        goal = adoption.create(fields, actor="agent:test", correlation=STORY)
         approval = adoption.ask(goal.id)
     gate.approve(approval)
     desk = OvertakenDesk(gate.root.ledger, gate.root.clock, first=gate.steps().run_due)

@@ -24,8 +24,9 @@ def test_models_are_configured_in_one_place_with_the_meter() -> None:
 
 
 def test_clients_of_model_servers_are_opened_for_counted_calls_only() -> None:
-    allowed = {"adapters/language_models.py", "adapters/talking_models.py"}
-    assert list_users("open_client(") == allowed
-    assert list_users("AsyncOpenAI") | list_users("AsyncAnthropic") <= {
-        "adapters/language_models.py"
+    assert list_users("open_client(") == {
+        "adapters/model_endpoints.py",
+        "adapters/model_streams.py",
     }
+    clients = list_users("AsyncOpenAI") | list_users("AsyncAnthropic")
+    assert clients == {"adapters/model_endpoints.py"}
