@@ -20,20 +20,20 @@ Category = Literal["user_requested", "introspection", "exploration", "maintenanc
 
 class CreateArguments(Arguments):
     text: str = Field(min_length=1, max_length=LONGEST_TEXT, description="what is to be achieved")
-    category: Category = Field(default="user_requested", description="where it is from")
+    category: Category = Field(default="user_requested", description="its origin")
     task: str = Field(
-        default="achieve", max_length=64, description="the task of a method: implement_feature, …"
+        default="achieve", max_length=64, description="a task of a method: implement_feature, …"
     )
     criteria: list[dict[str, str]] = Field(
         default=[],
         max_length=MOST_CRITERIA,
-        description="checked at the end: command, file, outcome (kept), metric (NAME below N)",
+        description="each a command, file, outcome (kept) or metric (NAME below N)",
     )
     deadline: str | None = Field(default=None, max_length=40, description="ISO 8601, with offset")
     budget: dict[str, int | str] | None = Field(
-        default=None, description="at most: model_calls, tokens, minutes, money"
+        default=None, description="model_calls, tokens, minutes, money"
     )
-    priority: int = Field(default=0, ge=0, le=100, description="higher goes first")
+    priority: int = Field(default=0, ge=0, le=100, description="higher first")
     parent: str | None = Field(default=None, max_length=_LONGEST_ID, description="goal_…")
 
 
