@@ -83,8 +83,9 @@ def free_port() -> int:
 
 def line(stage: Stage, start: str) -> str:
     """Give a line that is printed to its end: an app's words come in pieces."""
-    lines = re.search(rf"^({start}.*)\n", stage.holder.read_output(), re.MULTILINE)
-    return lines.group(1) if lines else ""
+    text = (stage.root / "logs" / "app.log").read_text()
+    whole_line = re.search(rf"^({start}.*)\n", text, re.MULTILINE)
+    return whole_line.group(1) if whole_line else ""
 
 
 def test_a_release_that_listens_again_does_not_answer_for_a_sick_successor(stage: Stage) -> None:
