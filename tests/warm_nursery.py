@@ -129,13 +129,21 @@ def read_request(connection: socket.socket) -> tuple[Any, list[int]]:
 
 def be(request: Any, descriptors: Sequence[int], *, address: str) -> NoReturn:
     """Become the process that was asked for."""
-    command, environment, folder, numbers = request
+    command, environment, folder, numbers, ignored = request
     os.setsid()
+    hear_signals(ignored)
     place_descriptors(descriptors, numbers)
     os.chdir(folder)
     subprocess.Popen = warm_popen(address)
     os.execve = run_instead_of_exec
     run_module(command[0], command[1:], environment)
+
+
+def hear_signals(ignored: Sequence[int]) -> None:
+    """Ignore what whoever asked ignores, and nothing that only the nursery does (under nohup)."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1):
+        default = signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
+        signal.signal(number, signal.SIG_IGN if number in ignored else default)
 
 
 def place_descriptors(descriptors: Sequence[int], numbers: Sequence[int]) -> None:

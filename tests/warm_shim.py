@@ -2,9 +2,10 @@
 
     python -I -S warm_shim.py SOCKET FDS MODULE ARGUMENT…
 
-Standard input, output and error, the descriptors named in FDS, the environment and the folder are
-handed over. Signals are passed on, the exit is handed back, and the end of this program is the end
-of the other. It imports next to nothing: its start is all that a test still waits for.
+Standard input, output and error, the descriptors named in FDS, the environment, the folder and
+which signals are ignored are handed over. Signals are passed on, the exit is handed back, and the
+end of this program is the end of the other. It imports next to nothing: its start is all that a
+test still waits for.
 """
 
 import _socket
@@ -22,10 +23,12 @@ def main() -> None:
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     connection.connect(address)
     folder = os.getcwd()  # noqa: PTH109 - pathlib takes longer to import than all of this
-    request = marshal.dumps((command, dict(os.environ), folder, descriptors))
+    handlers = {int(number): signal.getsignal(number) for number in FORWARDED}
+    ignored = [number for number, handler in handlers.items() if handler == signal.SIG_IGN]
+    request = marshal.dumps((command, dict(os.environ), folder, descriptors, ignored))
     signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED)  # a signal waits until the request is out
     for number in FORWARDED:
-        if signal.getsignal(number) != signal.SIG_IGN:
+        if number not in ignored:
             signal.signal(number, lambda signum, _: pass_on(connection, signum))
     rights = b"".join(number.to_bytes(4, sys.byteorder) for number in descriptors)
     connection.sendmsg(

@@ -99,7 +99,7 @@ def test_arguments_that_are_none_are_refused(
         "object": "chat.completion.chunk",
         "created": 1,
         "model": "m",
-        "choices": [{"index": 0, "delta": {"tool_calls": [called]}, "finish_reason": None}],
+        "choices": [{"index": 0, "delta": {"tool_calls": [called]}, "finish_reason": "tool_calls"}],
     }
     body = f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n\n".encode()
     raw = Raw(body=body, headers={"Content-Type": "text/event-stream"})
