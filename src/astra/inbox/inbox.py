@@ -83,7 +83,7 @@ _GOALS = {
     control.BUDGET_SPENT: ("its budget is used up", "astra goals adopt {id}"),
     control.TASK_FAILED: ("a task of it failed", "astra goals retry {id}"),
     control.DEADLINE_PASSED: ("its deadline has passed", "astra goals run {id}"),
-    control.UNCHECKED: ("its tasks are over, and you judge", "astra goals close {id}"),
+    control.UNCHECKED: ("you judge whether it is achieved", "astra goals close {id}"),
     control.CRITERIA_FAILED: ("its success criteria do not hold", "astra goals show {id}"),
     control.NOT_SIGNED: ("its signature does not hold any more", "astra goals show {id}"),
 }
