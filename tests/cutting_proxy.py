@@ -1,6 +1,7 @@
 """A proxy on a Unix socket that cuts a connection at the commit, before or after the server had it.
 
-What Postgres answers to a commit is lost when a network breaks; here that happens on demand.
+What Postgres answers to a commit is lost when a network breaks; here that happens on demand. It can
+also fall silent: it takes what is said and passes nothing on, as a server that was stopped does.
 """
 
 import contextlib
@@ -21,15 +22,25 @@ class CuttingProxy:
         self.cut_at = ""
         self.cuts = 0
         self.is_down = False
-        threading.Thread(target=self._accept, daemon=True).start()
+        self.is_silent = False
+        self.swallowed = threading.Event()
+        self._acceptor = threading.Thread(target=self._accept, daemon=True)
+        self._acceptor.start()
 
     def close(self) -> None:
-        self._listener.close()
+        self._hang_up(self._listener)
+        self._acceptor.join()
         for end in self._sockets:
+            self._hang_up(end)
             end.close()
 
-    def _accept(self) -> None:
+    def _hang_up(self, end: socket.socket) -> None:
+        """Wake whoever waits on a socket; closing alone would leave that thread waiting."""
         with contextlib.suppress(OSError):
+            end.shutdown(socket.SHUT_RDWR)
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError), self._listener:
             while True:
                 client, _ = self._listener.accept()
                 if self.is_down:
@@ -47,10 +58,12 @@ class CuttingProxy:
                 if is_client and self.cut_at and b"COMMIT" in data:
                     self._cut(source, sink, data)
                     return
+                if self.is_silent:
+                    self.swallowed.set()
+                    continue
                 sink.sendall(data)
         for end in (source, sink):
-            with contextlib.suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
+            self._hang_up(end)
 
     def _cut(self, client: socket.socket, server: socket.socket, data: bytes) -> None:
         when, self.cut_at = self.cut_at, ""

@@ -9,6 +9,7 @@ import contextlib
 import functools
 import os
 import pwd
+import select
 import shutil
 import signal
 import subprocess
@@ -21,6 +22,7 @@ from urllib.parse import quote
 
 import psycopg
 
+from astra.adapters.postgres_ledger.connecting import Connection
 from astra.adapters.postgres_ledger.schema import prepare_database
 from astra.trusted.kernel.ids import random_id
 
@@ -162,3 +164,12 @@ def new_database() -> Iterator[Database]:
         yield database
     finally:
         database.drop()
+
+
+def pause_within_batch(connection: Connection) -> None:
+    """Send one statement of a batch and no end of it: what a client does that was paused there."""
+    connection.pgconn.enter_pipeline_mode()
+    connection.pgconn.send_query_params(b"SELECT 1", [])
+    connection.pgconn.send_flush_request()
+    connection.pgconn.flush()
+    assert select.select([connection.fileno()], [], [], 60)[0], "the server ran the statement"

@@ -13,11 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from astra.adapters.postgres_ledger import connecting
 from astra.adapters.postgres_ledger.ledger import PostgresLedger
 from astra.adapters.postgres_ledger.membership import Membership, read_machine_id
 from astra.trusted.ledger.fencing import LeaseLost, work_under
 from astra.trusted.ledger.record import Event
-from postgres_server import Database, PostgresServer
+from postgres_server import Database, PostgresServer, pause_within_batch
 
 WORK = "background"
 Open = Callable[..., PostgresLedger]
@@ -53,6 +54,19 @@ def test_one_machine_leads_and_the_next_one_when_it_leaves_in_order(
         wait_until(lambda: second.find_term(WORK) is not None)
         (machine,) = second.list_machines()
         assert (machine.id, machine.leads) == (second.own_id, (WORK,))
+
+
+def test_a_holder_that_hangs_in_the_middle_of_a_batch_keeps_no_lease(
+    database: Database, tmp_path: Path
+) -> None:
+    first = join(database, tmp_path / "one")
+    wait_until(lambda: first.find_term(WORK) is not None)
+    first.close()
+    with closing(connecting.connect(database.url)) as hanging:
+        hanging.execute("BEGIN; SELECT * FROM astra.lease FOR UPDATE")
+        pause_within_batch(hanging)
+        with closing(join(database, tmp_path / "two")) as second:
+            wait_until(lambda: second.find_term(WORK) is not None)
 
 
 def test_a_copied_data_folder_is_another_machine(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from astra.trusted.kernel.errors import (
 from astra.trusted.kernel.signatures import KeyPair
 from astra.trusted.ledger.record import Event
 from cutting_proxy import AFTER, BEFORE, CuttingProxy
-from postgres_server import DAEMON, OWNER, Database, PostgresServer, run_as
+from postgres_server import DAEMON, OWNER, Database, PostgresServer, pause_within_batch, run_as
 
 Open = Callable[..., PostgresLedger]
 STORY = "cor_00000000000000aa"
@@ -222,6 +222,16 @@ def test_a_commit_that_cannot_be_settled_is_said_to_be_uncertain(
     assert record.sequence == 3
 
 
+def test_a_database_that_never_answers_does_not_keep_a_ledger_open(
+    database: Database, proxy: CuttingProxy, tmp_path: Path
+) -> None:
+    ledger = PostgresLedger(through(proxy, database), tmp_path / "var", clock=SetClock())
+    ledger.append([happened("before")])
+    proxy.is_silent = True
+    assert proxy.swallowed.wait(60), "the follower asks every second"
+    ledger.close()
+
+
 # Whoever hangs with the head
 
 
@@ -235,6 +245,22 @@ def test_a_writer_that_hangs_with_the_head_is_ended_and_the_others_go_on(
     with pytest.raises(psycopg.Error):
         hanging.execute("COMMIT")
     hanging.close()
+
+
+def test_a_writer_that_hangs_in_the_middle_of_a_batch_is_ended_by_the_others(
+    database: Database, open_machine: Open
+) -> None:
+    """The server's own limits do not see it: it is neither idle nor within a statement."""
+    ledger = open_machine(database.url, patience=120)
+    idle = connecting.connect(database.url)
+    hanging = connecting.connect(database.url)
+    hanging.execute("BEGIN; SELECT * FROM astra.head FOR UPDATE")
+    pause_within_batch(hanging)
+    ledger.append([happened()])
+    assert [r.data["text"] for r in ledger.records()] == ["hello"]
+    hanging.close()
+    idle.execute("SELECT 1")
+    idle.close()
 
 
 def test_an_append_whose_connection_was_ended_is_tried_again(

@@ -139,6 +139,13 @@ class ChainTable:
             self._connection.close()
             self._connection = None
 
+    def _end_hung_writers(self) -> None:
+        if self._connection is not None:
+            try:
+                connecting.end_hung_writers(self._connection)
+            except psycopg.Error:
+                self.close()
+
     def _ask(self, query: str, parameters: list[Any]) -> list[tuple[Any, ...]]:
         connection = self._reach()
         try:
@@ -163,6 +170,8 @@ class ChainTable:
             self.close()
             raise HeadLost(str(error)) from error
         self.let_go()
+        if isinstance(error, psycopg.errors.LockNotAvailable):
+            self._end_hung_writers()
         if isinstance(error, _MAY_TRY_AGAIN):
             raise HeadLost(str(error)) from error
         if isinstance(error, psycopg.errors.UniqueViolation):

@@ -1,9 +1,11 @@
 """Connections to the database of a chain: how they are made, and what is refused of a server.
 
 Whoever hangs while holding the head of the chain is ended by the server: `lock_timeout` for those
-who wait, `idle_in_transaction_session_timeout` for the one who holds. A commit is acknowledged when
-it is on disk. A pooler that gives each transaction another connection keeps neither settings nor
-LISTEN, so it is refused; one that keeps a connection for as long as its client stays is fine.
+who wait, `idle_in_transaction_session_timeout` for the one who holds. These limits do not see a
+client that was paused between two statements of one batch; whoever waited for a lock in vain ends
+it (`end_hung_writers`). A commit is acknowledged when it is on disk. A pooler that gives each
+transaction another connection keeps neither settings nor LISTEN, so it is refused; one that keeps a
+connection for as long as its client stays is fine.
 
 The address may carry a password, so no message repeats it.
 """
@@ -29,6 +31,14 @@ _KEEPALIVE = {
     "keepalives_count": 3,
     "tcp_user_timeout": 10_000,
 }
+_NAME = "astra"
+_END_HUNG = """
+    SELECT pid, pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND usename = current_user AND application_name = %s
+        AND pid <> pg_backend_pid() AND wait_event = 'ClientRead' AND xact_start IS NOT NULL
+        AND greatest(xact_start, query_start)
+            < clock_timestamp() - %s * interval '1 millisecond'
+"""
 _WEAK_COMMITS = frozenset({"off", "local"})
 _SESSION = f"""
     SET lock_timeout = {LOCK_MILLISECONDS};
@@ -92,8 +102,14 @@ def is_connection_lost(connection: Connection, error: psycopg.Error) -> bool:
     return connection.closed or connection.broken or error.sqlstate is None
 
 
+def end_hung_writers(connection: Connection) -> int:
+    """End those in a transaction whose client says nothing; gives how many there were."""
+    parameters = [_NAME, IDLE_IN_TRANSACTION_MILLISECONDS]
+    return len(connection.execute(_END_HUNG, parameters).fetchall())
+
+
 def _open_connection(url: str) -> Connection:
-    parameters: dict[str, Any] = {**_KEEPALIVE, "application_name": "astra"}
+    parameters: dict[str, Any] = {**_KEEPALIVE, "application_name": _NAME}
     return psycopg.connect(url, autocommit=True, prepare_threshold=2, **parameters)
 
 

@@ -2,12 +2,14 @@
 
 A connection of its own waits for the database to say something. Whatever it says, or after a second
 of silence, the records behind the last folded one are asked for. A connection that breaks is made
-again; until then the ledger's `trouble` says so.
+again; until then the ledger's `trouble` says so. A database that took a question and never answers
+does not keep the ledger from closing: the connection is hung up then.
 """
 
 import contextlib
 import os
 import select
+import socket
 import threading
 from collections.abc import Iterable
 from typing import Protocol
@@ -23,6 +25,7 @@ from astra.trusted.ledger.record import Head, Record
 
 LOOK_SECONDS = 1.0
 _PAUSE = 0.5
+_ANSWER_SECONDS = 2.0
 _AFTER = "SELECT line FROM astra.record WHERE sequence > %s ORDER BY sequence LIMIT %s"
 
 
@@ -38,6 +41,7 @@ class Follower:
         self._stopping = threading.Event()
         self._reads, self._writes = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         self._thread = threading.Thread(target=self._run_loop, name="ledger-follower", daemon=True)
+        self._connection: Connection | None = None
         self.trouble = ""
 
     def start(self) -> None:
@@ -47,7 +51,10 @@ class Follower:
         self._stopping.set()
         with contextlib.suppress(BlockingIOError):
             os.write(self._writes, b"x")
-        self._thread.join()
+        self._thread.join(_ANSWER_SECONDS)
+        while self._thread.is_alive():
+            self._hang_up()
+            self._thread.join(_PAUSE)
         os.close(self._reads)
         os.close(self._writes)
 
@@ -55,12 +62,21 @@ class Follower:
         while not self._stopping.is_set():
             try:
                 with contextlib.closing(connecting.connect(self._url)) as connection:
+                    self._connection = connection
                     connection.execute(f"LISTEN {CHANNEL}".encode())
                     self._follow_chain(connection)
             except (AstraError, psycopg.Error) as error:
                 detail = error.detail if isinstance(error, AstraError) else str(error)
                 self.trouble = f"following the chain: {detail}"
                 self._stopping.wait(_PAUSE)
+
+    def _hang_up(self) -> None:
+        """Break the connection under a thread that waits for an answer on it."""
+        with contextlib.suppress(psycopg.Error, OSError):
+            if connection := self._connection:
+                number = os.dup(connection.fileno())
+                with socket.socket(fileno=number) as end:
+                    end.shutdown(socket.SHUT_RDWR)
 
     def _follow_chain(self, connection: Connection) -> None:
         while not self._stopping.is_set():

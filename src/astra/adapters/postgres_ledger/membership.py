@@ -135,8 +135,13 @@ class Membership:
     def _take_part(self, connection: Connection) -> None:
         connection.execute(_SEEN, [self.own_id, self._name])
         for name, is_wanted in self._wanted_leases.items():
-            if is_wanted():
+            if not is_wanted():
+                continue
+            try:
                 self._take_lease(connection, name)
+            except psycopg.errors.LockNotAvailable:
+                connecting.end_hung_writers(connection)
+                raise
 
     def _take_lease(self, connection: Connection, name: str) -> None:
         began = time.monotonic()

@@ -37,6 +37,7 @@ from astra.trusted.ledger.stored import StoredChain
 BEFORE_MOVE, INCOMING = "ledger-before-move", "ledger-incoming"
 _TRANSACTION = """
     BEGIN;
+    SET LOCAL application_name = 'astra moves a chain';
     SET LOCAL statement_timeout = 0;
     SET LOCAL idle_in_transaction_session_timeout = 60000;
     SELECT sequence, hash, time, closed FROM astra.head FOR UPDATE
