@@ -10,6 +10,11 @@ connection for as long as its client stays is fine.
 The address may carry a password, so no message repeats it.
 """
 
+import contextlib
+import os
+import socket
+import threading
+from collections.abc import Generator
 from contextlib import closing
 from typing import Any
 
@@ -56,8 +61,9 @@ def connect(url: str) -> Connection:
     except psycopg.Error as error:
         raise unreachable_error(url, error) from error
     try:
-        connection.execute(_SESSION.encode())
-        _commit_durably(connection)
+        with _limit_wait(connection):
+            connection.execute(_SESSION.encode())
+            _commit_durably(connection)
     except psycopg.Error as error:
         connection.close()
         raise unreachable_error(url, error) from error
@@ -102,6 +108,14 @@ def is_connection_lost(connection: Connection, error: psycopg.Error) -> bool:
     return connection.closed or connection.broken or error.sqlstate is None
 
 
+def hang_up(connection: Connection) -> None:
+    """Break a connection under a thread that waits for an answer on it."""
+    with contextlib.suppress(psycopg.Error, OSError):
+        number = os.dup(connection.fileno())
+        with socket.socket(fileno=number) as end:
+            end.shutdown(socket.SHUT_RDWR)
+
+
 def end_hung_writers(connection: Connection) -> int:
     """End those in a transaction whose client says nothing; gives how many there were."""
     parameters = [_NAME, IDLE_IN_TRANSACTION_MILLISECONDS]
@@ -111,6 +125,18 @@ def end_hung_writers(connection: Connection) -> int:
 def _open_connection(url: str) -> Connection:
     parameters: dict[str, Any] = {**_KEEPALIVE, "application_name": _NAME}
     return psycopg.connect(url, autocommit=True, prepare_threshold=2, **parameters)
+
+
+@contextlib.contextmanager
+def _limit_wait(connection: Connection) -> Generator[None, None, None]:
+    """Wait for answers no longer than for a connection: a server may take one and say nothing."""
+    timer = threading.Timer(_CONNECT_SECONDS, hang_up, [connection])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _commit_durably(connection: Connection) -> None:

@@ -9,7 +9,6 @@ does not keep the ledger from closing: the connection is hung up then.
 import contextlib
 import os
 import select
-import socket
 import threading
 from collections.abc import Iterable
 from typing import Protocol
@@ -53,7 +52,8 @@ class Follower:
             os.write(self._writes, b"x")
         self._thread.join(_ANSWER_SECONDS)
         while self._thread.is_alive():
-            self._hang_up()
+            if self._connection:
+                connecting.hang_up(self._connection)
             self._thread.join(_PAUSE)
         os.close(self._reads)
         os.close(self._writes)
@@ -69,14 +69,6 @@ class Follower:
                 detail = error.detail if isinstance(error, AstraError) else str(error)
                 self.trouble = f"following the chain: {detail}"
                 self._stopping.wait(_PAUSE)
-
-    def _hang_up(self) -> None:
-        """Break the connection under a thread that waits for an answer on it."""
-        with contextlib.suppress(psycopg.Error, OSError):
-            if connection := self._connection:
-                number = os.dup(connection.fileno())
-                with socket.socket(fileno=number) as end:
-                    end.shutdown(socket.SHUT_RDWR)
 
     def _follow_chain(self, connection: Connection) -> None:
         while not self._stopping.is_set():

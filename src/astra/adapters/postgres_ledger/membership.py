@@ -30,6 +30,7 @@ from astra.trusted.ledger.fencing import Fence
 from astra.trusted.stop.machines import Machine, Term
 
 LEASE_SECONDS, RENEW_SECONDS = 5.0, 1.0
+_ANSWER_SECONDS = 10.0
 _SEEN = """
     INSERT INTO astra.machine VALUES (%s, %s, clock_timestamp())
     ON CONFLICT (id) DO UPDATE SET name = excluded.name, seen = excluded.seen
@@ -73,6 +74,7 @@ class Membership:
         self._name = f"{socket.gethostname()}:{var.parent}"
         self._holder = f"{self.own_id}:{secrets.token_hex(4)}"
         self._held: dict[str, _Held] = {}
+        self._connection: Connection | None = None
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run_loop, name="membership", daemon=True)
         self.trouble = ""
@@ -84,7 +86,11 @@ class Membership:
         """Leave in order: the leases are free at once, and nobody waits for this machine."""
         self._stopping.set()
         if self._thread.is_alive():
-            self._thread.join()
+            self._thread.join(_ANSWER_SECONDS)
+        while self._thread.is_alive():
+            if self._connection:
+                connecting.hang_up(self._connection)
+            self._thread.join(RENEW_SECONDS)
         with (
             contextlib.suppress(AstraError, psycopg.Error),
             contextlib.closing(connecting.connect(self._url)) as connection,
@@ -123,6 +129,7 @@ class Membership:
         while not self._stopping.is_set():
             try:
                 with contextlib.closing(connecting.connect(self._url)) as connection:
+                    self._connection = connection
                     while not self._stopping.is_set():
                         self._take_part(connection)
                         self.trouble = ""
