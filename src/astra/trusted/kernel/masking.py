@@ -30,10 +30,7 @@ def mask(text: str) -> str:
 
 def may_hold_secrets(text: str) -> bool:
     """Tell quickly whether there is anything to look for; also right for the JSON form of texts."""
-    for hint in _HINTS:  # noqa: SIM110 - a generator takes ten times as long for a short text
-        if hint in text:
-            return True
-    return False
+    return any(hint in text for hint in _HINTS)
 
 
 def redact(value: Any) -> Any:
