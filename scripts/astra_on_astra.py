@@ -85,7 +85,7 @@ def tell_story(story: Story) -> None:
 def clone_repository(story: Story) -> None:
     story.print_heading("1. A clean clone of this repository is the target of an outer Astra")
     clone = story.folder / "astra"
-    _run_git("clone", "--quiet", "--no-local", str(REPOSITORY), str(clone))
+    _run_git("clone", "--quiet", str(REPOSITORY), str(clone))
     _run_git("-C", str(clone), "checkout", "--quiet", "-B", "main")
     story.say(f"    {_run_git('-C', str(clone), 'log', '-1', '--format=%h %s').strip()}")
     story.show("init", "astra", "--throwaway")

@@ -1,7 +1,6 @@
 """From the files of a repository to how it is tested and run.
 
->>> from astra.adoption.other_locks import find_lock
-from astra.adoption.repository_files import RepositoryFiles
+>>> from astra.adoption.repository_files import RepositoryFiles
 >>> files = RepositoryFiles(paths=frozenset({"go.mod", "main.go", "main_test.go"}))
 >>> detect(files).test_command
 'go test ./...'

@@ -100,9 +100,9 @@ def test_a_lock_that_nothing_is_built_from_is_named_with_a_command_that_is(
 @pytest.mark.parametrize(
     ("texts", "is_read"),
     [
-        ({"tests/test_a.py": "import unittest"}, True),
+        ({"shop.py": "", "tests/test_a.py": "import unittest"}, True),
         ({"manage.py": "", "requirements.txt": "django"}, True),
-        ({"pytest.ini": ""}, True),
+        ({"shop.py": "", "pytest.ini": ""}, True),
         ({"tox.ini": ""}, False),
         ({"noxfile.py": ""}, False),
         ({"Makefile": "test:\n\t./run\n"}, False),

@@ -1,0 +1,32 @@
+"""Astra changes, tests, deploys and takes back Astra: what `make self` shows."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from driver import Astra
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.timeout(900)
+def test_astra_changes_deploys_and_takes_back_astra(empty: Astra) -> None:
+    environment = {**empty.environment, "TMPDIR": str(empty.folder)}
+    done = subprocess.run(
+        [sys.executable, REPOSITORY / "scripts" / "astra_on_astra.py"],
+        env=environment,
+        cwd=empty.folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    told = done.stdout + done.stderr
+    assert done.returncode == 0, told
+    assert told.count("/healthz answers 200") == 3
+    assert "src/astra/trusted/door/front_door.py" in told
+    assert "asked by a wrong name it answers now" in told
+    assert "rolled_back" in told
+    assert told.rstrip().splitlines()[-1].lstrip().startswith("ok: ")
+    assert not list(empty.folder.glob("astra-self-*"))
