@@ -274,6 +274,15 @@ def _sandbox_off(*sources: Mapping[str, str]) -> bool:
     return sandbox_modes == {OFF_UNSAFE}
 
 
+def read_data_root(environ: Mapping[str, str]) -> str:
+    """Read where the data root is, which has to be known before its `.env` can be read.
+
+    >>> read_data_root({"AGENT_DATA_ROOT": "${ASTRA_STATE}/data", "ASTRA_STATE": "/state"})
+    '/state/data'
+    """
+    return _read_value(_BY_NAME["AGENT_DATA_ROOT"], environ)
+
+
 def list_setting_names() -> frozenset[str]:
     return frozenset(_BY_NAME)
 
