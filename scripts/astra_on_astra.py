@@ -177,8 +177,10 @@ def propose(story: Story, reason: str, *edits: Edit) -> str:
     draft = story.folder / "draft.py"
     draft.write_text(text)
     story.say(f"    {path}")
-    for line in edits[0].replacement.strip("\n").splitlines():
-        story.say(f"      + {line.strip()}")
+    for edit in edits:
+        kept_lines = edit.search.splitlines()
+        for line in edit.replacement.splitlines():
+            story.say(f"      {' ' if line in kept_lines else '+'} {line}")
     proposed = story.run_json("changes", "propose", "--edit", f"{path}={draft}", "--reason", reason)
     return str(proposed["id"])
 

@@ -14,7 +14,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 @pytest.mark.timeout(900)
 def test_astra_changes_deploys_and_takes_back_astra(empty: Astra) -> None:
     environment = {**empty.environment, "TMPDIR": str(empty.folder)}
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, REPOSITORY / "scripts" / "astra_on_astra.py"],
         env=environment,
         cwd=empty.folder,
@@ -22,11 +22,11 @@ def test_astra_changes_deploys_and_takes_back_astra(empty: Astra) -> None:
         text=True,
         check=False,
     )
-    told = done.stdout + done.stderr
-    assert done.returncode == 0, told
-    assert told.count("/healthz answers 200") == 3
-    assert "src/astra/trusted/door/front_door.py" in told
-    assert "asked by a wrong name it answers now" in told
-    assert "rolled_back" in told
-    assert told.rstrip().splitlines()[-1].lstrip().startswith("ok: ")
+    output = completed.stdout + completed.stderr
+    assert completed.returncode == 0, output
+    assert output.count("/healthz answers 200") == 3
+    assert "src/astra/trusted/door/front_door.py" in output
+    assert "asked by a wrong name it answers now" in output
+    assert "rolled_back" in output
+    assert output.rstrip().splitlines()[-1].lstrip().startswith("ok: ")
     assert not list(empty.folder.glob("astra-self-*"))

@@ -47,12 +47,12 @@ def read(text: str) -> Report | None:
     sections = list(_read_sections(body))
     failures_before = sum(summary[2] == "FAILED" for summary in earlier)
     if last[2] != "FAILED":
-        passed, skipped = _count_rest(last, body, [])
-        report = _make_report([], passed, skipped, claimed=len(sections) + failures_before)
+        passes, skips = _count_rest(last, body, [])
+        report = _make_report([], passes, skips, claimed=len(sections) + failures_before)
         return replace(report, found_nothing=last[2] == _NO_TESTS and not report.cases)
     bad_cases = [*sections, *_list_unnamed(last, sections)]
-    passed, skipped = _count_rest(last, body, bad_cases)
-    return _make_report(bad_cases, passed, skipped, claimed=failures_before)
+    passes, skips = _count_rest(last, body, bad_cases)
+    return _make_report(bad_cases, passes, skips, claimed=failures_before)
 
 
 def _read_sections(body: str) -> Iterator[Case]:
@@ -60,10 +60,14 @@ def _read_sections(body: str) -> Iterator[Case]:
     headings = list(_SECTION.finditer(body))
     ends = [*(heading.start() for heading in headings), len(body)][1:]
     for heading, end in zip(headings, ends, strict=False):
-        told = body[heading.end() : end].partition(_RULE)[2]
+        section_text = body[heading.end() : end].partition(_RULE)[2]
         name, group = _read_title(heading[2])
         yield Case(
-            name=name, group=group, file="", state=_STATES[heading[1]], message=_find_message(told)
+            name=name,
+            group=group,
+            file="",
+            state=_STATES[heading[1]],
+            message=_find_message(section_text),
         )
 
 
@@ -83,9 +87,9 @@ def _read_title(title: str) -> tuple[str, str]:
     return one_line(full_name, 500), one_line(place.removesuffix(f".{name}"), 500)
 
 
-def _find_message(told: str) -> str:
+def _find_message(section_text: str) -> str:
     """Find what the last traceback ends with; without one, the first words."""
-    after_frames = told.rpartition("Traceback (most recent call last):\n")[2]
+    after_frames = section_text.rpartition("Traceback (most recent call last):\n")[2]
     lines = [line for line in after_frames.splitlines() if line.strip()]
     message = next((line for line in lines if not line.startswith(" ")), "")
     return one_line(message, _LONGEST_MESSAGE)
@@ -93,11 +97,11 @@ def _find_message(told: str) -> str:
 
 def _list_unnamed(summary: re.Match[str], sections: list[Case]) -> list[Case]:
     """Make a case for each failure that the summary counts and nothing names."""
-    failed = _read_count(summary, "failures") + _read_count(summary, "unexpected successes")
+    failures = _read_count(summary, "failures") + _read_count(summary, "unexpected successes")
     errors = _read_count(summary, "errors")
     named_errors = sum(case.state is State.ERROR for case in sections)
     missing_errors = min(MOST_CASES, max(0, errors - named_errors))
-    missing_failures = min(MOST_CASES, max(0, failed - (len(sections) - named_errors)))
+    missing_failures = min(MOST_CASES, max(0, failures - (len(sections) - named_errors)))
     if not sections and not missing_failures and not missing_errors:
         missing_failures = 1  # it says FAILED and counts nothing
     unnamed_failure = Case(name=_UNNAMED, group="", file="", state=State.FAILED)
@@ -111,14 +115,14 @@ def _count_rest(summary: re.Match[str], body: str, bad_cases: list[Case]) -> tup
     One test may fail or be skipped in several subtests, and what happens around tests is none.
     """
     in_subtests = len(_SUBTEST_SKIPPED.findall(body))
-    skipped = max(0, _read_count(summary, "skipped") - in_subtests)
-    skipped += _read_count(summary, "expected failures")
-    named = {
+    skips = max(0, _read_count(summary, "skipped") - in_subtests)
+    skips += _read_count(summary, "expected failures")
+    failed_names = {
         (case.group, case.name.partition(" ")[0]) for case in bad_cases if case.name != _UNNAMED
     }
-    bad_tests = sum(name not in _AROUND_TESTS for _group, name in named)
+    bad_tests = sum(name not in _AROUND_TESTS for _group, name in failed_names)
     bad_tests += sum(case.name == _UNNAMED for case in bad_cases)
-    return max(0, int(summary[1]) - bad_tests - skipped), skipped
+    return max(0, int(summary[1]) - bad_tests - skips), skips
 
 
 def _read_count(summary: re.Match[str], name: str) -> int:
