@@ -25,8 +25,9 @@ def test_astra_changes_deploys_and_takes_back_astra(empty: Astra) -> None:
     output = completed.stdout + completed.stderr
     assert completed.returncode == 0, output
     assert output.count("/healthz answers 200") == 3
-    assert "src/astra/trusted/door/front_door.py" in output
+    assert "touches protected paths: 'src/astra/trusted/door/front_door.py'" in output
     assert "asked by a wrong name it answers now" in output
-    assert "rolled_back" in output
+    assert "failed and was taken back: its health failed" in output
+    assert "failed, quarantined" in output
     assert output.rstrip().splitlines()[-1].lstrip().startswith("ok: ")
     assert not list(empty.folder.glob("astra-self-*"))
