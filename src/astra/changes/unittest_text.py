@@ -127,9 +127,8 @@ def _count_rest(summary: re.Match[str], body: str, bad_cases: list[Case]) -> tup
 
 def _read_count(summary: re.Match[str], name: str) -> int:
     """Read one of the counts behind the verdict, such as `failures=1, expected failures=2`."""
-    counts = dict(part.strip().rpartition("=")[::2] for part in (summary[3] or "").split(","))
-    count = counts.get(name, "")[:7]
-    return int(count) if count.isascii() and count.isdigit() else 0
+    match = re.search(rf"(?:^|, ){name}=([0-9]{{1,7}})(?:,|$)", summary[3] or "")
+    return int(match[1]) if match else 0
 
 
 def _make_report(bad_cases: list[Case], passed: int, skipped: int, *, claimed: int) -> Report:
