@@ -189,6 +189,7 @@ def propose(story: Story, reason: str, *edits: Edit) -> str:
 def show_health(story: Story, port: int) -> None:
     status, _body, release = ask(port, host=f"localhost:{port}")
     _require(status == http.HTTPStatus.OK, f"the inner Astra answered {status}")
+    _require(bool(release), "the inner Astra does not say which release it is")
     story.say(f"    http://localhost:{port}/healthz answers {status}; it is release {release}")
 
 
