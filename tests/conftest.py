@@ -10,6 +10,7 @@ LONG = (
     "tests/browser/",
     "tests/integration/schedules/",
     "tests/acceptance/test_demo.py",
+    "tests/acceptance/test_astra_on_astra.py",
     "tests/acceptance/test_benchmarks.py",
     "tests/integration/daemon/test_description.py",
     "tests/integration/reserve/",
