@@ -57,6 +57,7 @@ test("time and cost of a task are told in short", () => {
     "1.2 s · 1,500 tokens · 1 model call · begun 2 times",
   );
   expect(costOf(task({ started_at: null }))).toBe("");
+  expect(costOf(task({ state: "running", milliseconds: 0 }))).toBe("since 12:00:00Z");
 });
 
 test("budgets say what was used of what", () => {

@@ -80,7 +80,8 @@ export function brief(milliseconds: number): string {
 /** What a task took and used, as far as it went. */
 export function costOf(task: GoalTask): string {
   if (!task.started_at) return "";
-  const parts = [brief(task.milliseconds)];
+  const since = `since ${task.started_at.slice(11, 19)}Z`;
+  const parts = [task.state === "running" ? since : brief(task.milliseconds)];
   if (task.tokens) parts.push(`${task.tokens.toLocaleString("en")} tokens`);
   if (task.model_calls) {
     parts.push(`${task.model_calls} model ${task.model_calls === 1 ? "call" : "calls"}`);
