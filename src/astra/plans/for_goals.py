@@ -110,9 +110,11 @@ class ModelWriter:
     def is_there(self) -> bool:
         return has_model(self.models)
 
-    def write(self, instruction: str, notes: str, correlation: str = "") -> WrittenCode:
+    def write(
+        self, instruction: str, notes: str, *, goal: str = "", correlation: str = ""
+    ) -> WrittenCode:
         calls: list[ModelUsage] = []
-        model = self.models.current(Account(correlation=correlation))
+        model = self.models.current(Account(goal=goal, correlation=correlation))
         writer = CodeWriter(model=model, count=calls.append, formats=self.formats)
         code = writer.write(
             Task(

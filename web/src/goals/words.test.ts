@@ -9,6 +9,7 @@ import {
   costOf,
   criteriaOf,
   movesOf,
+  originOf,
 } from "./words";
 
 const task = (more: Partial<GoalTask>): GoalTask =>
@@ -88,4 +89,12 @@ test("changes are found in what tasks gave and wait for, each once", () => {
     task({ outputs: { change: "../evil" }, waits_on: "apr_1" }),
   ];
   expect(changesOf(tasks)).toEqual(["chg_0a"]);
+});
+
+test("a goal says whose proposal it is", () => {
+  expect(["agent", "rollback", "schedule"].map(originOf)).toEqual([
+    "by an agent",
+    "after a rollback",
+    "by schedule",
+  ]);
 });

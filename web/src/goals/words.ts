@@ -69,6 +69,16 @@ const TONES: Record<string, Tone> = {
 
 export const toneOfTask = (state: string): Tone => TONES[state] ?? "plain";
 
+const ORIGINS: Record<string, string> = {
+  agent: "by an agent",
+  operator: "by the operator",
+  desire: "because of a desire",
+  rollback: "after a rollback",
+};
+
+/** Whose proposal a goal is, behind the word “proposed”. */
+export const originOf = (source: string): string => ORIGINS[source] ?? `by ${source}`;
+
 /** How long something took, in a few characters. */
 export function brief(milliseconds: number): string {
   if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;
