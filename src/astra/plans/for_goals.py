@@ -55,6 +55,8 @@ class ModelDecomposer:
 
     models: ModelSource
     tools: Callable[[], Sequence[str]]
+    digest: Callable[[], str] = str
+    """What happened lately, and what is believed: data for the model, like everything else."""
 
     def is_there(self) -> bool:
         return has_model(self.models)
@@ -78,6 +80,7 @@ class ModelDecomposer:
                 prompts.untrusted("kinds", kinds),
                 prompts.untrusted("known tasks", "\n".join(tasks)),
                 prompts.untrusted("tools", "\n".join(self.tools())),
+                *prompts.list_optional(prompts.DIGEST, self.digest()),
             ),
             version=prompts.DECOMPOSING,
         )
