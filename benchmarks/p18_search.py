@@ -3,10 +3,14 @@
 Prints one JSON object for each of: the build of the index from git objects, the median of queries
 over source and documents, and one file more after a commit. The reference is `git grep` over the
 same commit in the same run: ten times over the tree for the build, once with the same words for a
-query. The lines are those of the Python library and of installed packages, repeated under other
-names until there are enough; every tenth file is called a document.
+query. On a busy machine seconds are those of its other work, too, so build and query are given in
+processor time as well; that of the git which hands the objects over is not in it.
+
+The lines are those of the Python library and of installed packages, repeated under other names
+until there are enough; every tenth file is called a document.
 """
 
+import resource
 import statistics
 import subprocess
 import sysconfig
@@ -18,6 +22,7 @@ from typing import Any
 import measuring
 
 LINES, QUICK_LINES = 1_000_000, 20_000
+GREPS = 5
 QUESTIONS = (
     ("event", "loop", "policy"),
     ("readline", "socket", "timeout"),
@@ -47,12 +52,7 @@ def main() -> None:
             database = SearchDatabase(folder / "search")
             index = FileIndex(database)
             commit = view.find_commit()
-            began = time.perf_counter()
-            index.refresh(view, commit)
-            build = time.perf_counter() - began
-            grep = measuring.seconds(lambda: git_grep(repository, ("import",)))
-            name = f"P18 index of {lines:,} lines from git objects (s, against ten git greps)"
-            measuring.report(name, build, 10 * grep, measuring.at_most(15))
+            report_build(index, view, commit, repository, lines)
             report_queries(index, view, commit, repository)
             report_next_commit(index, view, repository)
             size = database.path.stat().st_size
@@ -60,17 +60,43 @@ def main() -> None:
             database.close()
 
 
+def report_build(index: Any, view: Any, commit: str, repository: Path, lines: int) -> None:
+    began, began_processor = time.perf_counter(), time.process_time()
+    index.refresh(view, commit)
+    build, processor = time.perf_counter() - began, time.process_time() - began_processor
+    before = read_processor_time_of_children()
+    grep = statistics.median(
+        measuring.seconds(lambda: git_grep(repository, ("import",))) for _ in range(GREPS)
+    )
+    grep_processor = (read_processor_time_of_children() - before) / GREPS
+    target = measuring.at_most_times(1.5)
+    name = f"P18 index of {lines:,} lines from git objects (s, against ten git greps)"
+    measuring.report(name, build, 10 * grep, target)
+    measuring.report(f"{name}, processor time", processor, 10 * grep_processor, target)
+
+
+def read_processor_time_of_children() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 def report_queries(index: Any, view: Any, commit: str, repository: Path) -> None:
     times: list[float] = []
+    processor_times: list[float] = []
     for _ in range(5):
         for terms in QUESTIONS:
             for documents in (False, True):
-                began = time.perf_counter()
+                began, began_processor = time.perf_counter(), time.thread_time()
                 index.search(view, terms, commit=commit, documents=documents, limit=6)
                 times.append(time.perf_counter() - began)
+                processor_times.append(time.thread_time() - began_processor)
     greps = [measuring.seconds(lambda: git_grep(repository, terms)) for terms in QUESTIONS[:6]]  # noqa: B023 - called at once
     median, reference = statistics.median(times), statistics.median(greps)
     measuring.report("P18 query, median (s)", median, reference, measuring.at_most(0.005))
+    median = statistics.median(processor_times)
+    measuring.report(
+        "P18 query, median, processor time (s)", median, None, measuring.at_most(0.005)
+    )
     slowest = statistics.quantiles(times, n=20)[-1]
     measuring.report("P18 query, 95th percentile (s)", slowest)
 

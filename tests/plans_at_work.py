@@ -198,10 +198,12 @@ class PlansAtWork(CounterInMemory):
             self.run(plan)
         return plan
 
-    def approved(self, plan: dict[str, Any] | None = None, **manifest: Any) -> AgentPlan:
+    def approved(
+        self, plan: dict[str, Any] | None = None, *, actor: str = "agent:test", **manifest: Any
+    ) -> AgentPlan:
         made = self.gate.planning.plans.draft(
             plan or document(**manifest),
-            actor="agent:test",
+            actor=actor,
             correlation=STORY,
             channels=["phone"],
         )

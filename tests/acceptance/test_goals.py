@@ -44,6 +44,9 @@ def test_a_model_decomposes_what_no_method_fits_and_the_operator_signs_it(
     def say(request: dict[str, Any]) -> Any:
         rules = str(request["messages"][0]["content"])
         assert rules.startswith("You decompose a goal into subtasks.")
+        data = str(request["messages"][1]["content"])
+        assert "<<<UNTRUSTED what happened lately" in data
+        assert "was created: make it blue" in data.partition("what happened lately")[2]
         return {"subtasks": SUBTASKS}
 
     server.say = say

@@ -125,6 +125,35 @@ test("with it a plan is approved, with exactly the grants that the page showed",
   await world.astra("plans", "abort", plan.id);
 });
 
+async function proposeGoal(text, button) {
+  await world.go(page, "/goals");
+  await page.keyboard.press("n");
+  await page.getByLabel("What is to be achieved").fill(text);
+  await page.getByLabel("What is to be done").fill("investigate_topic");
+  await page.getByLabel("It is reached when this file is there").fill("agent.py");
+  await page.getByRole("button", { name: button, exact: true }).click();
+  await page.waitForURL("**/goals/goal_*");
+  return page.url().split("/").at(-1);
+}
+
+test("with it a goal is proposed as the operator's own, adopted, and seen to its end", async () => {
+  const id = await proposeGoal("How does the agent answer?", "Propose it");
+  const created = await signed("goal_created");
+  assert.ok(created.client_data);
+  assert.equal(created.statement.content.text, "How does the agent answer?");
+  assert.equal((await world.astra("goals", "show", id)).source, "operator");
+  await page.getByRole("button", { name: "Approve with your passkey" }).click();
+  await page.getByRole("main").getByText("satisfied", { exact: true }).first().waitFor();
+  assert.ok((await signature(id)).client_data);
+  assert.deepEqual(await violations(page), []);
+  assert.deepEqual(page.complaints, []);
+});
+
+test("unsigned, a goal on the page counts as an agent's", async () => {
+  const id = await proposeGoal("What does the agent say?", "Propose it unsigned");
+  assert.equal((await world.astra("goals", "show", id)).source, "agent");
+});
+
 test("with it the target is deployed from the releases", async () => {
   await world.go(page, "/releases");
   await page.getByRole("button", { name: "Deploy with your passkey" }).click();

@@ -2,7 +2,7 @@
 
 from astra.beliefs.claims import CLAIMS, LONGEST_SCOPE, ScopeKind
 from astra.trusted.kernel.errors import BadInput
-from astra.trusted.kernel.text import printable
+from astra.trusted.kernel.text import one_line
 
 WORDS = "words"
 """The claim of a statement that no record can speak for or against."""
@@ -11,6 +11,8 @@ WORDS = "words"
 def read_subject(claim: str, kind: str, scope: str, statement: str) -> tuple[str, str, str]:
     """Name what a proposal is about, as claim, kind of scope, and scope."""
     if not claim:
+        if kind or scope:
+            _refuse("claim", f"one of {', '.join(CLAIMS)}, as there is a scope")
         return WORDS, "", statement
     if claim not in CLAIMS:
         _refuse("claim", f"one of {', '.join(CLAIMS)}, or nothing")
@@ -20,7 +22,9 @@ def read_subject(claim: str, kind: str, scope: str, statement: str) -> tuple[str
     clean_scope = scope.strip()
     if kind == ScopeKind.PATH:
         clean_scope = clean_scope.strip("/")
-    if not 1 <= len(clean_scope) <= LONGEST_SCOPE or printable(clean_scope) != clean_scope:
+    if not 1 <= len(clean_scope) <= LONGEST_SCOPE or one_line(clean_scope, LONGEST_SCOPE) != (
+        clean_scope
+    ):
         _refuse("scope", f"1 to {LONGEST_SCOPE} printable characters on one line")
     return claim, kind, clean_scope
 

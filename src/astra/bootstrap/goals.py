@@ -148,7 +148,8 @@ def make_decomposer(base: Base, planning: Planning) -> ModelDecomposer:
         tools = base.registry.list_visible(base.switches.read_states(), operator=False)
         return [f"{tool.name}: {tool.description}" for tool in tools if tool.available]
 
-    return ModelDecomposer(models=planning.drafting.models, tools=list_tools)
+    drafting = planning.drafting
+    return ModelDecomposer(models=drafting.models, tools=list_tools, digest=drafting.digest)
 
 
 def make_model_proposals(

@@ -31,7 +31,9 @@ class CodeWriter(Protocol):
 
     def is_there(self) -> bool: ...
 
-    def write(self, instruction: str, notes: str, correlation: str = "") -> WrittenCode: ...
+    def write(
+        self, instruction: str, notes: str, *, goal: str = "", correlation: str = ""
+    ) -> WrittenCode: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +61,9 @@ class CodeTask:
         if failed is not None:
             instruction += f"\n\nA first try did not pass its tests: {describe_failures(failed)}"
         notes = str(run.arguments.get("notes", ""))
-        code = self.writer.write(instruction, notes, run.goal.correlation)
+        code = self.writer.write(
+            instruction, notes, goal=run.goal.id, correlation=run.goal.correlation
+        )
         # those that were counted when the task was claimed are not counted twice
         usage = replace(code.usage, model_calls=max(0, code.usage.model_calls - counted_calls))
         code = replace(code, usage=usage)

@@ -12,6 +12,7 @@ from astra.goals.states import State
 from astra.operations import signals
 from astra.trusted.kernel.clock import format_time
 from astra.trusted.kernel.errors import BadInput
+from astra.trusted.policy.paths import PathRefused, parse_relative
 from astra.trusted.settings.spend_settings import NANO
 
 CATEGORIES = ("user_requested", "introspection", "exploration", "maintenance")
@@ -193,7 +194,16 @@ def _read_criterion(item: Any) -> dict[str, str]:
         _refuse_field("criteria", f"{{outcome: {KEPT}}}")
     if name == "metric":
         signals.parse_comparison(value)
+    if name == "file":
+        _check_file(value)
     return {name: value}
+
+
+def _check_file(path: str) -> None:
+    try:
+        parse_relative(path)
+    except PathRefused as error:
+        _refuse_field("criteria", f"a file of the target ({error.detail})")
 
 
 def _read_deadline(value: Any) -> str | None:

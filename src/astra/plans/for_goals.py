@@ -55,6 +55,8 @@ class ModelDecomposer:
 
     models: ModelSource
     tools: Callable[[], Sequence[str]]
+    digest: Callable[[], str] = str
+    """What happened lately, and what is believed: data for the model, like everything else."""
 
     def is_there(self) -> bool:
         return has_model(self.models)
@@ -78,6 +80,7 @@ class ModelDecomposer:
                 prompts.untrusted("kinds", kinds),
                 prompts.untrusted("known tasks", "\n".join(tasks)),
                 prompts.untrusted("tools", "\n".join(self.tools())),
+                *prompts.list_optional(prompts.DIGEST, self.digest()),
             ),
             version=prompts.DECOMPOSING,
         )
@@ -110,9 +113,11 @@ class ModelWriter:
     def is_there(self) -> bool:
         return has_model(self.models)
 
-    def write(self, instruction: str, notes: str, correlation: str = "") -> WrittenCode:
+    def write(
+        self, instruction: str, notes: str, *, goal: str = "", correlation: str = ""
+    ) -> WrittenCode:
         calls: list[ModelUsage] = []
-        model = self.models.current(Account(correlation=correlation))
+        model = self.models.current(Account(goal=goal, correlation=correlation))
         writer = CodeWriter(model=model, count=calls.append, formats=self.formats)
         code = writer.write(
             Task(

@@ -9,6 +9,8 @@ from astra.spend.model import ACTOR, DAY, GOAL, MODEL, PLAN, Amount, Scope, Tota
 from astra.trusted.kernel.text import one_line
 
 _MOST_ROWS, _MOST_GAUGES = 50, 12
+_BUDGET = "budget_of_money"
+"""What the gauge of a goal's own budget is called, beside the settings that are caps."""
 _COLUMNS = (
     "tokens, nano, uncertain_tokens, uncertain_nano, reserved_tokens, reserved_nano, name, calls"
 )
@@ -36,13 +38,13 @@ class SpendViews:
 
     def list_gauges(self) -> list[dict[str, Any]]:
         """Give how full each cap is, for whatever counts in it today; the fullest first."""
-        day = self.book.today()
-        caps = list_caps(self.book.read_settings())
+        settings, day = self.book.read_settings(), self.book.today()
         gauges = [
             self._make_gauge(cap, make_scope(cap.kind, name, day))
-            for cap in caps
+            for cap in list_caps(settings)
             for name in self._list_names(cap.kind, day)
         ]
+        gauges += self._list_budget_gauges(settings.currency, day)
         return sorted(gauges, key=lambda gauge: -gauge["share"])[:_MOST_ROWS]
 
     def summarise(self) -> dict[str, Any]:
@@ -50,13 +52,27 @@ class SpendViews:
         gauges = self.list_gauges()[:_MOST_GAUGES]
         return {"summary": _summarise_gauge(gauges[0]) if gauges else "", "gauges": gauges}
 
+    def _list_budget_gauges(self, currency: str, day: str) -> list[dict[str, Any]]:
+        """Give the gauges of goals that called today and have a budget of money of their own."""
+        names = self._list_names(GOAL, day)
+        limits = ((name, self.book.find_goal_limit(name, currency)) for name in names)
+        return [
+            self._make_gauge(
+                Cap(kind=GOAL, measure=MONEY, limit=limit, budget=name),
+                make_scope(GOAL, name, day),
+            )
+            for name, limit in limits
+            if limit is not None
+        ]
+
     def _make_gauge(self, cap: Cap, scope: Scope) -> dict[str, Any]:
         currency = self.book.read_settings().currency
-        total, limit = self.book.read_total(scope), self.book.raises.find_limit(scope, cap)
+        total = self.book.read_total(scope)
+        limit = cap.limit if cap.budget else self.book.raises.find_limit(scope, cap)
         used = cap.read(total.counted)
         share_text = " of ".join(describe_limit(cap.measure, n, currency) for n in (used, limit))
         return {
-            "cap": cap.setting,
+            "cap": _BUDGET if cap.budget else cap.setting,
             "name": scope.name,
             "used": _to_unit(cap, used),
             "reserved": _to_unit(cap, cap.read(total.reserved)),

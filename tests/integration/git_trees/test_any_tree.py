@@ -4,12 +4,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from astra.adapters.source_view.view import SourceLimits, SourceView
 from astra.adapters.workspaces import Workspaces
 from astra.trusted.git.change_repo import GitChangeRepo, Identity
+from astra.trusted.git.git_command import GitFailed
 from astra.trusted.git.tree_reader import TreeFile, TreeReader, clean_path, encode_path
 from raw_repository import File, RawRepository
 
@@ -136,3 +138,11 @@ def _as_git_prints(file: TreeFile) -> bytes:
     kind = "commit" if file.mode == "160000" else "blob"
     size = "-" if file.size is None else str(file.size)
     return f"{file.mode} {kind} {file.oid} {size:>7}\t".encode() + file.raw_path
+
+
+def test_an_object_that_is_gone_is_named_with_its_path(repository: RawRepository) -> None:
+    oid = repository.write("blob", b"words of this test alone\n")
+    tree = repository.make_tree({b"words.md": ("100644", oid)})
+    (repository.path / "objects" / oid[:2] / oid[2:]).unlink()
+    with pytest.raises(GitFailed, match=f"the object {oid} of 'words.md' is missing or damaged"):
+        TreeReader(repository=repository.path).list_files(tree, sizes=True)

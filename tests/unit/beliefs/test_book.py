@@ -110,6 +110,9 @@ def test_a_proposal_about_what_the_server_counts_joins_that_belief(world: Belief
         ("works", "path", "src"),
         ("flaky", "test", ""),
         ("fails", "", ""),
+        ("works", "method", "two\nlines"),
+        ("", "method", "fix_bug"),
+        ("", "", "method:fix_bug"),
     ],
 )
 def test_a_proposal_about_nothing_countable_says_which_field_is_wrong(

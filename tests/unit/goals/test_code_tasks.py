@@ -27,8 +27,10 @@ FILES = {"files": [{"path": "app.py", "content": "x = 1\n"}]}
 class OneModel:
     def __init__(self, document: Any) -> None:
         self.model = ScriptedModel(document)
+        self.accounts: list[Account] = []
 
-    def current(self, _account: Account = NOBODY) -> ScriptedModel:
+    def current(self, account: Account = NOBODY) -> ScriptedModel:
+        self.accounts.append(account)
         return self.model
 
     def configured(self) -> bool:
@@ -62,6 +64,17 @@ def begin_task(document: Any, door: ScriptedDoor) -> Done | Waiting:
     goal = world.propose()
     run = TaskRun(goal=goal, node=world.book.graph(goal).nodes[0], arguments={"instruction": "x"})
     return make_task(ModelWriter(models=OneModel(document), files=dict), door).begin(run)
+
+
+def test_its_calls_count_for_its_own_goal_and_not_for_the_first_of_its_story() -> None:
+    world = GoalsInMemory(METHOD)
+    first, repair = world.propose(), world.propose(text="repair it")
+    assert first.correlation == repair.correlation
+    models = OneModel(FILES)
+    node = world.book.graph(repair).nodes[0]
+    run = TaskRun(goal=repair, node=node, arguments={"instruction": "x"})
+    make_task(ModelWriter(models=models, files=dict), ScriptedDoor()).begin(run)
+    assert {account.goal for account in models.accounts if account != NOBODY} == {repair.id}
 
 
 def make_task(writer: ModelWriter, door: ScriptedDoor) -> CodeTask:

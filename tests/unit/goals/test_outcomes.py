@@ -136,6 +136,8 @@ def test_what_a_number_was_before_is_recorded_only_where_a_criterion_asks(world:
     "criterion",
     [
         {"outcome": "good"},
+        {"file": "../../etc/passwd"},
+        {"file": "/etc/passwd"},
         {"metric": "tests_failed falls by 0"},
         {"metric": "tests_failed rises by -1"},
         {"metric": "tests_failed falls"},

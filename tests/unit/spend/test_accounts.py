@@ -42,3 +42,10 @@ def test_who_talks_pays_and_nobody_is_the_daemon() -> None:
     talk = complete_account(ledger, Account(actor="operator", correlation=OTHER_STORY))
     assert (talk.actor, talk.plan, talk.goal) == ("operator", "", "")
     assert complete_account(ledger, Account()).actor == "daemon"
+
+
+def test_a_plan_that_a_goal_asked_for_counts_for_that_goal_whatever_the_story_is_about() -> None:
+    world = PlansAtWork()
+    plan = world.approved(actor="agent:goal_00000001")
+    account = complete_account(world.ledger, Account(plan=plan.id, correlation=plan.correlation))
+    assert (account.plan, account.goal) == (plan.id, "goal_00000001")

@@ -1,5 +1,6 @@
 """Prices and caps as astra.toml says them, and what doors show of them."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -81,3 +82,15 @@ def test_the_fullest_cap_comes_first_and_is_the_summary() -> None:
 def test_without_caps_there_is_nothing_to_show() -> None:
     world = SpendInMemory(PRICES)
     assert SpendViews(book=world.book).summarise() == {"summary": "", "gauges": []}
+
+
+def test_a_goal_with_a_budget_of_money_has_a_gauge_without_any_cap() -> None:
+    world = SpendInMemory(PRICES)
+    world.book = replace(world.book, find_goal_limit=lambda _goal, _currency: 2_000_000_000)
+    world.reserve(100)
+    shown = SpendViews(book=world.book).describe()
+    assert shown["caps"] == []
+    (gauge,) = shown["gauges"]
+    assert (gauge["cap"], gauge["name"]) == ("budget_of_money", "goal_00000001")
+    assert gauge["limit"] == gauge["configured"] == 2
+    assert gauge["in_words"].endswith(" of 2.00 USD")

@@ -6744,7 +6744,7 @@ export interface components {
         SpendGauge: {
             /**
              * Cap
-             * @description the setting, such as tokens_per_day
+             * @description a setting such as tokens_per_day, or budget_of_money
              */
             cap: string;
             /**
@@ -6812,7 +6812,7 @@ export interface components {
             currency: string;
             /**
              * Caps
-             * @description as configured; without one nothing is counted
+             * @description as configured; without one only goals with a budget of money are counted
              */
             caps: components["schemas"]["SpendCap"][];
             /** Gauges */

@@ -27,7 +27,16 @@ import { useRecords } from "../review/Way";
 import { Control, useGoalMutation } from "./Control";
 import { Shape } from "./Shape";
 import { TaskGraph } from "./TaskGraph";
-import { budgetsOf, canRetry, changesOf, costOf, criteriaOf, nameOf, toneOfTask } from "./words";
+import {
+  budgetsOf,
+  canRetry,
+  changesOf,
+  costOf,
+  criteriaOf,
+  nameOf,
+  originOf,
+  toneOfTask,
+} from "./words";
 
 export function GoalPage() {
   const { id } = useParams({ from: "/goals/$id" });
@@ -47,8 +56,8 @@ function Shown({ goal }: { goal: Goal }) {
         title={goal.text}
         about={
           <>
-            {goal.category.replaceAll("_", " ")}, {goal.task.replaceAll("_", " ")}, proposed by{" "}
-            {goal.source === "agent" ? "an agent" : goal.source} <Time at={goal.created_at} />
+            {goal.category.replaceAll("_", " ")}, {goal.task.replaceAll("_", " ")}, proposed{" "}
+            {originOf(goal.source)} <Time at={goal.created_at} />
           </>
         }
         actions={

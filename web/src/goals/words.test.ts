@@ -9,6 +9,7 @@ import {
   costOf,
   criteriaOf,
   movesOf,
+  originOf,
 } from "./words";
 
 const task = (more: Partial<GoalTask>): GoalTask =>
@@ -57,6 +58,7 @@ test("time and cost of a task are told in short", () => {
     "1.2 s · 1,500 tokens · 1 model call · begun 2 times",
   );
   expect(costOf(task({ started_at: null }))).toBe("");
+  expect(costOf(task({ state: "running", milliseconds: 0 }))).toBe("since 12:00:00Z");
 });
 
 test("budgets say what was used of what", () => {
@@ -87,4 +89,12 @@ test("changes are found in what tasks gave and wait for, each once", () => {
     task({ outputs: { change: "../evil" }, waits_on: "apr_1" }),
   ];
   expect(changesOf(tasks)).toEqual(["chg_0a"]);
+});
+
+test("a goal says whose proposal it is", () => {
+  expect(["agent", "rollback", "schedule"].map(originOf)).toEqual([
+    "by an agent",
+    "after a rollback",
+    "by schedule",
+  ]);
 });

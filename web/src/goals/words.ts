@@ -69,6 +69,16 @@ const TONES: Record<string, Tone> = {
 
 export const toneOfTask = (state: string): Tone => TONES[state] ?? "plain";
 
+const ORIGINS: Record<string, string> = {
+  agent: "by an agent",
+  operator: "by the operator",
+  desire: "because of a desire",
+  rollback: "after a rollback",
+};
+
+/** Whose proposal a goal is, behind the word “proposed”. */
+export const originOf = (source: string): string => ORIGINS[source] ?? `by ${source}`;
+
 /** How long something took, in a few characters. */
 export function brief(milliseconds: number): string {
   if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;
@@ -80,7 +90,8 @@ export function brief(milliseconds: number): string {
 /** What a task took and used, as far as it went. */
 export function costOf(task: GoalTask): string {
   if (!task.started_at) return "";
-  const parts = [brief(task.milliseconds)];
+  const since = `since ${task.started_at.slice(11, 19)}Z`;
+  const parts = [task.state === "running" ? since : brief(task.milliseconds)];
   if (task.tokens) parts.push(`${task.tokens.toLocaleString("en")} tokens`);
   if (task.model_calls) {
     parts.push(`${task.model_calls} model ${task.model_calls === 1 ? "call" : "calls"}`);

@@ -13,10 +13,12 @@ import re
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from astra.research.quotes import CASE_EDGE, split_identifier
+from astra.research.quotes import split_identifier
 
-MOST_RARE, MOST_RANKED = 4, 1_500
+MOST_RARE, MOST_RANKED = 4, 800
 _PLAIN = re.compile(r"[\W_]+")
+_SECOND_CAPITAL = re.compile(r"[A-Z](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]))")
+"""What stands behind a `CASE_EDGE`: a letter to look for is four times as fast as an edge."""
 
 
 class Asks(Protocol):
@@ -25,7 +27,7 @@ class Asks(Protocol):
 
 def split_text(text: str) -> str:
     """Split identifiers of a text at case; the tokenizer itself splits at underscores."""
-    return CASE_EDGE.sub(" ", text)
+    return _SECOND_CAPITAL.sub(lambda match: f" {match[0]}", text)
 
 
 def quote_term(term: str) -> str | None:

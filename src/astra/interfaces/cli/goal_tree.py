@@ -56,7 +56,12 @@ def describe_cost(task: Task) -> str:
     """Say how long a task took and what it used, or nothing where it did not begin."""
     if not task["started_at"]:
         return ""
-    parts = [describe_milliseconds(task["milliseconds"])]
+    runs = task["state"] == "running"
+    parts = [
+        f"since {task['started_at'][11:19]}Z"
+        if runs
+        else describe_milliseconds(task["milliseconds"])
+    ]
     if task.get("tokens"):
         parts.append(f"{task['tokens']:,} tokens")
     if task["begun"] > 1:

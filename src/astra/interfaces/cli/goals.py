@@ -15,6 +15,7 @@ _ORIGINS = {
     "operator": "proposed by the operator",
     "agent": "proposed without a signature",
     "desire": "of a desire",
+    "rollback": "proposed after a rollback",
 }
 
 

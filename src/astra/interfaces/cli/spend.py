@@ -7,7 +7,7 @@ from astra.interfaces.cli.main import Context
 from astra.trusted.kernel.text import one_line, printable
 
 _WIDTH = 20
-_NO_CAPS = "no caps are set, so nothing is counted"
+_NO_CAPS = "no caps are set, so only goals with a budget of money are counted; none called today"
 _SET_CAPS = (
     "next: set tokens_per_day, money_per_plan, … below [spend] in astra.toml, and run"
     " `astra config sign`"
@@ -30,7 +30,7 @@ def show_spend(context: Context) -> None:
 
 
 def _render_spend(spend: dict[str, Any]) -> list[str]:
-    if not spend["caps"]:
+    if not spend["caps"] and not spend["models"]:
         return [_NO_CAPS, _SET_CAPS]
     lines = [f"{spend['day']} (UTC)", *map(_render_gauge, spend["gauges"])]
     for group, title in _GROUPS.items():

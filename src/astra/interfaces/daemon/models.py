@@ -196,7 +196,7 @@ class ServersShown(Shape):
 
 
 class SpendGauge(Shape):
-    cap: str = Field(description="the setting, such as tokens_per_day")
+    cap: str = Field(description="a setting such as tokens_per_day, or budget_of_money")
     name: str = Field(description="the actor, goal or plan; empty for a day")
     used: float = Field(description="settled, uncertain and reserved together")
     reserved: float = Field(description="of calls that are not settled")

@@ -38,7 +38,9 @@ class UnsettledCall(Shape):
 class SpendShown(Shape):
     day: str = Field(description="in UTC")
     currency: str
-    caps: list[SpendCap] = Field(description="as configured; without one nothing is counted")
+    caps: list[SpendCap] = Field(
+        description="as configured; without one only goals with a budget of money are counted"
+    )
     gauges: list[SpendGauge]
     actors: list[SpendRow] = Field(description="of this day")
     goals: list[SpendRow] = Field(description="those that called today, with all they ever took")

@@ -28,7 +28,7 @@ from astra.trusted.policy.paths import PathRefused, is_git_name, parse_relative,
 _ABSENT = "000000"
 _KNOWN_MODES = frozenset({REGULAR, "100664", EXECUTABLE, LINK, SUBMODULE})
 _OID = rb"[0-9a-f]{40}(?:[0-9a-f]{24})?"
-_ENTRY = re.compile(rb"(\d{6}) (?:blob|commit) (%s)(?: +(\d+|-))?\t(.+)" % _OID, re.DOTALL)
+_ENTRY = re.compile(rb"(\d{6}) (?:blob|commit) (%s)(?: +(\d+|-|BAD))?\t(.+)" % _OID, re.DOTALL)
 _CHANGE = re.compile(rb":(\d{6}) (\d{6}) (%s) (%s) [A-Z]\d*" % (_OID, _OID))
 
 
@@ -161,6 +161,11 @@ def _split_fields(output: bytes) -> Iterator[bytes]:
 def _read_file(line: bytes) -> TreeFile:
     match = _ENTRY.fullmatch(line) or _refuse_unexpected(line)
     mode, oid, size, raw = match.groups()
+    if size == b"BAD":
+        raise GitFailed(
+            f"the object {oid.decode()} of {quote(decode_path(raw))} is missing or damaged",
+            next_step="run `astra doctor`; it checks the trusted repository",
+        )
     return TreeFile(
         path=decode_path(raw),
         mode=mode.decode(),
