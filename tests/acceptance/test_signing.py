@@ -24,6 +24,15 @@ def test_all_of_a_call_is_shown_before_it_is_signed(astra: Astra) -> None:
     assert URL in signing.stderr
 
 
+def test_the_list_says_what_each_request_is_before_its_id(astra: Astra) -> None:
+    call = ["tools", "call", "fetch_url", json.dumps({"url": "https://example.com/tides"})]
+    identifier = astra.json(*call, code=3)["approval_id"]
+    title, kind, small, *_ = astra.run("approvals").stdout.splitlines()
+    assert title.startswith("fetch_url https://example.com/tides")
+    assert kind.startswith("  one call, pending, until ")
+    assert small == f"  {identifier}"
+
+
 def test_a_secret_in_a_call_is_refused_before_anybody_is_asked(astra: Astra) -> None:
     secret = "ghp_" + "a1B2" * 9
     url = f"https://example.com/?token={secret}"
