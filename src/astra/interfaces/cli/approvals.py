@@ -297,6 +297,7 @@ def _describe_approval(found: dict[str, Any]) -> list[str]:
         f"  digest     {found['digest']}",
         f"  expires    {show_time(found['expires_at'])}",
         *_describe_change(found),
+        *_render_smaller_calls(found.get("smaller_calls", [])),
         *render_payload(found["payload"]),
     ]
 
@@ -312,6 +313,12 @@ def _describe_change(found: dict[str, Any]) -> list[str]:
         *protected,
         f"  look at it astra changes show {change}; astra changes diff {change}",
     ]
+
+
+def _render_smaller_calls(calls: list[str]) -> list[str]:
+    """Say what the agent could call instead without asking; a rejection can name it."""
+    lead = "  instead, without asking, it may call"
+    return [lead, *(f"    {printable(call)}" for call in calls)] if calls else []
 
 
 def _render_mutants(tests: dict[str, Any]) -> list[str]:
