@@ -8,6 +8,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 
@@ -230,6 +231,31 @@ def test_a_database_that_never_answers_does_not_keep_a_ledger_open(
     proxy.is_silent = True
     assert proxy.swallowed.wait(60), "the follower asks every second"
     ledger.close()
+
+
+def test_a_database_that_never_answers_is_given_up(database: Database, proxy: CuttingProxy) -> None:
+    with closing(connecting.connect(through(proxy, database))) as connection:
+        connection.answer_seconds = 0.5
+        proxy.is_silent = True
+        with pytest.raises(connecting.NoAnswer):
+            connection.execute("SELECT 1")
+        assert connection.closed
+        proxy.is_silent = False
+
+
+def test_an_append_that_is_never_answered_is_an_error_and_what_became_of_it_is_found_out(
+    database: Database, open_machine: Open, proxy: CuttingProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = open_machine(through(proxy, database), patience=0.1)
+    ledger.append([happened("before")])
+    monkeypatch.setattr(connecting, "ANSWER_SECONDS", 0.5)
+    proxy.is_silent = True
+    with pytest.raises(LedgerUnavailable):
+        ledger.append([happened("lost")])
+    monkeypatch.undo()
+    proxy.is_silent = False
+    ledger.append([happened("after")])
+    assert [r.data["text"] for r in ledger.records()] == ["before", "after"]
 
 
 # Whoever hangs with the head

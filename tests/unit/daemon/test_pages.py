@@ -16,6 +16,7 @@ def dist(tmp_path: Path) -> Path:
     (folder / "assets").mkdir(parents=True)
     (folder / "index.html").write_text("<!doctype html>" + "the page " * 200)
     (folder / "assets" / "index-1a2b.js").write_text("go();" * 400)
+    (folder / "assets" / "index-1a2b.js.br").write_bytes(b"smaller")
     (folder / "sw.js").write_text("self;")
     (folder / "secret.key").write_text("not a page's file")
     (tmp_path / "outside.js").write_text("not yours")
@@ -57,6 +58,17 @@ def test_it_comes_zipped_to_whoever_can_read_that(browser: TestClient) -> None:
     with browser.stream("GET", "/", headers={"Accept-Encoding": "gzip"}) as said:
         assert gzip.decompress(b"".join(said.iter_raw())).startswith(b"<!doctype html>")
     assert "content-encoding" not in browser.get("/", headers={"Accept-Encoding": "br"}).headers
+
+
+def test_what_was_compressed_with_the_build_comes_as_it_is(browser: TestClient) -> None:
+    wanted = {"Accept-Encoding": "gzip, deflate, br;q=1.0"}
+    with browser.stream("GET", "/assets/index-1a2b.js", headers=wanted) as said:
+        assert (said.headers["content-encoding"], said.headers["vary"]) == ("br", "Accept-Encoding")
+        assert b"".join(said.iter_raw()) == b"smaller"
+    assert browser.get("/assets/index-1a2b.js.br").status_code == 404
+    assert browser.get("/assets/index-1a2b.js", headers={"Accept-Encoding": "x-br"}).text == (
+        "go();" * 400
+    )
 
 
 def test_what_the_browser_has_is_not_sent_again(browser: TestClient) -> None:

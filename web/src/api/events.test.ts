@@ -1,3 +1,4 @@
+import { TextDecoderStream } from "node:stream/web";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { Feed, parse } from "./events";
 import type { LedgerRecord } from "./model";
@@ -17,7 +18,8 @@ function streamOf(...texts: string[]): Response {
   return new Response(body);
 }
 
-beforeEach(() =>
+beforeEach(() => {
+  vi.stubGlobal("TextDecoderStream", TextDecoderStream); // browsers have it, the test's page does not
   keep({
     id: "ses_1",
     role: "operator",
@@ -25,8 +27,8 @@ beforeEach(() =>
     expires_at: "2999-01-01T00:00:00Z",
     csrf: null,
     secret: "s",
-  }),
-);
+  });
+});
 afterEach(() => {
   vi.unstubAllGlobals();
   keep(null);

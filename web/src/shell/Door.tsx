@@ -1,12 +1,20 @@
-import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import {
+  lazy,
+  type ReactNode,
+  Suspense,
+  useEffect,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from "react";
 import { answer, api } from "../api/client";
 import { feed } from "../api/events";
 import { Problem } from "../api/problem";
 import { queryClient, touched } from "../api/queries";
 import { askOtherTabs, keep, session, subscribe, takeCode } from "../api/session";
-import { Enroll } from "./Enroll";
-import { SignIn } from "./SignIn";
 
+const Enroll = lazy(async () => ({ default: (await import("./Enroll")).Enroll }));
+const SignIn = lazy(async () => ({ default: (await import("./SignIn")).SignIn }));
 const GATHER_MS = 150;
 const enrolment = takeCode("/enroll");
 
@@ -32,10 +40,17 @@ export function Door({ children }: { children: ReactNode }) {
     return undefined;
   }, [known]);
 
-  if (enrolment) return <Enroll code={enrolment} />;
-  if (known) return children;
-  if (state === "asking") return null;
-  return <SignIn ended={state === "ended"} problem={problem} />;
+  if (known && !enrolment) return children;
+  if (state === "asking" && !enrolment) return null;
+  return (
+    <Suspense>
+      {enrolment ? (
+        <Enroll code={enrolment} />
+      ) : (
+        <SignIn ended={state === "ended"} problem={problem} />
+      )}
+    </Suspense>
+  );
 }
 
 let entering: Promise<void> | null = null;

@@ -8,13 +8,13 @@ import { Dialog } from "../parts/Dialog";
 import { Icon } from "../parts/Icon";
 import { announce, useAnnouncement } from "./announce";
 import { ConnectionPill, DisconnectedBand } from "./Connection";
-import { HelpOverlay } from "./Help";
 import { press, useKeys } from "./keys";
 import { BottomBar, DocsLink, Mark, Sidebar } from "./Nav";
 import { Outgoing } from "./Outgoing";
 import { ON_THE_PHONE, PLACES } from "./places";
 import { StopButton, StoppedBand } from "./Stop";
 
+const HelpOverlay = lazy(async () => ({ default: (await import("./Help")).HelpOverlay }));
 const Palette = lazy(async () => ({ default: (await import("./Palette")).Palette }));
 
 /** What is around every page: where one can go, whether it is live, and the way to stop. */
@@ -73,12 +73,10 @@ export function Shell() {
         {useAnnouncement()}
       </p>
       <BottomBar onMore={() => setOpen("more")} />
-      {open === "help" && <HelpOverlay onClose={() => setOpen(null)} />}
-      {open === "palette" && (
-        <Suspense>
-          <Palette onClose={() => setOpen(null)} />
-        </Suspense>
-      )}
+      <Suspense>
+        {open === "help" && <HelpOverlay onClose={() => setOpen(null)} />}
+        {open === "palette" && <Palette onClose={() => setOpen(null)} />}
+      </Suspense>
       {open === "more" && <More onClose={() => setOpen(null)} />}
     </div>
   );

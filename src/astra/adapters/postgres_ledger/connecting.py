@@ -3,9 +3,10 @@
 Whoever hangs while holding the head of the chain is ended by the server: `lock_timeout` for those
 who wait, `idle_in_transaction_session_timeout` for the one who holds. These limits do not see a
 client that was paused between two statements of one batch; whoever waited for a lock in vain ends
-it (`end_hung_writers`). A commit is acknowledged when it is on disk. A pooler that gives each
-transaction another connection keeps neither settings nor LISTEN, so it is refused; one that keeps a
-connection for as long as its client stays is fine.
+it (`end_hung_writers`). A server that was paused itself is waited for no longer than its own limits
+would let it work (`Connection.answer_seconds`). A commit is acknowledged when it is on disk. A
+pooler that gives each transaction another connection keeps neither settings nor LISTEN, so it is
+refused; one that keeps a connection for as long as its client stays is fine.
 
 The address may carry a password, so no message repeats it.
 """
@@ -13,21 +14,23 @@ The address may carry a password, so no message repeats it.
 import contextlib
 import os
 import socket
-import threading
-from collections.abc import Generator
+import time
 from contextlib import closing
-from typing import Any
+from typing import Any, TypeVar
 
 import psycopg
 from psycopg import conninfo
+from psycopg.abc import PQGen
+from psycopg.waiting import Ready
 
 from astra.trusted.kernel.errors import BadSetting, LedgerUnavailable
 
+Answer = TypeVar("Answer")
 DATABASE_URL = "ASTRA_DATABASE_URL"
 LOCK_MILLISECONDS = 5_000
 IDLE_IN_TRANSACTION_MILLISECONDS = 3_000
 STATEMENT_MILLISECONDS = 60_000
-Connection = psycopg.Connection[tuple[Any, ...]]
+ANSWER_SECONDS = STATEMENT_MILLISECONDS / 1_000 + 5
 _CONNECT_SECONDS = 5
 _KEEPALIVE = {
     "connect_timeout": _CONNECT_SECONDS,
@@ -54,6 +57,25 @@ _SESSION = f"""
 """
 
 
+class Connection(psycopg.Connection[tuple[Any, ...]]):
+    """A connection that does not wait for ever: a server may take a question and never answer."""
+
+    answer_seconds: float | None = None
+    """How long one answer may take, if not as long as usual."""
+
+    def wait(self, gen: PQGen[Answer], *limits: Any, **named_limits: Any) -> Answer:
+        limit = ANSWER_SECONDS if self.answer_seconds is None else self.answer_seconds
+        try:
+            return super().wait(_wait_until(gen, time.monotonic() + limit), *limits, **named_limits)
+        except NoAnswer:
+            self.pgconn.finish()
+            raise
+
+
+class NoAnswer(psycopg.OperationalError):
+    """The server did not answer in time; what it did with the question is not known."""
+
+
 def connect(url: str) -> Connection:
     """Open a connection whose transactions are explicit; raises LedgerUnavailable."""
     try:
@@ -61,9 +83,10 @@ def connect(url: str) -> Connection:
     except psycopg.Error as error:
         raise unreachable_error(url, error) from error
     try:
-        with _limit_wait(connection):
-            connection.execute(_SESSION.encode())
-            _commit_durably(connection)
+        connection.answer_seconds = _CONNECT_SECONDS
+        connection.execute(_SESSION.encode())
+        _commit_durably(connection)
+        connection.answer_seconds = None
     except psycopg.Error as error:
         connection.close()
         raise unreachable_error(url, error) from error
@@ -124,19 +147,21 @@ def end_hung_writers(connection: Connection) -> int:
 
 def _open_connection(url: str) -> Connection:
     parameters: dict[str, Any] = {**_KEEPALIVE, "application_name": _NAME}
-    return psycopg.connect(url, autocommit=True, prepare_threshold=2, **parameters)
+    return Connection.connect(url, autocommit=True, prepare_threshold=2, **parameters)
 
 
-@contextlib.contextmanager
-def _limit_wait(connection: Connection) -> Generator[None, None, None]:
-    """Wait for answers no longer than for a connection: a server may take one and say nothing."""
-    timer = threading.Timer(_CONNECT_SECONDS, hang_up, [connection])
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
+def _wait_until(steps: PQGen[Answer], deadline: float) -> PQGen[Answer]:
+    """Pass the steps of an operation on; who waits says so several times a second."""
+    ready = None
+    while True:
+        try:
+            wanted = steps.send(ready)  # pyright: ignore[reportArgumentType] # None begins it
+        except StopIteration as end:
+            return end.value
+        ready = yield wanted
+        if ready == Ready.NONE and time.monotonic() >= deadline:
+            steps.close()
+            raise NoAnswer("it took a question and has not answered it")
 
 
 def _commit_durably(connection: Connection) -> None:

@@ -10,6 +10,7 @@ No daemon may run on this data root meanwhile. Files that a chain left stay in
 `var/ledger-before-move` until the operator removes them.
 """
 
+import math
 import os
 import shutil
 import socket
@@ -260,6 +261,7 @@ def _put_in_place(root: DataRoot, incoming: Path) -> None:
 
 
 def _lock_head(connection: Connection) -> tuple[Head, str]:
+    connection.answer_seconds = math.inf
     cursor = connection.execute(_TRANSACTION.encode())
     while cursor.nextset():
         pass

@@ -37,6 +37,8 @@ _FOR_EVER, _ASK_AGAIN = "public, max-age=31536000, immutable", "no-cache"
 class File:
     name: str
     content: bytes
+    brotli_content: bytes | None = None
+    """It compressed when the pages were built, if it was."""
 
     @property
     def kind(self) -> str:
@@ -104,7 +106,10 @@ def _serve_file(file: File, asked: Headers) -> Response:
     }
     if asked.get("if-none-match") == file.tag:
         return Response(status_code=304, headers=headers)
-    if "gzip" in asked.get("accept-encoding", "") and file.gzipped_content:
+    accepted = {word.split(";")[0].strip() for word in asked.get("accept-encoding", "").split(",")}
+    if "br" in accepted and file.brotli_content:
+        return Response(file.brotli_content, headers={**headers, "Content-Encoding": "br"})
+    if "gzip" in accepted and file.gzipped_content:
         return Response(file.gzipped_content, headers={**headers, "Content-Encoding": "gzip"})
     return Response(file.content, headers=headers)
 
@@ -112,4 +117,9 @@ def _serve_file(file: File, asked: Headers) -> Response:
 def _read_files(folder: Path) -> dict[str, File]:
     files = [path for path in folder.rglob("*") if path.is_file() and path.suffix in _KINDS]
     names = {path: f"/{path.relative_to(folder).as_posix()}" for path in files}
-    return {name: File(name, path.read_bytes()) for path, name in names.items()}
+    return {name: _read_file(name, path) for path, name in names.items()}
+
+
+def _read_file(name: str, path: Path) -> File:
+    smaller = path.with_name(f"{path.name}.br")
+    return File(name, path.read_bytes(), smaller.read_bytes() if smaller.exists() else None)

@@ -97,8 +97,9 @@ _LEAD = r"^[ \t]{0,64}(?:export[ \t]+|set[ \t]+|-[ \t]+)?"
 _SURE_NAME = rf"[A-Z0-9_]{{0,64}}(?:{_SURELY})[A-Z0-9_]{{0,64}}"
 # Left alone: references to a variable, and a value that is masked already.
 _A_VALUE = r"(?!\$|\[masked\]|[\"']?\$\{|[\"']\[masked\])"
+# `PWD=/…` is the folder that a shell is in.
 _ENVIRONMENT_LINE = re.compile(
-    rf"(?P<kept>{_LEAD}(?:{_SURE_NAME}|(?:[A-Z0-9_]{{0,64}}_)?(?:TOKEN|KEY|AUTH|PASS|PWD|DSN))=)"
+    rf"(?P<kept>{_LEAD}(?!PWD=/)(?:{_SURE_NAME}|(?:[A-Z0-9_]{{0,64}}_)?(?:TOKEN|KEY|AUTH|PASS|PWD|DSN))=)"
     rf"{_A_VALUE}(?:\"[^\"\n]+\"?|'[^'\n]+'?|[^\s#\"'][^\s#]*)",
     re.MULTILINE,
 )
