@@ -11,6 +11,7 @@ from driver import Astra
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.serial
 @pytest.mark.timeout(1800)
 def test_astra_changes_deploys_and_takes_back_astra(empty: Astra) -> None:
     environment = {**empty.environment, "TMPDIR": str(empty.folder)}
