@@ -30,6 +30,7 @@ TESTS = ("tests/unit/kernel", "tests/unit/ledger")
 TRUSTED = "src/astra/trusted/door/front_door.py"
 HEALTH = "src/astra/interfaces/daemon/app.py"
 OLD_WORDS, NEW_WORDS = "Host header not allowed", "this Host header is not one of ours"
+LEFT_OUT = (".git", ".venv*", "node_modules", "__pycache__", "agent-data", ".*_cache")
 GOOD_LOOKS = 1
 """It goes into service with its first good answer; no later one is good."""
 
@@ -86,10 +87,25 @@ def tell_story(story: Story) -> None:
 def clone_repository(story: Story) -> None:
     story.print_heading("1. A clean clone of this repository is the target of an outer Astra")
     clone = story.folder / "astra"
-    _run_git("clone", "--quiet", str(REPOSITORY), str(clone))
+    try:
+        _run_git("clone", "--quiet", str(REPOSITORY), str(clone))
+    except subprocess.CalledProcessError:
+        story.say(
+            "    Git has no history here that it may read: the files are committed as they are"
+        )
+        commit_files(clone)
     _run_git("-C", str(clone), "checkout", "--quiet", "-B", "main")
     story.say(f"    {_run_git('-C', str(clone), 'log', '-1', '--format=%h %s').strip()}")
     story.show("init", "astra", "--throwaway")
+
+
+def commit_files(clone: Path) -> None:
+    """Make a repository of the files that are here, without those that `.gitignore` names."""
+    shutil.copytree(REPOSITORY, clone, symlinks=True, ignore=shutil.ignore_patterns(*LEFT_OUT))
+    _run_git("-C", str(clone), "init", "--quiet")
+    _run_git("-C", str(clone), "add", "--all")
+    names = ("-c", "user.name=self", "-c", "user.email=self@localhost")
+    _run_git("-C", str(clone), *names, "commit", "--quiet", "--message", "Astra as it is here")
 
 
 def sign_contract(story: Story, port: int) -> None:
