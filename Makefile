@@ -8,7 +8,7 @@ export UV_LINK_MODE := copy
 # What pytest makes of the assertions in a file is kept in its byte code.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: advisories arena attacks autonomy help setup system web web-types check check-versions format test test-model test-servers matrix soak cgroups screenshots conformance bench demo up docs lock clean
+.PHONY: advisories arena attacks autonomy help setup system web web-types check check-source check-tests check-versions format test test-model test-servers matrix soak cgroups screenshots conformance bench demo self up docs lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -38,9 +38,15 @@ web-types: setup  ## write the dashboard's types from web/openapi.json
 check: setup  ## format, lint, types, layers, unit and contract tests
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check --quiet .
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target check-source check-tests
+
+# Two halves of `check`, side by side; what each prints stays together and comes when it has ended.
+check-source:
 	$(BIN)/basedpyright --level error
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python scripts/web.py check
+
+check-tests:
 	$(BIN)/pytest -q -n 2 --dist loadgroup src tests/unit tests/contract
 
 check-versions: setup  ## unit and contract tests on the lowest and the highest other Python found
@@ -116,6 +122,9 @@ bench: setup  ## measure, and write benchmarks/RESULTS.md
 
 demo: setup  ## the guided story on a throwaway data root
 	$(BIN)/astra demo
+
+self: setup  ## Astra changes, tests, deploys and takes back Astra, on a throwaway data root
+	@$(BIN)/python scripts/astra_on_astra.py
 
 up: setup  ## run Astra in the foreground on ./agent-data
 	$(BIN)/astra up

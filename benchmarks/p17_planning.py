@@ -25,7 +25,7 @@ from astra.goals.proposals import ModelProposals
 from astra.goals.running import TaskRunner
 from astra.goals.states import State
 from astra.trusted.approvals import desk
-from astra.trusted.files import operator_key
+from astra.trusted.files import operators_key
 from astra.trusted.kernel.signatures import KeyPair
 from astra.trusted.ledger import chain
 from astra.trusted.policy import authority
@@ -73,7 +73,7 @@ def measure_dispatch(situation: Situation, goals: int) -> None:
         adoption = Adoption(
             goals=service.book, desk=runtime.desk, situation=lambda _goal: situation
         )
-        key = operator_key.unlock(authority.find_keys(runtime.ledger).root_id, PASSPHRASE)
+        key = operators_key.unlock(authority.find_keys(runtime.ledger).root_id, PASSPHRASE)
         for number in range(goals):
             adopt_goal(runtime, adoption, key, number)
         runner = TaskRunner(

@@ -10,9 +10,20 @@ LONG = (
     "tests/browser/",
     "tests/integration/schedules/",
     "tests/acceptance/test_demo.py",
+    "tests/acceptance/test_astra_on_astra.py",
     "tests/acceptance/test_benchmarks.py",
     "tests/integration/daemon/test_description.py",
     "tests/integration/reserve/",
+    "tests/acceptance/test_autonomy.py",
+    "tests/acceptance/test_adopting.py",
+    "tests/acceptance/test_separate_users.py",
+    "tests/acceptance/test_soak.py",
+    "tests/acceptance/test_ordinary_day.py",
+    "tests/acceptance/test_every_night.py",
+    "tests/acceptance/test_torture.py",
+    "tests/acceptance/test_plans_at_night.py",
+    "tests/unit/git/",
+    "tests/unit/plans/test_crashes.py",
 )
 
 

@@ -14,6 +14,7 @@ class Hook(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.heard: list[str] = []
+        """What each message says, the title as its first line."""
         self.ended = threading.Event()
         self.changed = threading.Condition()
 
@@ -33,7 +34,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.take(body["message"])
+        self.server.take("\n".join(filter(None, (body["title"], body["message"]))))
         if self.path.startswith("/hang"):
             self.server.ended.wait()
         self.send_response(500 if self.path.startswith("/dead") else 200)

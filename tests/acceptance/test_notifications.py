@@ -35,8 +35,9 @@ def test_a_tier_2_firing_without_a_token_is_told_to_the_operator(astra: Astra, h
     astra.follow("notification_sent")
     (text,) = hook.heard
     assert text.splitlines() == [
-        f"Astra: something waits for you (approval) {waiting}",
+        "Astra: a request waits for your decision",
         f"http://localhost:8700/approvals/{waiting}",
+        waiting,
     ]
     status = astra.json("status")
     assert status["notify"] == {"channels": ["CHAT_URL"], "missing": ["GONE_URL"], "devices": 0}
@@ -68,7 +69,7 @@ def test_channels_can_be_tried_before_it_matters(astra: Astra, hook: Hook) -> No
         ("CHAT_URL", True),
         ("DEAD_URL", False),
     ]
-    assert hook.heard[0].startswith("Astra: a test, nothing waits for you test_")
+    assert hook.heard[0].startswith("Astra: a test, nothing waits for you\n")
     assert astra.json("notify", "test", "--channel", "CHAT_URL")["ok"] is True
     printed = astra.run("notify", "test")
     assert "FAILED DEAD_URL" in printed.stdout

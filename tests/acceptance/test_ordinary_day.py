@@ -166,6 +166,9 @@ def test_a_change_that_was_rolled_back_is_taken_out_by_a_revert(day: Astra) -> N
     change = propose(day, "Farewell from", "say farewell")
     day.json("changes", "approve", change["id"], "--deploy")
     assert read_greeting(day).startswith("Farewell from")
+    about = {item["live"]: item["about"] for item in day.json("releases")["items"]}
+    assert about == {True: "say farewell", False: ""}
+    assert "say farewell" in day.run("releases").stdout
     day.json("flags", "set", FLAG, "off")
     offered = day.run("rollback").stdout
     assert f"astra changes revert {change['id']}" in offered

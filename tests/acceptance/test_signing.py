@@ -24,6 +24,32 @@ def test_all_of_a_call_is_shown_before_it_is_signed(astra: Astra) -> None:
     assert URL in signing.stderr
 
 
+def test_the_list_says_what_each_request_is_before_its_id(astra: Astra) -> None:
+    call = ["tools", "call", "fetch_url", json.dumps({"url": "https://example.com/tides"})]
+    identifier = astra.json(*call, code=3)["approval_id"]
+    title, kind, small, *_ = astra.run("approvals").stdout.splitlines()
+    assert title.startswith("fetch_url https://example.com/tides")
+    assert kind.startswith("  one call, pending, until ")
+    assert small == f"  {identifier}"
+
+
+def test_a_request_says_what_the_agent_could_call_without_asking(astra: Astra) -> None:
+    """Nothing before something is permitted; then what is left of it, until it is decided."""
+    call = ["tools", "call", "fetch_url", json.dumps({"url": "https://example.com/tides"})]
+    identifier = astra.json(*call, code=3)["approval_id"]
+    show = ("approvals", "show", identifier)
+    assert astra.json(*show)["smaller_calls"] == []
+    assert "it may call" not in astra.run(*show).stdout
+
+    allowed = astra.json("permissions", "add", "--host", "docs.example.net", "--until", "3d")["id"]
+    (smaller,) = astra.json(*show)["smaller_calls"]
+    assert smaller.startswith("fetch_url GET docs.example.net, 20 more until ")
+    assert smaller.endswith(f"Z ({allowed})")
+    assert f"  instead, without asking, it may call\n    {smaller}" in astra.run(*show).stdout
+    astra.json("reject", identifier, "--reason", "use what is permitted")
+    assert astra.json(*show)["smaller_calls"] == []
+
+
 def test_a_secret_in_a_call_is_refused_before_anybody_is_asked(astra: Astra) -> None:
     secret = "ghp_" + "a1B2" * 9
     url = f"https://example.com/?token={secret}"

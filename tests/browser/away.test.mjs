@@ -81,5 +81,5 @@ test("the shell opens without Astra, once it has been there", async () => {
 test("a push message says that something waits, and nothing else", async () => {
   const page = await world.page({ permissions: ["notifications"] });
   const shown = await pushed(world, page, "secret words");
-  assert.deepEqual(shown, { title: "Astra", body: "Something waits for your decision." });
+  assert.deepEqual(shown, { title: "A request waits for your decision", body: "" });
 });

@@ -1,7 +1,7 @@
 // A person comes in, sees what waits, decides, and everybody who looks sees it.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { eventually, pressPair, violations, World } from "./world.mjs";
+import { eventually, pressPair, tooSmall, violations, World } from "./world.mjs";
 
 let world;
 before(async () => {
@@ -49,6 +49,24 @@ test("a request appears by itself, and is rejected with a reason that the record
   const { items } = await world.astra("ledger", "story", id);
   assert.equal(items.find((record) => record.type === "approval_rejected").data.reason, "not needed today");
   assert.deepEqual(page.complaints, []);
+});
+
+test("a request says what would pass without asking, ready to be suggested with a no", async () => {
+  const id = await asked("https://example.com/tides");
+  const { id: permission } = await world.astra("permissions", "add", "--host", "docs.example.net", "--until", "3d");
+  const page = await world.page();
+  await world.go(page, `/approvals/${id}`);
+  await page.getByText("Without asking, the agent may call:").waitFor();
+  assert.deepEqual(await violations(page), []);
+  assert.deepEqual(await tooSmall(page), []);
+  await page.getByRole("button", { name: "suggest it" }).click();
+  const reason = await page.getByLabel("Reject, and say why").inputValue();
+  assert.match(reason, /^Call this instead, it needs no approval: fetch_url GET docs\.example\.net, /);
+  await page.getByRole("button", { name: "Reject" }).click();
+  await page.getByRole("heading", { name: "Decided" }).waitFor();
+  const { items } = await world.astra("ledger", "story", id);
+  assert.equal(items.find((record) => record.type === "approval_rejected").data.reason, reason);
+  await world.astra("permissions", "remove", permission);
 });
 
 test("what is approved in a terminal is seen on the page at once", async () => {
@@ -126,6 +144,28 @@ test("the tab counts what waits, the palette leads to it, and a no can be taken 
   await page.getByRole("button", { name: "Take it back" }).click();
   await page.getByRole("region", { name: "Decisions on their way" }).waitFor({ state: "detached" });
   assert.equal((await world.astra("approvals", "show", id)).state, "pending");
+  assert.deepEqual(page.complaints, []);
+});
+
+test("several are rejected with one reason, and each can be taken back before it is sent", async () => {
+  const ids = [];
+  for (const name of ["a", "b", "c"]) ids.push(await asked(`https://example.com/bulk-${name}`));
+  const page = await world.page();
+  await lengthenGrace(page);
+  for (const name of ["a", "b", "c"]) await page.getByRole("checkbox", { name: new RegExp(`bulk-${name}`) }).check();
+  assert.deepEqual(await violations(page), []);
+  await page.getByLabel("Reject 3, and say why:").fill("all of them are too much");
+  await page.getByRole("button", { name: "Reject 3" }).click();
+  const held = page.getByRole("region", { name: "Decisions on their way" });
+  await held.getByRole("listitem").filter({ hasText: "bulk-b" }).getByRole("button", { name: "Take it back" }).click();
+  await held.getByRole("listitem").filter({ hasText: "bulk-b" }).waitFor({ state: "detached" });
+  await page.reload(); // they are kept, and sent after the usual time
+  await eventually(async () => {
+    const { items } = await world.astra("approvals", "--all");
+    const states = ids.map((id) => items.find((item) => item.id === id).state);
+    assert.deepEqual(states, ["rejected", "pending", "rejected"]);
+  });
+  await world.astra("reject", ids[1], "--reason", "the test is over");
   assert.deepEqual(page.complaints, []);
 });
 

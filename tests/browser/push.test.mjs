@@ -120,7 +120,7 @@ test("a message says that something waits, counts it on the icon, and opens it",
   const id = await asked("https://example.com/open-me");
   const page = await world.page({ permissions: ["notifications"] });
   const { worker, shown } = await delivered(page, { opens: id, waiting: 2 });
-  assert.deepEqual(shown, { title: "Astra", body: "Something waits for your decision." });
+  assert.deepEqual(shown, { title: "A request waits for your decision", body: "" });
   assert.equal(await worker.evaluate(() => self.badge), 2);
   await worker.evaluate(async () => {
     const [notification] = await self.registration.getNotifications();
@@ -134,7 +134,7 @@ test("a message that was opted in says what waits, as text", async () => {
   const page = await world.page({ permissions: ["notifications"] });
   const text = "run fetch_url once <b>";
   const { shown } = await delivered(page, { opens: "", waiting: 1, text });
-  assert.equal(shown.body, text);
+  assert.equal(shown.title, text);
 });
 
 test("a message can open nothing but a page of ours", async () => {

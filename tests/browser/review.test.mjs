@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { KINDER, WELL } from "./target.mjs";
-import { PHONE, propose, World } from "./world.mjs";
+import { PHONE, propose, violations, World } from "./world.mjs";
 
 let world;
 before(async () => {
@@ -86,6 +86,29 @@ test("by keyboard: files, viewed marks, one column, reject", async () => {
   await page.keyboard.type("not now");
   await page.keyboard.press("Control+Enter");
   await page.getByText("This change is rejected: not now").waitFor();
+});
+
+test("a base that moved is said before somebody signs, and after", async () => {
+  const change = await propose(world, "Greet warmly, later", { "agent.py": greeting("Welcome") });
+  const other = await propose(world, "Keep a note", { "notes.md": "Greet people.\n" });
+  const page = await world.page();
+  await world.go(page, `/changes/${change.id}`);
+  const band = page.getByRole("status", { name: "The base of this change" });
+  await page.getByRole("button", { name: "Approve" }).waitFor();
+  assert.equal(await band.count(), 0);
+  await world.astra("approve", other.id);
+  await band.getByText("1 commit behind trunk.").waitFor();
+  await band.getByRole("button", { name: "Carry it over and test it now" }).waitFor();
+  assert.deepEqual(await violations(page), []);
+
+  await world.attempt("approve", change.id);
+  await band.getByText("trunk moved while you signed.").waitFor();
+  await band.getByText("Sign this round to merge it.").waitFor();
+  assert.deepEqual(await violations(page), []);
+  await world.astra("approve", change.id);
+  await page.getByText("It is part of trunk").waitFor();
+  assert.equal(await band.count(), 0);
+  assert.deepEqual(page.complaints, []);
 });
 
 test("the tests are run again from the page, which shows what they print and asks anew", async () => {

@@ -269,14 +269,17 @@ export async function pressPair(page, first, second) {
   await Promise.all([page.keyboard.press(first), page.keyboard.press(second)]);
 }
 
-/** Count what axe finds wrong with a page, by all its rules or some; the words say what and where. */
+/**
+ * Count what axe finds wrong with a page, by all its rules or some; the words say what and where.
+ * What passes is looked at as well, but not described element by element.
+ */
 export async function violations(page, rules = null) {
   if (!(await page.evaluate(() => "axe" in window))) {
     const session = await page.context().newCDPSession(page);
     const { readFile } = await import("node:fs/promises");
     await session.send("Runtime.evaluate", { expression: await readFile(AXE, "utf8") });
   }
-  const options = rules ? { runOnly: rules } : {};
+  const options = { resultTypes: ["violations"], ...(rules ? { runOnly: rules } : {}) };
   const found = await page.evaluate((chosen) => window.axe.run(chosen), options);
   return found.violations.flatMap((rule) =>
     rule.nodes.map((node) => `${rule.id}: ${node.target.join(" ")} ${node.failureSummary}`),

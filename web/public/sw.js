@@ -57,9 +57,9 @@ function read(data) {
 
 /** Unless the operator opted in, a notification says that something waits, not what. */
 async function nudge({ path, decision, waiting, text }) {
-  const plain = decision ? "Something waits for your decision." : "Something happened.";
-  const shown = self.registration.showNotification("Astra", {
-    body: text || plain,
+  const plain = decision ? "A request waits for your decision" : "Something happened";
+  const shown = self.registration.showNotification(text || plain, {
+    body: text ? plain : "",
     tag: "waiting",
     renotify: true,
     icon: "/icon-192.png",

@@ -31,6 +31,13 @@ class AppriseChannels:
             logging.getLogger(chatty).setLevel(_SILENT)
         try:
             service = apprise.Apprise.instantiate(self.addresses[name])
-            return service is not None and bool(service.notify(body=str(message)))
+            return service is not None and bool(_notify(service, message))
         except Exception:  # noqa: BLE001 - it may hold the address, so it goes no further
             return False
+
+
+def _notify(service: Any, message: Message) -> Any:
+    """Give the title apart from the rest, as services show it; some of them join the two."""
+    if not message.body:
+        return service.notify(body=message.title)
+    return service.notify(title=message.title, body=message.body)

@@ -43,9 +43,9 @@ def make_variables(registries: tuple[str, ...], kind: str) -> dict[str, str]:
     if _CERTIFICATES.exists():
         names = ("PIP_CERT", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE")
         variables |= dict.fromkeys(names, str(_CERTIFICATES))
-    if registries and kind == "npm":
+    if registries and kind != "venv":  # a command may run either
         variables["npm_config_registry"] = registries[0]
-    elif registries:
+    if registries and kind != "npm":
         variables |= {"PIP_INDEX_URL": registries[0], "UV_DEFAULT_INDEX": registries[0]}
     return variables
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from astra.adapters.environment_orders import Purpose
 from astra.adapters.environments import Environment, ProvideEnvironment, provide_nothing
 from astra.adapters.workspaces import Workspaces
-from astra.changes import judging, junit
+from astra.changes import judging, junit, unittest_text
 from astra.changes.judging import Judgement
 from astra.changes.junit import Case, Report, State
 from astra.trusted.changes import commands
@@ -162,7 +162,7 @@ class _Story:
                 environment=self.environment.toolchain,
             )
             outcome = self.tests.boxes.run(request)
-            report, problem = _read_report(folder, asked=self.command.has_report)
+            report, problem = _find_report(self.command, folder, screen)
         judgement = _judge_run(outcome, report, problem, is_pytest=self.command.pytest is not None)
         return _Run(outcome, report, judgement, screen.tail())
 
@@ -174,9 +174,14 @@ class _Screen:
         self._show = show
         self._left = MOST_SHOWN
         self._end = b""
+        self._ends = {"stdout": bytearray(), "stderr": bytearray()}
 
-    def take(self, _stream: str, data: bytes) -> None:
+    def take(self, stream: str, data: bytes) -> None:
         self._end = (self._end + data[-TAIL:])[-TAIL:]
+        kept = self._ends[stream]
+        kept += data
+        if len(kept) > 2 * unittest_text.LARGEST:
+            del kept[: -unittest_text.LARGEST]
         if self._left > 0:
             self._show(data[: self._left])
             self._left -= len(data)
@@ -185,6 +190,14 @@ class _Screen:
 
     def tail(self) -> str:
         return mask(printable(self._end.decode("utf-8", "replace")))
+
+    def read_summary(self) -> Report | None:
+        """Read what unittest printed: on its own stream, else where a shell sent it."""
+        for stream in ("stderr", "stdout"):
+            end = bytes(self._ends[stream][-unittest_text.LARGEST :])
+            if report := unittest_text.read(end.decode("utf-8", "replace")):
+                return report
+        return None
 
 
 def _judge_run(
@@ -201,10 +214,17 @@ def _in_words(outcome: Outcome) -> str:
     return one_line(outcome.reason + step, 500)
 
 
-def _read_report(folder: Path, *, asked: bool) -> tuple[Report | None, str]:
-    """Read the report that the run was asked for, or say why there is none."""
-    if not asked:
+def _find_report(command: TestCommand, folder: Path, screen: _Screen) -> tuple[Report | None, str]:
+    """Read the report that the run was asked for, or what it printed, or say why there is none."""
+    if command.prints_summary:
+        report = screen.read_summary()
+        return report, "" if report else "the output has no summary of unittest"
+    if not command.has_report:
         return None, "the command writes no report (see {junit})"
+    return _read_report(folder)
+
+
+def _read_report(folder: Path) -> tuple[Report | None, str]:
     try:
         return junit.read(read_result(folder, _REPORT, most=junit.LARGEST)), ""
     except AstraError as error:

@@ -6,6 +6,7 @@ Everything in it may come from a hostile repository, so values are quoted and co
 import json
 
 from astra.adoption.detected import Detected
+from astra.adoption.other_locks import OtherLock
 from astra.trusted.kernel.text import one_line
 
 _HEAD = "# What Astra may do with the target. Sign every change: astra config sign"
@@ -45,12 +46,24 @@ def _target_lines(detected: Detected, registries: tuple[str, ...]) -> list[str]:
         f'environment = "{detected.environment}"'
         if detected.environment
         else '# environment = "auto"',
+        *_other_lock_lines(detected.other_lock),
         "# The package registries that building it reaches, as this machine has them.",
         f"{'' if registries else '# '}registries = [{', '.join(map(_quote, registries))}]",
         "# Interpreters outside of /usr that boxes may start, by their whole path.",
         "# toolchain = []",
     ]
     return lines
+
+
+def _other_lock_lines(lock: OtherLock | None) -> list[str]:
+    if lock is None:
+        return []
+    return [
+        f'# {lock.path} is not read: "auto" goes by {lock.instead}. For exactly what is locked',
+        "# put these two lines in the place of environment; the command runs in the same box.",
+        '# environment = "command"',
+        f"# environment_command = {_quote(lock.command)}",
+    ]
 
 
 def _app_lines(detected: Detected) -> list[str]:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+from astra.adoption.other_locks import OtherLock
+
 
 @dataclass(frozen=True, kw_only=True)
 class DetectedApp:
@@ -27,6 +29,8 @@ class Detected:
     test_command: str = ""
     test_paths: tuple[str, ...] = ()
     environment: str = ""
+    other_lock: OtherLock | None = None
+    """A lock file that "auto" does not read."""
     app: DetectedApp | None = None
     because: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
@@ -45,6 +49,7 @@ class Detected:
             "test_command": self.test_command,
             "test_paths": list(self.test_paths),
             "environment": self.environment,
+            "other_lock": self.other_lock.path if self.other_lock else "",
             "app": {"command": app.command, "health_path": app.health_path} if app else None,
             "because": list(self.because),
             "missing": list(self.missing),

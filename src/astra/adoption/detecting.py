@@ -12,10 +12,12 @@ from dataclasses import replace
 from astra.adoption import node, python
 from astra.adoption.apps import read_procfile
 from astra.adoption.detected import NOTHING, Detected
+from astra.adoption.other_locks import find_lock
 from astra.adoption.repository_files import RepositoryFiles
 
 _MAKE_TEST = re.compile(r"^(test|check|tests)\s*:(?!=)", re.MULTILINE)
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+_EXIT_CODE_ONLY = frozenset({"tox", "nox", "make", "npm", "jest", "go", "cargo"})
 _TEST_FOLDERS = ("tests", "test", "__tests__", "spec")
 
 
@@ -30,6 +32,7 @@ def detect(files: RepositoryFiles) -> Detected:
         best,
         app=procfile_app or best.app,
         test_paths=_find_test_paths(files),
+        other_lock=find_lock(files),
         missing=(*best.missing, *_list_missing(best, has_app=bool(procfile_app or best.app))),
     )
 
@@ -83,6 +86,11 @@ def _list_missing(detected: Detected, *, has_app: bool) -> tuple[str, ...]:
     notes: list[str] = []
     if not detected.test_command:
         notes.append("no tests were recognised: set test_command")
+    if detected.runner in _EXIT_CODE_ONLY and detected.test_command:
+        notes.append(
+            f"of {detected.runner} only the exit code is read, so the best outcome is unknown: have"
+            " it write a JUnit report to {junit}, or name the runner that it starts"
+        )
     if not has_app:
         notes.append("no server was recognised: set [app] command if there is one")
     return tuple(notes)

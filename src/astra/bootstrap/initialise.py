@@ -22,7 +22,7 @@ from astra.adoption.detecting import detect
 from astra.bootstrap import PROJECTIONS
 from astra.trusted.file_ledger import FileLedger
 from astra.trusted.file_ledger.reserve import Reserve
-from astra.trusted.files import operator_key
+from astra.trusted.files import operators_key
 from astra.trusted.files.data_root import DataRoot, write_private
 from astra.trusted.git import agent_clone, trusted_repo
 from astra.trusted.kernel import signatures
@@ -68,7 +68,7 @@ def describe_existing(settings: Settings, target: Path | None) -> Made | None:
     return Made(
         data_root=root.path,
         code_repo=root.path / first.data["code_repo"],
-        operator_key=operator_key.key_path(first.data["root_id"]),
+        operator_key=operators_key.key_path(first.data["root_id"]),
         created=False,
     )
 
@@ -94,7 +94,7 @@ def initialise(
     _give_to_boxes(settings.sandbox_folder, settings.code_repo)
     operator, recovery = KeyPair.generate(), KeyPair.generate()
     root_id = random_id("root")
-    key_file = operator_key.write(root_id, operator, passphrase)
+    key_file = operators_key.write(root_id, operator, passphrase)
     created = {
         "root_id": root_id,
         "throwaway": throwaway,

@@ -11,7 +11,7 @@ from astra.changes.junit import Report, State
 from astra.trusted.changes.evidence import TestVerdict
 
 NO_TESTS_COLLECTED = 5
-"""pytest's exit code for a run in which no test was collected."""
+"""The exit code of pytest, and of unittest since Python 3.12, for a run that found no test."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,8 @@ def judge(*, exit_code: int, report: Report | None, problem: str, is_pytest: boo
     bad = len(report.failed_cases)
     if bad:
         return Judgement(TestVerdict.FAILED, f"{bad} of {report.executed_count} tests failed")
-    if exit_code and not (is_pytest and exit_code == NO_TESTS_COLLECTED):
+    found_nothing = exit_code == NO_TESTS_COLLECTED and (is_pytest or report.found_nothing)
+    if exit_code and not found_nothing:
         reason = f"exit code {exit_code}, although the report names no failure"
         return Judgement(TestVerdict.FAILED, reason)
     # pytest counts every subtest in its totals and writes one case for all of them.

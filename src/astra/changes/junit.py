@@ -53,6 +53,8 @@ class Report:
     cases: list[Case] = field(default_factory=list[Case])
     claimed_failures: int = 0
     claimed_tests: int = 0
+    found_nothing: bool = False
+    """The runner says in its own words that there was no test to run."""
 
     def count(self, state: State) -> int:
         return sum(case.state is state for case in self.cases)

@@ -52,7 +52,7 @@ class Evidence:
             "strength": self.strength,
             "reinforcements": self.reinforcements,
             "recurrence": self.recurrence,
-            "since": self.since,
+            "since": f"{self.since[:19]}Z",
             "why": self.why,
         }
 

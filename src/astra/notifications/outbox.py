@@ -23,6 +23,7 @@ from astra.schedules import events as schedules
 from astra.schedules import tokens
 from astra.trusted.approvals import desk
 from astra.trusted.kernel.clock import Clock, format_time
+from astra.trusted.kernel.text import one_line
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.projection import Projection, Statement
 from astra.trusted.ledger.record import Event, Record
@@ -34,6 +35,19 @@ MOST_ATTEMPTS = 3
 MOST_AN_HOUR = 30
 _HOUR = timedelta(hours=1)
 _PAUSE = timedelta(minutes=1)
+_LONGEST_TITLE = 200
+_WORDINGS = {
+    APPROVAL: "a request waits for your decision",
+    ALERT: "an alert was raised",
+    "gave_up": "a schedule gave up",
+    "missed": "a schedule missed firings",
+    "cannot_be_planned": "a schedule cannot be planned",
+    "token_refused": "a token file was refused",
+    deployments.FAILED: "a deployment failed",
+    deployments.NOT_SERVING: "the app does not serve",
+    deployments.ROLLED_BACK: "a release was taken back",
+    deployments.ROLLBACK_FAILED: "a release failed, and every way back failed",
+}
 
 
 class Channels(Protocol):
@@ -65,10 +79,20 @@ class Message:
     link: str = ""
     """The page about it."""
 
+    @property
+    def title(self) -> str:
+        """What waits, where that may be said; else only that something does."""
+        return one_line(self.content, _LONGEST_TITLE) if self.content else self.wording
+
+    @property
+    def body(self) -> str:
+        """The rest: what the title had no room for, where to look, and the id at the end."""
+        is_cut = len(self.content) > _LONGEST_TITLE
+        facts = [self.content if is_cut else "", self.wording if self.content else "", self.link]
+        return "\n".join(fact for fact in (*facts, self.about) if fact)
+
     def __str__(self) -> str:
-        wording = f"{self.wording} {self.about}".strip()
-        text = f"{wording}: {self.content}" if self.content else wording
-        return f"{text}\n{self.link}" if self.link else text
+        return f"{self.title}\n{self.body}".rstrip()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +116,7 @@ class Notification:
     def message(self, *, include_content: bool, waiting: int, page: str) -> Message:
         is_approval = self.notice.kind == APPROVAL
         return Message(
-            wording=f"Astra: something waits for you ({self.notice.kind})",
+            wording=f"Astra: {_describe_notice(self.notice.kind)}",
             content=self.notice.text if include_content else "",
             opens=self.notice.about if is_approval else "",
             waiting=waiting,
@@ -186,6 +210,11 @@ class Outbox:
 
     def _format_ago(self, time: timedelta) -> str:
         return format_time(self.clock.now() - time)
+
+
+def _describe_notice(kind: str) -> str:
+    """Say what kind of thing happened, and nothing about this one."""
+    return _WORDINGS.get(kind, f"a schedule did not run ({kind.replace('_', ' ')})")
 
 
 def _name_limit(channel: str) -> str:

@@ -2,11 +2,14 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import Any
+
+from pydantic import BaseModel
 
 from astra.plans.model import AgentPlan
 from astra.trusted.calls.counter import Counter, Request
-from astra.trusted.calls.registry import AnyTool, Registry
+from astra.trusted.calls.registry import Registry
 from astra.trusted.policy.call import Actor, Call, Role
 
 
@@ -26,18 +29,22 @@ class PlanDoor:
     def describe(self, names: Iterable[str]) -> str:
         wanted_names = set(names)
         return "\n".join(
-            f"{tool.name}: {tool.description} arguments: {json.dumps(_read_schema(tool))}"
+            f"{tool.name}: {tool.description} arguments: {_describe_arguments(tool.input)}"
             for tool in self._registry.list_all()
             if tool.name in wanted_names
         )
 
 
-def _read_schema(tool: AnyTool) -> dict[str, Any]:
-    """Keep what says how to call a tool: its arguments, and the definitions they refer to."""
-    schema = tool.input.model_json_schema()
+@lru_cache(maxsize=256)
+def _describe_arguments(model: type[BaseModel]) -> str:
+    """Keep what says how to call a tool: its arguments, and the definitions they refer to.
+
+    It is asked for at every step of a plan, and is always the same for one model.
+    """
+    schema = model.model_json_schema()
     arguments: dict[str, Any] = schema.get("properties", {})
     more = {name: schema[name] for name in ("required", "$defs") if schema.get(name)}
-    return {"properties": arguments, **more} if more else arguments
+    return json.dumps({"properties": arguments, **more} if more else arguments)
 
 
 def _make_request(plan: AgentPlan, tool: str, arguments: Mapping[str, Any]) -> Request:

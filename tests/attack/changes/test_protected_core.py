@@ -36,7 +36,7 @@ NAMED_IN_THE_FINDING = (
     "src/astra/trusted/changes/admission.py",
     "src/astra/trusted/changes/merging.py",
     "src/astra/trusted/calls/counter.py",
-    "src/astra/trusted/files/operator_key.py",
+    "src/astra/trusted/files/operators_key.py",
     "src/astra/trusted/door/front_door.py",
     "src/astra/trusted/policy/gate.py",
     "src/astra/trusted/stop/stop.py",

@@ -10,7 +10,7 @@ import pytest
 from astra.bootstrap.build import build_runtime
 from astra.bootstrap.runtime import Runtime
 from astra.bootstrap.views import grant_places
-from astra.trusted.files import operator_key
+from astra.trusted.files import operators_key
 from astra.trusted.kernel.errors import AstraError
 from astra.trusted.policy.grants import GrantKind, compile_grants
 from astra.trusted.policy.manifest import Manifest
@@ -65,4 +65,4 @@ def test_no_box_gets_the_folder_of_the_key_or_the_real_home(
 def test_the_first_record_says_where_the_key_was_put(elsewhere: Runtime, made: Astra) -> None:
     created = elsewhere.root.require_first_record().data
     assert created["operator_key_folder"] == f"{made.folder}/config/astra"
-    assert f"{made.folder}/config/astra" in operator_key.key_folders(elsewhere.root)
+    assert f"{made.folder}/config/astra" in operators_key.key_folders(elsewhere.root)

@@ -51,12 +51,9 @@ def test_it_tells_whether_a_message_was_taken(make: Callable[[Hook], Channels], 
 
 
 def test_the_text_arrives_as_it_was_given(hook: Hook) -> None:
-    by_apprise(hook).send("GOOD", Message(wording="Astra: something waits for you (approval)"))
-    by_apprise(hook).send("GOOD", Message(wording="Astra: something waits", content="a wish"))
-    assert hook.heard == [
-        "Astra: something waits for you (approval)",
-        "Astra: something waits: a wish",
-    ]
+    by_apprise(hook).send("GOOD", Message(wording="Astra: a request waits"))
+    by_apprise(hook).send("GOOD", Message(wording="Astra: a request waits", content="a wish"))
+    assert hook.heard == ["Astra: a request waits", "a wish\nAstra: a request waits"]
 
 
 @pytest.mark.parametrize("address", ["nonsense", "unknown://x", "json://", "json://u:p@[::"])
@@ -115,7 +112,7 @@ def service(tmp_path: Path) -> Iterator[PushService]:
 
 
 WAITS = Message(
-    wording="Astra: something waits for you (approval)",
+    wording="Astra: a request waits for your decision",
     content="make a goal of a secret wish",
     opens="apr_0000000000000001",
     waiting=3,

@@ -16,10 +16,10 @@ from astra.notifications.outbox import Message
 
 pytestmark = pytest.mark.filterwarnings("ignore:.imghdr. is deprecated:DeprecationWarning")
 LINK = "https://astra.example.org/approvals/apr_00c0ffee"
-MESSAGE = Message(
-    wording="Astra: something waits for you (approval)", about="apr_00c0ffee", link=LINK
-)
-TEXT = f"Astra: something waits for you (approval) apr_00c0ffee\n{LINK}"
+TITLE = "fetch_url https://example.org/tides"
+WORDING = "Astra: a request waits for your decision"
+MESSAGE = Message(wording=WORDING, content=TITLE, about="apr_00c0ffee", link=LINK)
+TEXT = f"{WORDING}\n{LINK}\napr_00c0ffee"
 
 
 class Mailbox(socketserver.ThreadingTCPServer):
@@ -124,6 +124,7 @@ def test_a_mail_arrives_with_the_id_and_the_link() -> None:
     assert isinstance(body, bytes)
     assert body.decode().replace("\r\n", "\n").strip() == TEXT
     assert "ada@example.org" in str(parsed["To"])
+    assert str(parsed["Subject"]) == TITLE
 
 
 def test_a_mail_server_that_refuses_the_recipient_is_a_failure() -> None:
@@ -139,6 +140,7 @@ def test_ntfy_gets_the_text_on_its_topic_with_its_token() -> None:
     ((_, _, headers, body),) = site.requests
     assert body["topic"] == "astra"
     assert body["message"] == TEXT
+    assert body["title"] == TITLE
     assert headers["authorization"] == "Bearer tk_secret"
 
 
@@ -148,6 +150,7 @@ def test_a_slack_compatible_hook_gets_the_text() -> None:
         assert send(f"mmost://127.0.0.1:{port}/0123456789abcdef")
     ((_, path, _, body),) = site.requests
     assert path == "/hooks/0123456789abcdef"
+    assert body["text"].splitlines()[0].endswith(TITLE)
     assert LINK in body["text"]
     assert "apr_00c0ffee" in body["text"]
 
@@ -159,7 +162,9 @@ def test_matrix_gets_the_text_in_its_room() -> None:
     with serving(site) as port:
         assert send(f"matrix://someone:hunter2@127.0.0.1:{port}/{room}?format=text")
     bodies = [body for _, path, _, body in site.requests if "/send/" in path]
-    assert [body["body"] for body in bodies] == [TEXT]
+    ((title, *lines),) = [body["body"].splitlines() for body in bodies]
+    assert title.endswith(TITLE)
+    assert lines == TEXT.splitlines()
 
 
 @pytest.mark.parametrize("scheme", ["ntfy://127.0.0.1:{}/astra", "mmost://127.0.0.1:{}/0123456789"])

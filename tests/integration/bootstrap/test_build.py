@@ -13,7 +13,7 @@ import astra as package
 from astra.bootstrap.build import build_runtime
 from astra.bootstrap.runtime import Runtime
 from astra.trusted.calls.counter import Request
-from astra.trusted.files import operator_key
+from astra.trusted.files import operators_key
 from astra.trusted.kernel.errors import AstraError
 from astra.trusted.kernel.signatures import KeyPair
 from astra.trusted.ledger import views as records
@@ -46,7 +46,7 @@ def runtime(astra: Astra) -> Iterator[Runtime]:
 
 @pytest.fixture
 def operator(runtime: Runtime) -> KeyPair:
-    return operator_key.unlock(authority.find_keys(runtime.ledger).root_id, PASSPHRASE)
+    return operators_key.unlock(authority.find_keys(runtime.ledger).root_id, PASSPHRASE)
 
 
 def sign(runtime: Runtime, operator: KeyPair, *patterns: str) -> None:

@@ -1,6 +1,8 @@
 """What files say about tests and app; broken and hostile ones say nothing."""
 
 import json
+import shlex
+import tomllib
 from typing import Any
 
 import pytest
@@ -70,6 +72,49 @@ def test_the_runner_is_recognised(texts: dict[str, str], runner: str, environmen
     detected = look(texts)
     assert (detected.runner, detected.environment) == (runner, environment)
     assert bool(detected.test_command) == bool(runner)
+
+
+@pytest.mark.parametrize(
+    ("lock", "tool"),
+    [
+        ("poetry.lock", "poetry export"),
+        ("pdm.lock", "pdm export"),
+        ("Pipfile.lock", "pipenv requirements"),
+        ("yarn.lock", "yarn@1 install"),
+        ("pnpm-lock.yaml", "pnpm@9 install"),
+    ],
+)
+def test_a_lock_that_nothing_is_built_from_is_named_with_a_command_that_is(
+    lock: str, tool: str
+) -> None:
+    texts = {"pyproject.toml": "[tool.pytest]", "package.json": "{}", lock: ""}
+    text = render_configuration("/r", "main", look(texts))
+    assert f"# {lock} is not read" in text
+    named = next(line for line in text.splitlines() if "environment_command" in line)
+    assert "environment_command" not in tomllib.loads(text)["target"]
+    command = tomllib.loads(named.removeprefix("# "))["environment_command"]
+    assert tool in " ".join(shlex.split(command))
+    assert look({**texts, "uv.lock": ""}).other_lock is None
+
+
+@pytest.mark.parametrize(
+    ("texts", "is_read"),
+    [
+        ({"shop.py": "", "tests/test_a.py": "import unittest"}, True),
+        ({"manage.py": "", "requirements.txt": "django"}, True),
+        ({"shop.py": "", "pytest.ini": ""}, True),
+        ({"tox.ini": ""}, False),
+        ({"noxfile.py": ""}, False),
+        ({"Makefile": "test:\n\t./run\n"}, False),
+    ],
+)
+def test_where_only_the_exit_code_is_read_it_says_so(
+    texts: dict[str, str], *, is_read: bool
+) -> None:
+    detected = look(texts)
+    command = commands.parse(detected.test_command)
+    assert (command.has_report or command.prints_summary) is is_read
+    assert any("only the exit code" in note for note in detected.missing) is not is_read
 
 
 def test_versions_come_from_the_repositorys_own_words() -> None:

@@ -46,6 +46,16 @@ def test_what_a_call_is_bound_to_is_in_its_title() -> None:
     assert title_call(bound) == 'deploy commit_message="go"; commit 0123456789, main'
 
 
+def test_whole_hashes_are_named_by_their_beginning_and_the_digest_tells_them_apart() -> None:
+    def title(commit: str) -> str:
+        files = (f"commit {commit}, {'e' * 64}",)
+        return title_call(call({"reason": "go"}, "deploy", footprint=Footprint(files=files)))
+
+    one, other = title("0123456789abcdef" * 2 + "0" * 8), title("0123456789abcdef" * 2 + "1" * 8)
+    assert one.startswith('deploy reason="go"; commit 0123456789ab, eeeeeeeeeeee #')
+    assert one != other
+
+
 def test_titles_that_are_cut_differ_by_the_digest() -> None:
     long = "https://a.example/" + "x" * 500
     one, other = title_call(call({"url": f"{long}1"})), title_call(call({"url": f"{long}2"}))

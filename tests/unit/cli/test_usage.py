@@ -78,3 +78,12 @@ def test_astra_alone_greets_and_starts_nothing(
     assert document["state"] == "no_daemon"
     assert [step["command"] for step in document["next"]] == ["astra up", "astra status"]
     assert list((tmp_path / "some/var").iterdir()) == [tmp_path / "some/var/ledger"]
+
+
+def test_the_data_root_may_refer_to_another_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASTRA_STATE", "/state")
+    monkeypatch.setenv("AGENT_DATA_ROOT", "${ASTRA_STATE}/data")
+    assert cli.find_data_root(None) == Path("/state/data")
+    assert cli.find_data_root("/elsewhere") == Path("/elsewhere")
+    monkeypatch.delenv("AGENT_DATA_ROOT")
+    assert cli.find_data_root(None) == Path.cwd() / "agent-data"

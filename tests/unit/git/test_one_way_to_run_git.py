@@ -66,28 +66,29 @@ def test_a_git_command_is_found_however_it_is_spelled() -> None:
 
 def git_commands(tree: ast.Module) -> Iterator[int]:
     """Give the lines of strings that name the program, or a script that calls it."""
-    left_out = {id(node) for node in (*_documentation(tree), *_paths(tree), *_comparisons(tree))}
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(tree))
+    left_out = {id(node) for node in (*_documentation(nodes), *_paths(nodes), *_comparisons(nodes))}
+    for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             text = node.value
             if id(node) not in left_out and (_PROGRAM.fullmatch(text) or _IN_A_SCRIPT.search(text)):
                 yield node.lineno
 
 
-def _documentation(tree: ast.Module) -> Iterator[ast.expr]:
-    for node in ast.walk(tree):
+def _documentation(nodes: list[ast.AST]) -> Iterator[ast.expr]:
+    for node in nodes:
         if isinstance(node, ast.Expr):
             yield node.value
 
 
-def _paths(tree: ast.Module) -> Iterator[ast.expr]:
+def _paths(nodes: list[ast.AST]) -> Iterator[ast.expr]:
     """Give what a path is put together of: `var / "git"`."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
             yield node.right
 
 
-def _comparisons(tree: ast.Module) -> Iterator[ast.expr]:
-    for node in ast.walk(tree):
+def _comparisons(nodes: list[ast.AST]) -> Iterator[ast.expr]:
+    for node in nodes:
         if isinstance(node, ast.Compare):
             yield node.left

@@ -205,6 +205,7 @@ def test_suggestions_explain_themselves(gate: GateInMemory) -> None:
     assert (found.evidence.reinforcements, found.evidence.recurrence) == (1, 2)
     assert "reinforced once" in found.evidence.why
     assert "recorded twice in these words since 2026-03-01" in found.evidence.why
+    assert len(found.evidence.as_dict()["since"]) == len("2026-03-01T00:00:00Z")
 
 
 def test_weak_waiting_and_promoted_desires_are_not_suggested(gate: GateInMemory) -> None:

@@ -44,7 +44,7 @@ def test_a_request_is_told_once_on_each_channel_without_its_content() -> None:
     approval = world.ask()
     assert world.outbox.send_due() == 2
     assert world.outbox.send_due() == 0
-    text = f"Astra: something waits for you (approval) {approval}\n{PAGE}/approvals/{approval}"
+    text = f"Astra: a request waits for your decision\n{PAGE}/approvals/{approval}\n{approval}"
     assert world.channels.taken == [("CHAT", text), ("MAIL", text)]
     assert world.recorded() == [("notification_sent", 1), ("notification_sent", 1)]
 
@@ -54,7 +54,20 @@ def test_content_is_told_where_the_operator_opted_in() -> None:
     approval = world.ask()
     world.outbox.send_due()
     ((_, text),) = world.channels.taken
-    assert f"(approval) {approval}: make a goal of a secret wish\n" in text
+    assert text.splitlines() == [
+        "make a goal of a secret wish",
+        "Astra: a request waits for your decision",
+        f"{PAGE}/approvals/{approval}",
+        approval,
+    ]
+
+
+def test_a_long_summary_is_whole_below_its_title() -> None:
+    message = Message(wording="Astra: an alert was raised", content="tide " * 80)
+    title, whole, kind = str(message).splitlines()
+    assert title.endswith("…")
+    assert whole == message.content
+    assert kind == "Astra: an alert was raised"
 
 
 def test_a_dead_channel_is_tried_three_times_and_holds_up_no_other() -> None:
@@ -83,8 +96,8 @@ def test_a_schedule_that_gave_up_is_told() -> None:
     )
     world.gate.root.ledger.append([notice])
     world.outbox.send_due()
-    text = "Astra: something waits for you (gave_up) sch_00000001"
-    assert world.channels.taken == [("CHAT", f"{text}\n{PAGE}/schedules/sch_00000001")]
+    lines = ("Astra: a schedule gave up", f"{PAGE}/schedules/sch_00000001", "sch_00000001")
+    assert world.channels.taken == [("CHAT", "\n".join(lines))]
 
 
 def test_what_was_decided_meanwhile_is_not_told() -> None:
@@ -144,9 +157,12 @@ def test_a_release_that_is_taken_back_is_told() -> None:
     world.gate.root.ledger.append([event])
     world.outbox.send_due()
     ((_, text),) = world.channels.taken
-    first, link = text.splitlines()
-    assert first.endswith("dep_1: release bad was taken back; good serves again")
-    assert link == f"{PAGE}/releases"
+    assert text.splitlines() == [
+        "release bad was taken back; good serves again",
+        "Astra: a release was taken back",
+        f"{PAGE}/releases",
+        "dep_1",
+    ]
 
 
 class BrokenMail(MemoryChannels):

@@ -107,8 +107,8 @@ def test_it_reaches_the_feed_and_the_operators_channels_with_its_page() -> None:
     world.see(0.95)
     (alert,) = alert_book.list_open(world.root.ledger).values()
     (text,) = world.told()
-    assert text.startswith(f"Astra: something waits for you (alert) {alert.id}: almost used up")
-    assert text.endswith("\nhttp://localhost/alerts")
+    assert text.startswith("almost used up")
+    assert text.endswith(f"\nAstra: an alert was raised\nhttp://localhost/alerts\n{alert.id}")
     notes, _ = Awareness(world.root.ledger).read(kind="alert")
     assert notes[0].text.startswith("alert budget: almost used up")
 

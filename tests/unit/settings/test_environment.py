@@ -48,6 +48,12 @@ def test_an_unknown_name_is_an_error_with_a_suggestion() -> None:
         load({"ASTRA_CODE_WRITE_ENABLE": "false"})
 
 
+def test_what_an_outer_astra_sets_for_its_app_is_known_and_may_be_referred_to() -> None:
+    outer = {"ASTRA_RELEASE": "rel-1", "ASTRA_STATE": "/state", "PORT": "8000"}
+    settings = load({**outer, "AGENT_DATA_ROOT": "${ASTRA_STATE}/data"})
+    assert (settings.release, settings.data_root) == ("rel-1", Path("/state/data"))
+
+
 def test_names_of_other_programs_are_no_business_of_ours() -> None:
     assert load({"PATH": "/bin", "AGENT_SMITH": "1"}).flags_off == frozenset()
 

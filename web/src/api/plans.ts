@@ -113,6 +113,7 @@ export type Release = {
   built_at: string;
   files: number;
   size: number;
+  about: string;
 };
 export type Deployment = {
   id: string;
@@ -127,6 +128,7 @@ export type Deployment = {
   changed_at: string;
   correlation: string;
   open: boolean;
+  about: string;
 };
 export type Order = {
   commit: string;

@@ -20,8 +20,7 @@ export class Problem extends Error {
     return new Problem(0, {
       code: "unreachable",
       detail: "Astra does not answer.",
-      next_step:
-        "Start it with `astra up`, or any other astra command. This page comes back by itself.",
+      next_step: "Start it with `astra up`. This page comes back by itself.",
     });
   }
 

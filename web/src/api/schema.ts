@@ -2974,6 +2974,12 @@ export interface components {
             requested_by: string;
             /** Correlation */
             correlation: string;
+            /**
+             * Smaller Calls
+             * @description calls of the same tool that would pass now without asking
+             * @default []
+             */
+            smaller_calls: string[];
         };
         /** ApprovalShown */
         ApprovalShown: {
@@ -4456,6 +4462,12 @@ export interface components {
             keep_state: boolean;
             /** Open */
             open: boolean;
+            /**
+             * About
+             * @description why the change that brought its commit was made
+             * @default
+             */
+            about: string;
             /**
              * Revert
              * @description the change taken out of service that the branch still holds
@@ -6213,6 +6225,12 @@ export interface components {
             settings: string;
             /** Quarantined */
             quarantined: boolean;
+            /**
+             * About
+             * @description why the change that brought its commit was made
+             * @default
+             */
+            about: string;
         };
         /** RelyingParty */
         RelyingParty: {

@@ -178,6 +178,30 @@ export function Approve({ found }: { found: ApprovalDetails }) {
   );
 }
 
+/** What the agent could call instead without asking anybody, ready to be said with a no. */
+function SmallerCalls({ calls, suggest }: { calls: string[]; suggest: (reason: string) => void }) {
+  if (calls.length === 0) return null;
+  return (
+    <div className="space-y-1 rounded-lg bg-accent-wash px-3 py-2 text-sm">
+      <p>Without asking, the agent may call:</p>
+      <ul className="space-y-1">
+        {calls.map((call) => (
+          <li key={call} className="[overflow-wrap:anywhere]">
+            <Untrusted text={call} />{" "}
+            <button
+              type="button"
+              className="min-h-[24px] text-accent underline"
+              onClick={() => suggest(`Call this instead, it needs no approval: ${call}`)}
+            >
+              suggest it
+            </button>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
 function Reject({ found }: { found: ApprovalDetails }) {
   const [reason, setReason] = useState("");
   const field = useRef<HTMLTextAreaElement>(null);
@@ -193,6 +217,13 @@ function Reject({ found }: { found: ApprovalDetails }) {
       <label className="block text-sm" htmlFor="reason">
         <strong className="font-semibold">Reject</strong>, and say why. The agent reads this.
       </label>
+      <SmallerCalls
+        calls={found.smaller_calls ?? []}
+        suggest={(suggested) => {
+          setReason(suggested);
+          field.current?.focus();
+        }}
+      />
       <textarea
         id="reason"
         ref={field}

@@ -30,7 +30,7 @@ export function Changes() {
     <>
       <PageHeader
         title="Changes"
-        about="What the agent wants to change in its own source. Nothing of it is live before you approve."
+        about="What the agent wants to change in its own source. Nothing of it is live before you approve it, or permitted it in advance."
         actions={
           <Link to="/tasks" className={buttonClass("quiet")}>
             Their tasks

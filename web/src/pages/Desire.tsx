@@ -2,7 +2,6 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { answer, api } from "../api/client";
 import type { Desire } from "../api/model";
-import { Problem } from "../api/problem";
 import { desireQuery, halfLifeQuery, storyQuery } from "../api/queries";
 import { Badge } from "../parts/Badge";
 import { Button } from "../parts/Button";
@@ -113,10 +112,7 @@ function Strength({ desire }: { desire: Desire }) {
   );
 }
 
-/**
- * Ask for a goal with its plan, so that one signature adopts it too; where no method fits, for the
- * goal alone.
- */
+/** Ask for a goal with its plan, so that one signature adopts it too. */
 function Promote({ id }: { id: string }) {
   const client = useQueryClient();
   const navigate = useNavigate();
@@ -139,22 +135,5 @@ function Promote({ id }: { id: string }) {
 
 async function askForGoal(identifier: string): Promise<string> {
   const path = { params: { path: { identifier } } };
-  try {
-    return (await answer(api.POST("/api/desires/{identifier}/approval", path))).id;
-  } catch (error) {
-    if (Problem.of(error).code !== "no_plan") throw error;
-  }
-  return askForPromotion(path);
-}
-
-/** The answer "needs approval" is the success. */
-async function askForPromotion(path: { params: { path: { identifier: string } } }) {
-  try {
-    await answer(api.POST("/api/desires/{identifier}/promote", path));
-    return "";
-  } catch (error) {
-    const { code, more } = Problem.of(error);
-    if (code !== "needs_approval") throw error;
-    return String(more.approval_id);
-  }
+  return (await answer(api.POST("/api/desires/{identifier}/approval", path))).id;
 }

@@ -55,6 +55,9 @@ function Live({ release }: { release: Release | undefined }) {
     <Card title="Live now" actions={release && <Badge tone="good">live</Badge>}>
       {release ? (
         <Facts>
+          <Fact name="What">
+            <Brought about={release.about} />
+          </Fact>
           <Fact name="Release">
             <StoryLink id={release.id} />
           </Fact>
@@ -76,6 +79,11 @@ function Live({ release }: { release: Release | undefined }) {
   );
 }
 
+/** What a release brought, in the words of its change. */
+function Brought({ about }: { about: string }) {
+  return about ? <Untrusted text={`“${about}”`} max={160} /> : <>the target as it came</>;
+}
+
 function Kept({ releases }: { releases: Release[] }) {
   const [back, setBack] = useState<Release | null>(null);
   return (
@@ -88,10 +96,10 @@ function Kept({ releases }: { releases: Release[] }) {
             className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b border-line px-4 py-2.5 last:border-b-0"
           >
             <span className="min-w-0 flex-1 basis-56">
-              <StoryLink id={release.id} />
+              <Brought about={release.about} />
               <span className="block text-sm text-soft">
-                commit {release.commit.slice(0, 12)}, {release.files} files, {bytes(release.size)},
-                built <Time at={release.built_at} />
+                <StoryLink id={release.id} />, commit {release.commit.slice(0, 12)}, {release.files}{" "}
+                files, {bytes(release.size)}, built <Time at={release.built_at} />
               </span>
             </span>
             {release.good && !release.live && <Badge tone="good">proven</Badge>}
@@ -161,7 +169,8 @@ function Row({ deployment }: { deployment: Deployment }) {
     <li className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b border-line px-4 py-2.5 text-sm last:border-b-0">
       <StateBadge state={deployment.state} />
       <span className="min-w-0 flex-1 basis-56">
-        {deployment.kind} of {deployment.commit.slice(0, 12)}
+        {deployment.kind} of <Brought about={deployment.about} />{" "}
+        <code className="font-mono text-xs text-soft">{deployment.commit.slice(0, 12)}</code>
         {deployment.reason && (
           <>
             : <Untrusted text={deployment.reason} max={200} />

@@ -132,18 +132,26 @@ function AppTile({ status }: { status: Status }) {
 }
 
 function NotifyTile({ status }: { status: Status }) {
-  const { channels, missing } = status.notify as { channels: string[]; missing: string[] };
+  const { channels, missing, devices } = status.notify as {
+    channels: string[];
+    missing: string[];
+    devices: number;
+  };
+  const told = [
+    ...channels,
+    ...(devices ? [devices === 1 ? "1 device" : `${devices} devices`] : []),
+  ];
   return (
     <Tile
       name="Notifications"
-      tone={missing.length ? "warn" : channels.length ? "good" : "plain"}
-      word={missing.length ? "incomplete" : channels.length ? "sent" : "no channel"}
+      tone={missing.length ? "warn" : told.length ? "good" : "plain"}
+      word={missing.length ? "incomplete" : told.length ? "sent" : "no channel"}
     >
       <Untrusted
         text={
           missing.length
             ? `no address for ${missing.join(", ")}`
-            : channels.join(", ") || "people hear of requests only on this page"
+            : told.join(", ") || "requests are told only by this dashboard and `astra inbox`"
         }
         max={160}
       />

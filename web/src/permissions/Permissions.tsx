@@ -75,7 +75,7 @@ function Merges({ permissions }: { permissions: MergePermission[] }) {
 
 function Calls({ permissions }: { permissions: CallPermission[] }) {
   if (permissions.length === 0)
-    return <Empty title="None: every call that reaches outside waits for you" />;
+    return <Empty title="None: every call that reaches beyond what you granted waits for you" />;
   return (
     <ul>
       {permissions.toReversed().map((permission) => (

@@ -124,7 +124,11 @@ function History({ attempts }: { attempts: LiveDifference["history"] }) {
 function Lines({ difference }: { difference: LiveDifference }) {
   const [open, setOpen] = useState(false);
   const files = useMemo(() => parseDiff(difference.diff), [difference.diff]);
-  if (files.length === 0) return null;
+  if (files.length === 0) {
+    const { live, commit, is_ahead, truncated } = difference;
+    const isSame = live && live.commit !== commit && is_ahead && !truncated;
+    return isSame ? <p className="text-sm">Every file is the same as what is live.</p> : null;
+  }
   const added = files.reduce((sum, file) => sum + file.added, 0);
   const removed = files.reduce((sum, file) => sum + file.removed, 0);
   return (

@@ -17,6 +17,7 @@ const deployment = (id: string, more: Partial<Deployment>): Deployment => ({
   changed_at: "2026-11-17T00:00:00Z",
   correlation: "c",
   open: false,
+  about: "",
   ...more,
 });
 

@@ -42,7 +42,7 @@ function Review({ change }: { change: Change }) {
         title={titled(change)}
         about={
           <>
-            {change.state === "executed" ? "Is" : "Would become"} part of{" "}
+            {placed(change)}. {change.state === "executed" ? "Is" : "Would become"} part of{" "}
             <Untrusted text={change.target_branch} />
             {change.state !== "executed" && " and, once deployed, of what runs"}. Proposed by{" "}
             <Untrusted text={change.proposed_by} max={60} /> <Time at={change.created_at} />.
@@ -60,11 +60,16 @@ function Review({ change }: { change: Change }) {
   );
 }
 
+/** The agent's reason says what a change is; its files say where. */
 function titled(change: Change): string {
+  return `“${oneLine(change.reason, 160)}”`;
+}
+
+function placed(change: Change): string {
   const [first] = change.files;
   const more = change.files.length - 1;
-  if (!first) return "A change of nothing";
-  return `Change ${oneLine(first.path, 80)}${more ? ` and ${more} more` : ""}`;
+  if (!first) return "No file";
+  return `${oneLine(first.path, 80)}${more ? ` and ${more} more` : ""}`;
 }
 
 /** Room for two columns beside the list of files. */

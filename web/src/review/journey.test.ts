@@ -33,6 +33,14 @@ it("begins with the approval, and merges next", () => {
   ]);
 });
 
+it("says of an approval whose it is", () => {
+  const words = (terms: Record<string, unknown>) =>
+    journey(change, [record("code_modification_approved", { terms })]).steps[0]?.words;
+  expect(words({})).toMatch(/^A person approved/);
+  expect(words({ permission: "merge_1" })).toBe("The standing permission merge_1 covers it.");
+  expect(words({ policy: "target.auto_approve_paths" })).toMatch(/^The signed configuration/);
+});
+
 it("tells each step of a deployment, and which one is under way", () => {
   expect(told([...merged(), requested(), record("release_built", { files: 5 })])).toEqual([
     ["Approved done", "Merged done", "Built done", "In service now", "Watched todo"],

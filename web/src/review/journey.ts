@@ -31,13 +31,21 @@ export function journey(change: Change, records: LedgerRecord[]): Journey {
 
 type Find = (type: string) => LedgerRecord | undefined;
 
+/** A person approves a change, or what the operator signed in advance does. */
+function byWhom(approved: LedgerRecord | undefined): string {
+  const terms = (approved?.data.terms ?? {}) as Record<string, unknown>;
+  if (terms.permission) return `The standing permission ${terms.permission} covers it.`;
+  if (terms.policy) return "The signed configuration lets changes of these paths in.";
+  return "A person approved exactly this commit with this evidence.";
+}
+
 function merging(change: Change, last: Find): Step[] {
   const approved = last("code_modification_approved");
   const executed = last("code_modification_executed");
   const where = `${change.target_branch} at ${change.commit.slice(0, 12)}`;
   return [
     step("Approved", approved ?? last("approval_granted"), {
-      done: "A person approved exactly this commit with this evidence.",
+      done: byWhom(approved),
       now: "The approval is being checked.",
     }),
     step("Merged", executed, {

@@ -19,7 +19,7 @@ from astra.adapters.bubblewrap.preflight import Preflight
 from astra.adapters.unconfined import run as unconfined
 from astra.trusted.egress.egress_proxy import PUBLIC_INTERNET, Attempt, Internet
 from astra.trusted.egress.secured_request import PREFIX, SecretHeader
-from astra.trusted.files import operator_key
+from astra.trusted.files import operators_key
 from astra.trusted.files.data_root import DataRoot
 from astra.trusted.files.withholding import agent_folders, secret_rules
 from astra.trusted.kernel.errors import Refused
@@ -214,7 +214,7 @@ class Sandbox:
         private_names = ("var", "astra.toml", ".env")
         return (
             *(str(self.root.path / name) for name in private_names),
-            *operator_key.key_folders(self.root),
+            *operators_key.key_folders(self.root),
             str(Path(astra.__file__).parent),
         )
 

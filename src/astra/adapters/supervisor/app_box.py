@@ -22,7 +22,7 @@ from astra.adapters.supervisor.app_egress import AppEgress
 from astra.adapters.supervisor.dialling import Dialler
 from astra.deployments.ports import AppSpec
 from astra.trusted.egress.egress_proxy import Attempt, EgressProxy
-from astra.trusted.files import operator_key
+from astra.trusted.files import operators_key
 from astra.trusted.files.data_root import DataRoot
 from astra.trusted.kernel.errors import NotFound, Refused
 from astra.trusted.policy.manifest import Limits, Manifest
@@ -349,7 +349,7 @@ def protected_places(data_root: Path) -> tuple[str, ...]:
     private_names = ("var", "astra.toml", ".env")
     return (
         *(str(data_root / name) for name in private_names),
-        *operator_key.key_folders(DataRoot(data_root)),
+        *operators_key.key_folders(DataRoot(data_root)),
         str(Path(astra.__file__).parent),
     )
 

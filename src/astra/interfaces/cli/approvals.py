@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from astra.interfaces.cli.deploying import add_despite_quarantine, expand_commit_ids
+from astra.interfaces.cli.inbox import describe_kind
 from astra.interfaces.cli.main import Context
 from astra.interfaces.cli.permissions import add_until
 from astra.interfaces.cli.times import show_time
@@ -86,11 +87,13 @@ def list_approvals(context: Context) -> None:
 
 
 def _render_approvals(context: Context, found: list[dict[str, Any]]) -> Iterator[str]:
-    """Give a line for each, and for the first that wait the start of what would be signed."""
+    """Say of each what it is, and for the first that wait the start of what would be signed."""
     pending_ids = [item["id"] for item in found if item["state"] == "pending"][:_MOST_FOLDED]
     for item in found:
         until = f"until {show_time(item['expires_at'])}"
-        yield f"{item['id']}  {item['state']:9} {until}  {printable(item['summary'])}"
+        yield context.console.paint(printable(item["summary"]), "bold")
+        yield f"  {describe_kind(item['kind'])}, {item['state']}, {until}"
+        yield context.console.paint(f"  {item['id']}", "dim")
         if item["id"] in pending_ids:
             whole_request = context.client().get(f"/api/approvals/{item['id']}")
             yield from fold_payload(whole_request["payload"], item["id"])
@@ -294,6 +297,7 @@ def _describe_approval(found: dict[str, Any]) -> list[str]:
         f"  digest     {found['digest']}",
         f"  expires    {show_time(found['expires_at'])}",
         *_describe_change(found),
+        *_render_smaller_calls(found.get("smaller_calls", [])),
         *render_payload(found["payload"]),
     ]
 
@@ -309,6 +313,12 @@ def _describe_change(found: dict[str, Any]) -> list[str]:
         *protected,
         f"  look at it astra changes show {change}; astra changes diff {change}",
     ]
+
+
+def _render_smaller_calls(calls: list[str]) -> list[str]:
+    """Say what the agent could call instead without asking; a rejection can name it."""
+    lead = "  instead, without asking, it may call"
+    return [lead, *(f"    {printable(call)}" for call in calls)] if calls else []
 
 
 def _render_mutants(tests: dict[str, Any]) -> list[str]:

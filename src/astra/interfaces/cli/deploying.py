@@ -71,10 +71,11 @@ def list_releases(context: Context) -> None:
             _name_state(item),
             "good" if item["good"] else "",
             f"{item['files']:6} files",
+            item["about"] or "as it came with the target",
         )
         for item in page["items"]
     ]
-    lines = render_table(context.console, ("", "release", "state", "health", "files"), rows)
+    lines = render_table(context.console, ("", "release", "state", "health", "files", "what"), rows)
     context.console.print_result(page, *(lines or ["nothing was deployed yet"]))
 
 

@@ -216,9 +216,9 @@ def _check_private(name: str, path: Path) -> Check:
 
 
 def _check_operator_key(root_id: str, root: Any) -> Iterator[Check]:
-    from astra.trusted.files import operator_key
+    from astra.trusted.files import operators_key
 
-    path = operator_key.key_path(root_id)
+    path = operators_key.key_path(root_id)
     if not path.exists():
         fix = "sign on the machine that has it, or `astra operator rotate --recovery`"
         yield Check("operator key", "warning", f"{path} is not here", fix)

@@ -46,12 +46,17 @@ def _render_items(context: Context, items: list[dict[str, Any]]) -> list[str]:
 
 
 def _render_item(context: Context, item: dict[str, Any]) -> Iterator[str]:
-    kind = _KINDS.get(item["kind"], item["kind"].replace("_", " "))
+    kind = describe_kind(item["kind"])
     colour = "red" if item["kind"] in {"alert", "failed_deployment"} else "bold"
     yield context.console.paint(f"{one_line(item['title'], _LONGEST)}", colour)
     time_left = f", {describe_left(item['expires_at'])}" if item["expires_at"] else ""
     yield f"  {kind}, {describe_age(item['waiting_since'])}{time_left}: {printable(item['why'])}"
     yield context.console.paint(f"  {item['command']}   ({item['id']})", "dim")
+
+
+def describe_kind(kind: str) -> str:
+    """Name a kind of item in words."""
+    return _KINDS.get(kind, kind.replace("_", " "))
 
 
 def _watch_inbox(context: Context, items: list[dict[str, Any]]) -> None:

@@ -224,7 +224,7 @@ def configure(parser: argparse.ArgumentParser, command: str, module: str) -> Non
 
 
 def find_data_root(data_root: str | None) -> Path:
-    return Path(data_root or os.environ.get("AGENT_DATA_ROOT") or "agent-data").absolute()
+    return Path(data_root or environment.read_data_root(os.environ)).absolute()
 
 
 def load_settings(data_root: str | None) -> Settings:

@@ -80,10 +80,10 @@ def sign_config(context: Context) -> None:
 
 
 def show_operator(context: Context) -> None:
-    from astra.trusted.files import operator_key
+    from astra.trusted.files import operators_key
 
     answer = context.client().get("/api/operator")
-    path = operator_key.key_path(answer["root_id"])
+    path = operators_key.key_path(answer["root_id"])
     document = {**answer, "operator_key": str(path), "present": path.exists()}
     context.console.print_result(
         document, *(f"{name:13} {value}" for name, value in document.items())
@@ -93,7 +93,7 @@ def show_operator(context: Context) -> None:
 def rotate_operator(context: Context) -> None:
     """Write the new key first: a crash then leaves the old one in force and a spare file."""
     from astra.interfaces.cli import signing
-    from astra.trusted.files import operator_key
+    from astra.trusted.files import operators_key
     from astra.trusted.kernel import signatures
     from astra.trusted.kernel.signatures import KeyPair
     from astra.trusted.policy import authority as authorities
@@ -111,9 +111,9 @@ def rotate_operator(context: Context) -> None:
     pair = KeyPair.generate()
     content = {"new_key": pair.public}
     authority = signing.sign_with(context, signer, authorities.KEY_ROTATED, content)
-    spare = operator_key.write_spare(root["root_id"], pair, passphrase)
+    spare = operators_key.write_spare(root["root_id"], pair, passphrase)
     answer = context.client().post("/api/operator", {**content, "authority": authority})
-    path = operator_key.promote_spare(spare)
+    path = operators_key.promote_spare(spare)
     document = {**answer, "operator_key": str(path)}
     context.console.print_result(
         document, f"new key in force, as record {answer['sequence']}: {path}"

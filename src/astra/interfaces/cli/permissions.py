@@ -81,7 +81,9 @@ def list_permissions(context: Context) -> None:
     context.console.print_result({"items": items, "next": None}, *(lines or [_NONE]))
 
 
-_NONE = "no standing permission is in force; what reaches outside or changes code asks you"
+_NONE = (
+    "no standing permission is in force; what reaches beyond your grants or changes code asks you"
+)
 
 
 def _fetch_listed(context: Context, route: str) -> list[dict[str, Any]]:

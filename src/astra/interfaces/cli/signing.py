@@ -37,13 +37,13 @@ def sign_with(
 
 
 def unlock_operator_pair(context: Context, *, prompt: str = _PROMPT) -> KeyPair:
-    from astra.trusted.files import operator_key
+    from astra.trusted.files import operators_key
 
     root = context.client().get("/api/operator")
-    operator_key.read(root["root_id"])
+    operators_key.read(root["root_id"])
     throwaway = bool(root["throwaway"])
     passphrase = ask_passphrase(context, throwaway=throwaway, prompt=prompt)
-    return operator_key.unlock(root["root_id"], passphrase)
+    return operators_key.unlock(root["root_id"], passphrase)
 
 
 def new_passphrase(context: Context, *, throwaway: bool) -> str:

@@ -141,7 +141,9 @@ def build(
 
 def _add_status_routes(app: FastAPI, runtime: Runtime, leave: Callable[[], None]) -> None:
     @app.get("/healthz")
-    def healthz() -> Health:
+    def healthz(response: Response) -> Health:
+        if release := runtime.settings.release:
+            response.headers["Astra-Release"] = release
         return Health(status="ok")
 
     @app.get("/metrics", response_class=PlainTextResponse)

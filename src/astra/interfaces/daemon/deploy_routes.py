@@ -30,6 +30,10 @@ def add(app: FastAPI, runtime: Runtime) -> None:
 def _add_read_routes(app: FastAPI, runtime: Runtime) -> None:
     ledger = runtime.ledger
 
+    def name_change(commit: str) -> str:
+        change = runtime.changes.book.find_by_commit(commit)
+        return str(change.about["reason"]) if change else ""
+
     @app.get("/api/releases", response_model=Page[ReleaseShown])
     def list_releases(
         *,
@@ -38,12 +42,19 @@ def _add_read_routes(app: FastAPI, runtime: Runtime) -> None:
         cursor: Behind = None,
     ) -> dict[str, Any]:
         releases, following = views.release_page(ledger, every=every, limit=limit, before=cursor)
-        return {"items": [release.as_dict() for release in releases], "next": following}
+        items = [
+            {**release.as_dict(), "about": name_change(release.commit_id)} for release in releases
+        ]
+        return {"items": items, "next": following}
 
     @app.get("/api/deployments", response_model=Page[DeploymentShown])
     def list_deployments(limit: Limit = 100, cursor: Behind = None) -> dict[str, Any]:
         deployments, following = views.deployment_page(ledger, limit=limit, before=cursor)
-        return {"items": [deployment.as_dict() for deployment in deployments], "next": following}
+        items = [
+            {**deployment.as_dict(), "about": name_change(deployment.commit_id)}
+            for deployment in deployments
+        ]
+        return {"items": items, "next": following}
 
     @app.get("/api/deployments/order", response_model=DeployOrder)
     def show_order(change: Change = None) -> dict[str, Any]:

@@ -438,6 +438,9 @@ class ApprovalDetails(ApprovalShown):
     payload: Payload
     requested_by: str
     correlation: str
+    smaller_calls: list[str] = Field(
+        default=[], description="calls of the same tool that would pass now without asking"
+    )
 
 
 class ApprovalDecided(ApprovalShown):

@@ -64,7 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
     for library in ("uvicorn", "mcp"):
         logging.getLogger(library).setLevel(logging.WARNING)
     try:
-        loopback = None if options.port is None else Loopback.open(options.data_root, options.port)
+        loopback = _open_loopback(options)
         runtime = open_runtime(options.data_root)
         if options.turn is not None:
             os.close(options.turn)
@@ -85,6 +85,12 @@ def main(arguments: list[str] | None = None) -> int:
     finally:
         close(runtime)
     return 0
+
+
+def _open_loopback(options: argparse.Namespace) -> "Loopback | None":
+    if options.port is None:
+        return None
+    return Loopback.open(options.data_root, options.port, seen_at=options.seen_at)
 
 
 def close(runtime: Runtime) -> None:
@@ -124,11 +130,11 @@ class Loopback:
     port: int
 
     @staticmethod
-    def open(data_root: Path, port: int) -> "Loopback":
+    def open(data_root: Path, port: int, *, seen_at: int | None = None) -> "Loopback":
         public = _load_settings(data_root).public_url
         listeners = take_back_listeners(DataRoot(data_root).run, port) or listening.listen(port)
         port = listeners[0].getsockname()[1]
-        site = Site.public(public) if public else Site.loopback(port)
+        site = Site.public(public) if public else Site.loopback(seen_at or port)
         return Loopback(site=site, listeners=listeners, port=port)
 
 
@@ -270,6 +276,9 @@ def _parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--data-root", type=Path, required=True)
     parser.add_argument("--ready", type=int, help="descriptor to tell when ready")
     parser.add_argument("--port", type=int, help="also serve this loopback port; 0 picks one")
+    parser.add_argument(
+        "--seen-at", type=int, help="the loopback port that people ask, where a relay passes it on"
+    )
     parser.add_argument("--turn", type=int, help="descriptor of the lock to let go once it owns")
     parser.add_argument("--stay", action="store_true", help="never leave for want of clients")
     parser.add_argument("--app", action="store_true", help="start the deployed app too")

@@ -15,6 +15,7 @@ from astra.interfaces.daemon.models import (
 from astra.trusted.calls.counter import Request as ToolRequest
 from astra.trusted.calls.registry import AnyTool
 from astra.trusted.door.requests import LARGEST_PAGE, Cursor, Limit, Off, caller, parse_names
+from astra.trusted.policy import permissions
 from astra.trusted.policy.authority import Signed
 from astra.trusted.policy.call import Actor, Role
 
@@ -80,7 +81,8 @@ def _add_approval_routes(app: FastAPI, runtime: Runtime) -> None:
 
     @app.get("/api/approvals/{identifier}", response_model=ApprovalDetails)
     def show_approval(identifier: str) -> dict[str, Any]:
-        return runtime.desk.details(identifier)
+        approval = runtime.desk.details(identifier)
+        return {**approval, "smaller_calls": _list_smaller_calls(runtime, approval)}
 
     @app.post("/api/approvals/{identifier}/approve", response_model=ApprovalDecided)
     def approve(
@@ -99,3 +101,12 @@ def _add_approval_routes(app: FastAPI, runtime: Runtime) -> None:
     ) -> dict[str, Any]:
         record = runtime.desk.reject(identifier, reason, actor=caller(request))
         return {**runtime.desk.get(identifier).as_dict(), "sequence": record.sequence}
+
+
+def _list_smaller_calls(runtime: Runtime, approval: dict[str, Any]) -> list[str]:
+    """Name the calls of the same tool that would pass now, for a lone call that waits."""
+    if approval["kind"] != "tool_call" or approval["state"] != "pending":
+        return []
+    tool = approval["details"]["tool"]
+    usable = permissions.list_usable(runtime.ledger, tool, now=runtime.clock.now())
+    return [str(permission) for permission in usable]

@@ -207,6 +207,7 @@ class ReleaseShown(Shape):
     size: int
     settings: str
     quarantined: bool
+    about: str = Field(default="", description="why the change that brought its commit was made")
 
 
 class DeploymentShown(Shape):
@@ -228,6 +229,7 @@ class DeploymentShown(Shape):
     cut: int
     keep_state: bool
     open: bool
+    about: str = Field(default="", description="why the change that brought its commit was made")
     revert: str | None = Field(
         default=None, description="the change taken out of service that the branch still holds"
     )

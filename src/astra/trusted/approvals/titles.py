@@ -10,6 +10,7 @@ only when they are for the same thing.
 "run ls -l 'a b'"
 """
 
+import re
 import shlex
 from collections.abc import Mapping
 from typing import Any, cast
@@ -19,6 +20,9 @@ from astra.trusted.policy.call import Call
 
 WIDTH = 160
 _DIGEST_CHARACTERS = 8
+_HASH_CHARACTERS = 12
+_LONG_HASH = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b")
+"""Commits and digests are named by their beginning; the call's own digest stands behind them."""
 _PLAIN = ("url", "command", "path")
 """Arguments that say what a call is about by themselves; their names would only be in the way."""
 _NAMED_FIRST = ("reason", "commit_message", "text")
@@ -27,7 +31,11 @@ _NAMED_FIRST = ("reason", "commit_message", "text")
 def title_call(call: Call) -> str:
     """Name what a call would do, with the files it is bound to where there are some."""
     title = title_arguments(call.tool, call.arguments, digest=call.digest())
-    return "; ".join((title, *(one_line(file, WIDTH) for file in call.footprint.files)))
+    files = "; ".join(one_line(file, WIDTH) for file in call.footprint.files)
+    short_files = _LONG_HASH.sub(lambda found: found[0][:_HASH_CHARACTERS], files)
+    if short_files == files:
+        return "; ".join(part for part in (title, files) if part)
+    return f"{title}; {short_files} #{call.digest()[:_DIGEST_CHARACTERS]}"
 
 
 def title_arguments(tool: str, arguments: Mapping[str, Any], *, digest: str) -> str:

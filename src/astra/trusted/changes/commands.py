@@ -16,6 +16,9 @@ from astra.trusted.kernel.errors import BadSetting
 
 PLACEHOLDER = "{junit}"
 _PYTEST = re.compile(r"(?:.*/)?(?:pytest|py\.test)(?:-?3(?:\.\d+)?)?")
+_UNITTEST = re.compile(
+    r"(?:^|\s)(?:-m\s+unittest|(?:\S*/)?manage\.py\s+test|(?:-m\s+django|django-admin)\s+test)(?:\s|$)"
+)
 _SHELL = re.compile(r"[|&;<>$`]")
 _WORD = re.compile(r"[\w./+-]+")
 _FILE = re.compile(r"(?:[\w.+-]+/)*[\w+-]+\.(?:[A-Za-z]\w{0,7})|(?:scripts?|bin|tools|ci)/[\w+-]+")
@@ -46,6 +49,16 @@ class TestCommand:
     parts: tuple[str, ...]
     pytest: int | None
     """Where the word `pytest` stands, if the command is one of pytest's."""
+
+    @property
+    def prints_summary(self) -> bool:
+        """Tell whether it is unittest, or Django's runner: what they print at the end is read.
+
+        >>> parse("python3 -m unittest discover -v").prints_summary
+        True
+        """
+        is_unittest = _UNITTEST.search(" ".join(self.parts)) is not None
+        return is_unittest and not self.has_report
 
     @property
     def has_report(self) -> bool:

@@ -319,7 +319,8 @@ def _decide_by_tier(call: Call, known: Known) -> Decision | None:
         return allow("an operator approved exactly this", Reason.APPROVED)
     if known.permitted:
         return allow(f"a standing permission covers it: {known.permitted}", Reason.PERMITTED)
-    why = call.loosens or "reaches outside this machine"
+    reach = "reaches outside this machine" if call.footprint.domains else "is of tier 2"
+    why = call.loosens or reach
     return Decision(
         verdict=Verdict.NEEDS_APPROVAL,
         reason=Reason.NEEDS_APPROVAL,

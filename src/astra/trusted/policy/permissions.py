@@ -69,7 +69,7 @@ class Permission:
         return max(self.uses - self.used, 0)
 
     def __str__(self) -> str:
-        until = f"{self.until[:16]}Z"
+        until = f"{self.until[:10]} {self.until[11:16]}Z"
         return f"{self.tool} {self.method} {self.host}, {self.left} more until {until} ({self.id})"
 
     def as_dict(self) -> dict[str, Any]:

@@ -107,6 +107,22 @@ SETTINGS = (
         used=True,
     ),
     Setting(
+        "ASTRA_RELEASE",
+        _TEXT,
+        "",
+        "the release that this Astra is, set by an Astra that runs it as its app; its health"
+        " names it",
+        used=True,
+    ),
+    Setting(
+        "ASTRA_STATE",
+        _TEXT,
+        "",
+        "the state folder of an app, set by an Astra that runs this one; refer to it as in"
+        " `AGENT_DATA_ROOT=${ASTRA_STATE}/data`",
+        used=True,
+    ),
+    Setting(
         "ASTRA_SANDBOX",
         "bubblewrap or off-unsafe",
         "bubblewrap",
@@ -205,6 +221,7 @@ class Settings:
     most_clarifying_rounds: int
     most_plans_at_once: int
     database_url: str
+    release: str
 
 
 def load(environ: Mapping[str, str], dotenv: str = "") -> Settings:
@@ -247,6 +264,7 @@ def load(environ: Mapping[str, str], dotenv: str = "") -> Settings:
         most_clarifying_rounds=int(values["MAX_CLARIFYING_ROUNDS"]),
         most_plans_at_once=int(values["AGENT_RUNNER_MAX_CONCURRENT"]),
         database_url=values["ASTRA_DATABASE_URL"],
+        release=values["ASTRA_RELEASE"],
     )
 
 
@@ -254,6 +272,15 @@ def _sandbox_off(*sources: Mapping[str, str]) -> bool:
     """Tell whether somebody asks for no sandbox and nobody for one: a sandbox wins."""
     sandbox_modes = {source["ASTRA_SANDBOX"] for source in sources if source.get("ASTRA_SANDBOX")}
     return sandbox_modes == {OFF_UNSAFE}
+
+
+def read_data_root(environ: Mapping[str, str]) -> str:
+    """Read where the data root is, which has to be known before its `.env` can be read.
+
+    >>> read_data_root({"AGENT_DATA_ROOT": "${ASTRA_STATE}/data", "ASTRA_STATE": "/state"})
+    '/state/data'
+    """
+    return _read_value(_BY_NAME["AGENT_DATA_ROOT"], environ)
 
 
 def list_setting_names() -> frozenset[str]:
