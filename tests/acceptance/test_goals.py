@@ -44,9 +44,6 @@ def test_a_model_decomposes_what_no_method_fits_and_the_operator_signs_it(
     def say(request: dict[str, Any]) -> Any:
         rules = str(request["messages"][0]["content"])
         assert rules.startswith("You decompose a goal into subtasks.")
-        data = str(request["messages"][1]["content"])
-        assert "<<<UNTRUSTED what happened lately" in data
-        assert "was created: make it blue" in data.partition("what happened lately")[2]
         return {"subtasks": SUBTASKS}
 
     server.say = say
@@ -63,6 +60,10 @@ def test_a_model_decomposes_what_no_method_fits_and_the_operator_signs_it(
     assert (document["state"], document["usage"]["model_calls"]) == ("satisfied", 1)
     assert document["graph"]["proposed_by"] == "model"
     assert len(server.calls) == 1
+    _, _, digest = str(server.calls[0]["messages"][1]["content"]).partition(
+        "<<<UNTRUSTED what happened lately"
+    )
+    assert f"{goal['id']} could not be planned" in digest
 
 
 def test_a_bad_answer_of_a_model_is_said_and_leaves_the_goal_proposed(
