@@ -178,10 +178,10 @@ class _Screen:
 
     def take(self, stream: str, data: bytes) -> None:
         self._end = (self._end + data[-TAIL:])[-TAIL:]
-        kept = self._ends[stream]
-        kept += data
-        if len(kept) > 2 * unittest_text.LARGEST:
-            del kept[: -unittest_text.LARGEST]
+        stream_end = self._ends[stream]
+        stream_end += data
+        if len(stream_end) > 2 * unittest_text.LARGEST:
+            del stream_end[: -unittest_text.LARGEST]
         if self._left > 0:
             self._show(data[: self._left])
             self._left -= len(data)

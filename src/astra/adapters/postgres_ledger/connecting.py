@@ -155,10 +155,10 @@ def _wait_until(steps: PQGen[Answer], deadline: float) -> PQGen[Answer]:
     ready = None
     while True:
         try:
-            wanted = steps.send(ready)  # pyright: ignore[reportArgumentType] # None begins it
+            next_wait = steps.send(ready)  # pyright: ignore[reportArgumentType] # None begins it
         except StopIteration as end:
             return end.value
-        ready = yield wanted
+        ready = yield next_wait
         if ready == Ready.NONE and time.monotonic() >= deadline:
             steps.close()
             raise NoAnswer("it took a question and has not answered it")
