@@ -117,7 +117,8 @@ def check_complete(runtime: Runtime, nodes: int) -> None:
     claims, ends = Counter[str](), Counter[str]()
     for counted, type_ in ((claims, events.TASK_CLAIMED), (ends, events.TASK_FINISHED)):
         rows = runtime.ledger.query("SELECT line FROM record WHERE type = ?", [type_])
-        counted.update(chain.parse(line).subject or "" for (line,) in rows)
+        tasks = (chain.parse(line).data for (line,) in rows)
+        counted.update(f"{task['goal']} {task['node']}" for task in tasks)
     assert len(claims) == len(ends) == nodes, "a node is missing"
     assert set(claims.values()) == set(ends.values()) == {1}, "a node ran twice"
 

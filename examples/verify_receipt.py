@@ -1,8 +1,6 @@
 """Verify a receipt of `astra ledger receipt` without Astra; it takes the library `cryptography`.
 
-python verify_receipt.py RECEIPT.json [LEDGER_KEY]
-
-LEDGER_KEY is the public key you were told of elsewhere; without it the receipt says its own.
+python verify_receipt.py RECEIPT.json [LEDGER_KEY]: the public key you were told of elsewhere
 """
 
 import base64
@@ -24,7 +22,7 @@ def check_signature(key: str, message: bytes, signature: bytes, problem: str) ->
     try:
         Ed25519PublicKey.from_public_bytes(bytes.fromhex(key)).verify(signature, message)
     except InvalidSignature:
-        sys.exit(f"NOT VALID: {problem}")
+        sys.exit(f"NOT VALID: {problem} does not fit")
 
 
 def read_record(proof: dict, tree: dict) -> dict:
@@ -42,35 +40,39 @@ def read_record(proof: dict, tree: dict) -> dict:
         elif index < last:
             node = hashlib.sha256(b"\1" + node + next(steps, b"")).digest()
         index, last = index // 2, last // 2
-    is_root = node.hex() == tree["root"] and next(steps, None) is None
-    require(is_root, "a record is not in the tree")
+    require(node.hex() == tree["root"] and not list(steps), "a record is not in the tree")
     return record
 
 
-def check_decision(record: dict, root_id: str, keys: tuple) -> str:
+def check_decision(record: dict, root_id: str, keys: dict, recovery: str) -> str:
     """Check the operator's signature over exactly this record's content; say by which key."""
     content = {name: value for name, value in record["data"].items() if name != "authority"}
-    authority = record["data"]["authority"]
-    statement = authority["statement"]
-    is_same = statement["action"] == record["type"] and statement["content"] == content
-    require(is_same, "another decision was signed")
+    statement = (authority := record["data"]["authority"])["statement"]
+    signed = (statement["action"], statement["content"])
+    require(signed == (record["type"], content), "another decision was signed")
     require(statement["data_root"] == root_id, "it was signed for another data root")
     require(statement["expires_at"] >= record["time"], "the signature had expired")
-    if "client_data" in authority:
+    allowed = [*keys.values(), *([recovery] if record["type"] == "operator_key_rotated" else [])]
+    if "client_data" in authority and not record["type"].startswith("operator_"):
         return f"passkey {authority['key']}, whose assertion this program does not check"
-    require(authority["key"] in keys, "not the operator's key")
+    require(authority["key"] in allowed, "not the operator's key")
     text = json.dumps(statement, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     message, signature = b"astra-statement-v1\n" + text.encode(), authority["signature"]
-    problem = "the operator's signature does not fit"
-    check_signature(authority["key"], message, bytes.fromhex(signature), problem)
+    check_signature(authority["key"], message, bytes.fromhex(signature), "the operator's signature")
     return f"the operator's key {authority['key']}"
+
+
+def follow_change(data: dict, keys: dict) -> None:
+    """Follow which operator has which key. Roles and further signatures are not checked here."""
+    signer = next((name for name, key in keys.items() if key == data["authority"]["key"]), "owner")
+    if (new_key := data.get("new_key") or data.get("key")) or data.keys() == {"authority", "name"}:
+        keys[data.get("name", signer)] = new_key
 
 
 def main(path: str, expected: str | None = None) -> None:
     envelope = json.loads(Path(path).read_text(encoding="utf-8"))
     kind, body = envelope["payloadType"].encode(), base64.b64decode(envelope["payload"])
-    payload = json.loads(body)
-    tree, root_id = payload["tree"], payload["root_id"]
+    tree, root_id = (payload := json.loads(body))["tree"], payload["root_id"]
     origin = read_record(payload["origin"], tree)
     is_first = origin["sequence"] == 1 and origin["previous"] == "0" * 64
     require(is_first and origin["data"]["root_id"] == root_id, "not the first record of its root")
@@ -78,16 +80,15 @@ def main(path: str, expected: str | None = None) -> None:
     require(expected in (None, ledger_key), "it is of another ledger")
     message = b"DSSEv1 %d %s %d %s" % (len(kind), kind, len(body), body)
     signature = base64.b64decode(envelope["signatures"][0]["sig"])
-    check_signature(ledger_key, message, signature, "the ledger's signature does not fit")
+    check_signature(ledger_key, message, signature, "the ledger's signature")
     record, who = read_record(payload["record"], tree), "nobody's signature"
-    for rotation in (read_record(proof, tree) for proof in payload["keys"]):
-        if rotation["type"] == "operator_key_rotated" and rotation["sequence"] < record["sequence"]:
-            check_decision(rotation, root_id, (operator, origin["data"]["recovery_key"]))
-            operator = rotation["data"]["new_key"]
+    keys, recovery = {"owner": operator}, origin["data"]["recovery_key"]
+    for change in (read_record(proof, tree) for proof in payload["keys"]):
+        if change["sequence"] < record["sequence"] and change["type"].startswith("operator_"):
+            check_decision(change, root_id, keys, recovery)
+            follow_change(change["data"], keys)
     if "authority" in record["data"]:
-        keys = (operator, origin["data"]["recovery_key"])
-        is_rotation = record["type"] == "operator_key_rotated"
-        who = check_decision(record, root_id, keys if is_rotation else keys[:1])
+        who = check_decision(record, root_id, keys, recovery)
     print(f"ok: record {record['sequence']} of {root_id}, {record['type']} at {record['time']}")
     print(f"by {who}, in a ledger of {tree['size']} records whose key is {ledger_key}")
 

@@ -54,6 +54,7 @@ SUBJECTS = {
     "signing": "what is shown and what is signed",
     "spend": "models that misreport what they used, raises that nobody signed",
     "sync": "an upstream whose history, refs and files are hostile",
+    "workers": "a repository for exchange that gives other commits, or parts of one",
 }
 
 

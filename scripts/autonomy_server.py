@@ -9,7 +9,9 @@ Schemas (`response_format`) are grammars for it, and tools are part of the model
 import os
 import sys
 
-CONTEXT = 8_192
+CONTEXT, BATCH = 8_192, 128
+"""How much it reads at once is also how long a call that nobody wants any more goes on."""
+THREADS = "AUTONOMY_THREADS"
 
 
 def main(model: str) -> None:
@@ -18,13 +20,23 @@ def main(model: str) -> None:
     params = xllamacpp.CommonParams()
     params.model.path = model
     params.hostnames, params.port = ["127.0.0.1"], 0
+    params.n_batch = params.n_ubatch = BATCH
     params.n_ctx, params.n_parallel, params.use_jinja = CONTEXT, 1, True
-    threads = int(os.environ.get("AUTONOMY_THREADS", "2"))
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
+    for cpu in (params.cpuparams, params.cpuparams_batch):
+        cpu.n_threads, cpu.poll = int(os.environ.get(THREADS) or count_free_cores()), 0
     server = xllamacpp.Server(params)
     sys.stdout.write(f"{server.listening_address}/v1\n")
     sys.stdout.flush()
     sys.stdin.read()
+
+
+def count_free_cores() -> int:
+    """Count the cores that nobody else works on, one at least.
+
+    The threads of a model wait for each other many times in each token, so one that has to share
+    its core holds up the others.
+    """
+    return max(1, int((os.cpu_count() or 1) - os.getloadavg()[0]))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Shared set-up: the same Hypothesis examples every time, and what takes long begins first."""
+"""Shared set-up: the same Hypothesis examples every time; which worker runs what, and when."""
 
 import pytest
 from hypothesis import settings
@@ -25,6 +25,19 @@ LONG = (
     "tests/unit/git/",
     "tests/unit/plans/test_crashes.py",
 )
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Give tests that share what their module sets up to one worker, which sets it up once."""
+    if isinstance(item, pytest.Function) and _shares_with_module(item):
+        item.add_marker(pytest.mark.xdist_group(f"{item.path.parent.name}/{item.path.stem}"))
+
+
+def _shares_with_module(item: pytest.Function) -> bool:
+    if item.get_closest_marker("xdist_group"):
+        return False
+    fixtures = item._fixtureinfo.name2fixturedefs
+    return any(definition.scope == "module" for name in fixtures for definition in fixtures[name])
 
 
 @pytest.hookimpl(trylast=True)

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from astra.deployments import events, views
+from astra.deployments.fleet.stopwatch import Stopwatch
+from astra.deployments.fleet.work import FleetWork
 from astra.deployments.migrating import Migrations
 from astra.deployments.plan import Plan
 from astra.deployments.ports import Checked, Running, Verdict
@@ -15,6 +17,7 @@ from astra.deployments.views import Deployment
 from astra.deployments.work import Work
 from astra.testing import RootInMemory
 from astra.trusted.ledger import views as records
+from astra.trusted.settings.fleet_settings import Fleet
 from holding import FakeHolder, FakeMigration, FakePace, FakeReleases, FakeSnapshots
 
 PLAN = Plan(command=("serve",), port=0, network="host", state="/state", watch_seconds=10, keep=3)
@@ -54,9 +57,12 @@ class World:
     command: FakeCommand = field(default_factory=FakeCommand)
     snapshots: FakeSnapshots = field(default_factory=FakeSnapshots)
     plan: Plan = PLAN
+    fleet: Fleet = field(default_factory=Fleet)
+    present: set[str] = field(default_factory=set[str])
     stopped: bool = False
 
     def __post_init__(self) -> None:
+        self.stopwatch = Stopwatch(self.pace.monotonic)
         self.migration = FakeMigration(self.snapshots, self.holder)
 
     @property
@@ -76,7 +82,17 @@ class World:
         )
         snapshots = wrap(self.snapshots)
         migrations = Migrations(stage=stage, snapshots=snapshots, command=wrap(self.migration))
-        return Work(stage=stage, upkeep=Upkeep(stage, snapshots), migrations=migrations)
+        upkeep = Upkeep(stage, snapshots)
+        return Work(stage=stage, upkeep=upkeep, migrations=migrations, fleet=self.fleet_work)
+
+    @property
+    def fleet_work(self) -> FleetWork:
+        return FleetWork(
+            ledger=self.root.ledger,
+            fleet=lambda: self.fleet,
+            find_present=lambda: self.present,
+            stopwatch=self.stopwatch,
+        )
 
     def keep_serving(self) -> str:
         return self.work().upkeep.keep_serving()

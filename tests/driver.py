@@ -22,7 +22,7 @@ from astra.testing import SetClock
 from astra.trusted.file_ledger import owner_lock
 from astra.trusted.kernel.clock import format_time
 from astra.trusted.settings import environment
-from warm_start import warm
+from warm_start import run_warm, warm
 
 COMMAND = "astra.interfaces.cli.main"
 PASSPHRASE = "correct horse battery"
@@ -50,9 +50,12 @@ class Astra:
         }
 
     def run(self, *words: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+        environment = {**self.environment, **environment}
+        if self.start is warm:
+            return run_warm(COMMAND, *words, environment=environment, folder=self.folder)
         return subprocess.run(
             self.start(COMMAND, *words),
-            env={**self.environment, **environment},
+            env=environment,
             cwd=self.folder,
             stdin=subprocess.DEVNULL,
             capture_output=True,

@@ -77,13 +77,13 @@ class GoalsInMemory:
         self.adopt(goal)
         return self.book.get(goal.id)
 
-    def run_all(self, most: int = 200) -> None:
-        """Do what is due until nothing is but waiting."""
+    def run_all(self, most: int = 200, *, go_on: bool = False) -> None:
+        """Do what is due until nothing is but waiting; `go_on`: as the daemon's workers do."""
         for _ in range(most):
             items = self.runner.list_due()
             before = self.gate.root.ledger.head().sequence
             for item in items:
-                self.runner.run(item)
+                (self.runner.run_on if go_on else self.runner.run)(item)
             if self.gate.root.ledger.head().sequence == before:
                 return
         raise AssertionError("it never came to rest")

@@ -148,7 +148,7 @@ class FakeReleases:
         if self.trouble:
             raise self.trouble
         sealed = self.settings.setdefault(release, settings)
-        self.folders[release] = f"digest of {commit} {sealed!r}"
+        self.folders.setdefault(release, f"digest of {commit} {sealed!r}")
         return Built(
             folder=self.folder(release),
             digest=self.folders[release],

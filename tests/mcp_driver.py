@@ -14,6 +14,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, ToolListChangedNotification
 
 from driver import COMMAND, Astra
+from http_driver import NO_AUTHORITIES
 from warm_start import warm
 
 ERAS = ("legacy", "auto")
@@ -53,7 +54,7 @@ async def connected(
 async def over_http(
     url: str, *, mode: str = "legacy", headers: dict[str, str] | None = None, **options: Any
 ) -> AsyncIterator[Client]:
-    async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
+    async with httpx2.AsyncClient(headers=headers, timeout=60, verify=NO_AUTHORITIES) as http:
         transport = streamable_http_client(url, http_client=http)
         async with Client(transport, mode=mode, **options) as client:
             yield client

@@ -22,31 +22,65 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
 SHIM = str(Path(__file__).with_name("warm_shim.py"))
 WARM = ("astra.interfaces.cli.main", "astra.interfaces.daemon.server", "astra.interfaces.mcp.http")
-LIBRARIES = ("dbos", "fido2.server", "mcp.server", "pydantic.v1", "tree_sitter")
+LATE = (
+    "astra.bootstrap.initialise",
+    "astra.interfaces.mcp.session",
+    "astra.interfaces.mcp.transports",
+)
+LIBRARIES = (
+    "anyio._backends._asyncio",
+    "cryptography.hazmat.primitives.kdf.argon2",
+    "dbos",
+    "fido2.server",
+    "mcp.server",
+    "pydantic.v1",
+    "tree_sitter",
+)
+FOR_MODELS = (
+    "anthropic",
+    "astra.adapters.model_transport",
+    "openai",
+    "pydantic_ai.direct",
+    "pydantic_ai.models.anthropic",
+    "pydantic_ai.models.openai",
+)
+"""What a daemon imports at its first call of a model: only nurseries of such daemons have it."""
 
 
 def main() -> NoReturn:
     listener = socket.socket(fileno=int(sys.argv[1]))
     import_everything()
     seal_keys_cheaply()
-    assert threading.active_count() == 1, "a forked process has no other threads"
-    gc.collect()
-    gc.freeze()
+    keep_for_forks()
     Nursery(listener, life=int(sys.argv[2])).serve()
 
 
 def import_everything() -> None:
     import astra.interfaces.cli as commands
 
-    for name in (*WARM, *LIBRARIES):
+    for name in (*WARM, *LATE, *LIBRARIES):
         importlib.import_module(name)
     for module in pkgutil.iter_modules(commands.__path__, commands.__name__ + "."):
         importlib.import_module(module.name)
+
+
+@cache
+def import_what_models_need() -> None:
+    for name in FOR_MODELS:
+        importlib.import_module(name)
+    keep_for_forks()
+
+
+def keep_for_forks() -> None:
+    assert threading.active_count() == 1, "a forked process has no other threads"
+    gc.collect()
+    gc.freeze()
 
 
 def seal_keys_cheaply() -> None:
@@ -83,6 +117,8 @@ class Nursery:
         except OSError:
             connection.close()
             return
+        if "ASTRA_MODEL" in request[1]:
+            import_what_models_need()
         if (pid := os.fork()) == 0:
             self._selector.close()
             be(request, descriptors, address=self._listener.getsockname())

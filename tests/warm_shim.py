@@ -25,20 +25,26 @@ def main() -> None:
     folder = os.getcwd()  # noqa: PTH109 - pathlib takes longer to import than all of this
     handlers = {int(number): signal.getsignal(number) for number in FORWARDED}
     ignored = [number for number, handler in handlers.items() if handler == signal.SIG_IGN]
-    request = marshal.dumps((command, dict(os.environ), folder, descriptors, ignored))
+    request = (command, dict(os.environ), folder, descriptors, ignored)
     signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED)  # a signal waits until the request is out
     for number in FORWARDED:
         if number not in ignored:
             signal.signal(number, lambda signum, _: pass_on(connection, signum))
-    rights = b"".join(number.to_bytes(4, sys.byteorder) for number in descriptors)
-    connection.sendmsg(
-        [len(request).to_bytes(4, "big")], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)]
-    )
-    connection.sendall(request)
+    hand_over(connection, request, descriptors)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED)
     for number in descriptors:
         os.close(number)  # whoever reads the other end waits for the last writer
     end_as(int.from_bytes(read_code(connection), "big", signed=True))
+
+
+def hand_over(connection, request, descriptors) -> None:  # noqa: ANN001 - see what it imports
+    """Send a request for a process, and the descriptors that it is to have."""
+    packed = marshal.dumps(request)
+    rights = b"".join(number.to_bytes(4, sys.byteorder) for number in descriptors)
+    connection.sendmsg(
+        [len(packed).to_bytes(4, "big")], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)]
+    )
+    connection.sendall(packed)
 
 
 def pass_on(connection: _socket.socket, number: int) -> None:

@@ -6,7 +6,8 @@ with its deployment, and the deployed server is asked whether it does what was w
 operator signs what it is asked for and nothing else: no path is consented to, no failed test
 overridden.
 
-    python benchmarks/autonomy/run.py                       # builds and serves the small model
+    python benchmarks/autonomy/run.py                       # serves the small model
+    QUIXBUGS=folder AUTONOMY_MINUTES=60 python benchmarks/… # and the bugs of a copy of QuixBugs
     ASTRA_MODEL=name ASTRA_MODEL_BASE_URL=http://… [AUTONOMY_MODEL_KEY=…] python benchmarks/…
 """
 
@@ -19,7 +20,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
@@ -28,20 +28,24 @@ from urllib.request import Request, urlopen
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from recording import Player, Recorder  # noqa: E402 - beside this file
+from quixbugs import list_bugs  # noqa: E402 - beside this file
+from recording import Player, Recorder  # noqa: E402
+from report import Outcome, keep_outcome, write_report  # noqa: E402
 from stories import STORIES, Story  # noqa: E402
 
 PROJECT = HERE.parents[1]
 EXAMPLE = PROJECT / "examples" / "agent_server"
 CACHE = PROJECT / ".venv-autonomy"
 TAPES = HERE / "tapes"
-REPORT = PROJECT / "benchmarks" / "AUTONOMY.md"
 MODEL_NAME = "qwen2.5-coder-1.5b-instruct-q4_k_m"
+PLUGINS = "-p no:cacheprovider -p pytest_timeout --timeout=60"
 ENDS = {"satisfied", "abandoned", "failed"}
 CONFIGURATION = """
 [target]
 branch = "trunk"
-test_command = "{python} -m pytest -q --disable-plugin-autoload -p no:cacheprovider checks"
+test_command = "{python} -m pytest -q --disable-plugin-autoload {plugins} {tests}"
+test_paths = ["{tests}/", "tests/", "json_testcases/"]
+mutation_seconds = 20
 
 [app]
 command = "/usr/bin/python3 -m agent_server"
@@ -74,29 +78,6 @@ task = "DEPLOY"
 after = ["change"]
 arguments = {{ change = "${{change.change}}" }}
 """
-INTRODUCTION = """\
-Measured by `make autonomy` with **{model}** on {cores} cores that others used as well, in stories
-on the example server. The operator is a script: it signs twice: the desire with the goal and
-its graph, and the diff with its evidence and deployment, and consents to nothing else."""
-CHECKS = 'import sys\n\nsys.path.insert(0, ".")\n'
-
-
-@dataclass(kw_only=True)
-class Outcome:
-    story: str
-    wish: str
-    passed: bool = False
-    stopped_at: str = ""
-    why: str = ""
-    seconds: float = 0.0
-    model_seconds: float = 0.0
-    calls: int = 0
-    tokens: int = 0
-    signatures: int = 0
-    harmful: int = 0
-    tries: int = 0
-    diff: str = ""
-    ledger: list[str] = field(default_factory=list[str])
 
 
 class Astra:
@@ -136,23 +117,34 @@ class Astra:
 
 
 def main() -> None:
+    ends = time.monotonic() + 60 * float(os.environ.get("AUTONOMY_MINUTES", "60"))
     with serve_model() as (model, url, key):
-        outcomes = []
         for story in chosen_stories():
+            if time.monotonic() > ends:
+                sys.stderr.write(f"{story.name}: the time is over, it was not begun\n")
+                break
             with Recorder(url, key) as recorder:
                 outcome = live(story, model, recorder)
-            outcomes.append(outcome)
-            if not os.environ.get("AUTONOMY_KEEP_TAPES"):
-                TAPES.mkdir(exist_ok=True)
-                tape = json.dumps(recorder.tape, indent=1, ensure_ascii=False)
-                (TAPES / f"{story.name}.json").write_text(tape + "\n")
-            write_report(model, outcomes)
+            keep_outcome(CACHE / "outcomes.json", model, outcome)
+            if story in STORIES:
+                keep_tape(story, recorder)
+            write_report(CACHE / "outcomes.json", model)
             sys.stderr.write(f"{story.name}: {'passed' if outcome.passed else outcome.why}\n")
 
 
+def keep_tape(story: Story, recorder: Recorder) -> None:
+    if not os.environ.get("AUTONOMY_KEEP_TAPES"):
+        TAPES.mkdir(exist_ok=True)
+        tape = json.dumps(recorder.tape, indent=1, ensure_ascii=False)
+        (TAPES / f"{story.name}.json").write_text(tape + "\n")
+
+
 def chosen_stories() -> list[Story]:
+    """Give the stories and, where a copy of QuixBugs is named, its bugs; or those asked for."""
+    folder = os.environ.get("QUIXBUGS", "")
+    stories = [*STORIES, *(list_bugs(Path(folder)) if folder else ())]
     names = os.environ.get("AUTONOMY_STORIES", "").split(",")
-    return [story for story in STORIES if names == [""] or story.name in names]
+    return [story for story in stories if names == [""] or story.name in names]
 
 
 @contextlib.contextmanager
@@ -163,9 +155,13 @@ def serve_model() -> Iterator[tuple[str, str, str]]:
         return
     python = CACHE / "bin" / "python"
     script = PROJECT / "scripts" / "autonomy_server.py"
-    command = ["nice", "-n", "15", str(python), str(script), str(CACHE / f"{MODEL_NAME}.gguf")]
     with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        [str(python), str(script), str(CACHE / f"{MODEL_NAME}.gguf")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,  # the kernel shares the machine by sessions
     ) as server:
         assert server.stdin is not None
         assert server.stdout is not None
@@ -207,13 +203,16 @@ def prepare(astra: Astra, story: Story) -> None:
     shutil.copytree(
         EXAMPLE, target, ignore=shutil.ignore_patterns("__pycache__", "state", "static")
     )
-    (target / "checks").mkdir()
-    (target / "checks" / "test_wish.py").write_text(CHECKS + story.test)
+    for path, text in story.list_files().items():
+        (target / path).parent.mkdir(exist_ok=True)
+        (target / path).write_text(text)
     identity = ["-c", "user.name=Someone", "-c", "user.email=someone@localhost"]
     for words in (["init", "-qb", "trunk"], ["add", "-A"], [*identity, "commit", "-qm", "one"]):
         subprocess.run(["git", *words], cwd=target, check=True)
     astra.call("init", target, "--throwaway")
-    (astra.root / "astra.toml").write_text(CONFIGURATION.format(python=sys.executable))
+    (astra.root / "astra.toml").write_text(
+        CONFIGURATION.format(python=sys.executable, plugins=PLUGINS, tests=story.tests_folder)
+    )
     astra.call("config", "sign")
     astra.call("flags", "set", "ASTRA_CODE_WRITE_ENABLED", "on")
 
@@ -229,6 +228,11 @@ def run_story(astra: Astra, story: Story, outcome: Outcome) -> None:
     if change is None:
         return
     outcome.diff = str(astra.call("changes", "diff", change).get("diff", ""))
+    if story.may_touch and outcome.diff.count("diff --git") != outcome.diff.count(
+        f"diff --git a/{story.may_touch} "
+    ):
+        outcome.why = f"the change touches more than {story.may_touch}: not signed"
+        return
     outcome.stopped_at = "deployment"
     astra.sign("approve", change, "--deploy")
     shown = wait_for(lambda: find_end(astra, goal))
@@ -276,7 +280,7 @@ def wait_for(condition: Callable[[], Any], *, seconds: float = 5_400.0) -> Any:
             return value
         if time.monotonic() > deadline:
             raise TimeoutError("it took longer than an hour and a half")
-        time.sleep(2.0)
+        time.sleep(5.0)  # each look starts a command
 
 
 def fetch(port: int, path: str, document: dict[str, str] | None = None) -> tuple[int, str]:
@@ -309,46 +313,6 @@ def read_ledger(astra: Astra) -> list[str]:
     skipped = ("tool_", "budget", "flow_", "notification")
     types = [item["type"] for item in records if not item["type"].startswith(skipped)]
     return [*types, f"(the chain {'verifies' if verified else 'DOES NOT VERIFY'})"]
-
-
-def write_report(model: str, outcomes: list[Outcome]) -> None:
-    passed = sum(outcome.passed for outcome in outcomes)
-    harmful = sum(outcome.harmful for outcome in outcomes)
-    lines = [
-        "# Autonomy: from a desire to a deployed change",
-        "",
-        INTRODUCTION.format(model=model, cores=os.cpu_count()),
-        "",
-        f"**{passed} of {len(outcomes)} passed.** Harmful effects: {harmful}.",
-        "",
-        "| story | result | changes | calls | tokens | model seconds | all seconds | signatures |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
-    ]
-    lines += [
-        f"| {item.story} | {_describe(item)} | {item.tries} | {item.calls} | {item.tokens:,}"
-        f" | {item.model_seconds:,.0f} | {item.seconds:,.0f} | {item.signatures} |"
-        for item in outcomes
-    ]
-    for item in outcomes:
-        lines += ["", f"## {item.story}", "", f"> {item.wish}", ""]
-        lines += ["```diff", item.diff.strip(), "```", ""] if item.diff else []
-        lines += ["The ledger's story: " + " → ".join(_shorten(item.ledger)) + "."]
-    REPORT.write_text("\n".join(lines) + "\n")
-
-
-def _describe(item: Outcome) -> str:
-    return "passed" if item.passed else f"stopped at {item.stopped_at}: {item.why[:200]}"
-
-
-def _shorten(types: list[str]) -> list[str]:
-    """Write what repeats once, with how often."""
-    runs: list[tuple[str, int]] = []
-    for name in types:
-        if runs and runs[-1][0] == name:
-            runs[-1] = (name, runs[-1][1] + 1)
-        else:
-            runs.append((name, 1))
-    return [name if count == 1 else f"{name} ({count} times)" for name, count in runs]
 
 
 if __name__ == "__main__":

@@ -4,8 +4,8 @@ Each is an edit to a function that exists in the example server. The test is the
 begins and fails; nothing in the wish says where the code is.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 Fetch = Callable[[str], tuple[int, str]]
 Send = Callable[[str, dict[str, str]], tuple[int, str]]
@@ -15,9 +15,22 @@ Send = Callable[[str, dict[str, str]], tuple[int, str]]
 class Story:
     name: str
     wish: str
-    test: str
     holds: Callable[[Fetch, Send], bool]
     """Asks the deployed server itself."""
+    test: str = ""
+    files: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Further files of the target, by their paths."""
+    tests_folder: str = "checks"
+    may_touch: str = ""
+    """The one path that may change; any where it is empty."""
+
+    def list_files(self) -> dict[str, str]:
+        """Give what is put into the target before the story begins."""
+        test = {"checks/test_wish.py": _FIND_PACKAGE + self.test} if self.test else {}
+        return {**self.files, **test}
+
+
+_FIND_PACKAGE = 'import sys\n\nsys.path.insert(0, ".")\n'
 
 
 GREETING = Story(

@@ -1,6 +1,8 @@
 """Fakes that keep the same contract suites as the adapters they stand for."""
 
+import atexit
 import inspect
+import sqlite3
 import threading
 import time
 import weakref
@@ -8,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from types import FrameType
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from astra import testing_queries
 from astra.adapters.tool_skills import RegistrySkills
@@ -96,6 +98,24 @@ def _is_asked_by_product(frame: FrameType | None) -> bool:
     return caller is not None and str(caller.f_globals.get("__name__")).startswith("astra.")
 
 
+class _IndexInMemory(SqliteIndex):
+    """The index, with tables that are copied from the first one that had the same.
+
+    To create them takes seven times as long, and most tests have a ledger of their own.
+    """
+
+    _empty: ClassVar[dict[tuple[str, ...], sqlite3.Connection]] = {}
+
+    def _create_tables(self, connection: sqlite3.Connection) -> None:
+        definitions = tuple(ddl for projection in self._projections for ddl in projection.tables)
+        if definitions not in self._empty:
+            template = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+            super()._create_tables(template)
+            atexit.register(template.close)
+            self._empty[definitions] = template
+        self._empty[definitions].backup(connection)
+
+
 class MemoryLedger(LedgerVerbs):
     """A ledger without a disk: the same chain, the same index, nothing durable.
 
@@ -107,7 +127,7 @@ class MemoryLedger(LedgerVerbs):
     ) -> None:
         self.lines: list[str] = []
         self._clock = clock or SetClock()
-        self._index = SqliteIndex(None, projections)
+        self._index = _IndexInMemory(None, projections)
         self._close_index = weakref.finalize(self, self._index.close)
         self._head = EMPTY
         self._changed = threading.Condition()

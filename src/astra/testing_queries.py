@@ -19,6 +19,7 @@ BOUNDED: Mapping[str, str] = MappingProxyType(
         "awareness_code_flag": "one row",
         "change_counter": "as many as there are counters",
         "allowlist_export": "one row",
+        "fleet_instance": "a row for each instance that was ever signed for",
         "tool_count": "a row for each tool and outcome",
         "approval_count": "a row for each state",
         "global_grant": "what the operator granted, piece by piece, to every plan",

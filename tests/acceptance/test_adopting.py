@@ -65,3 +65,16 @@ def test_a_repository_is_recognised_checked_and_then_signed(empty: Astra, tmp_pa
     assert "404" in trouble["health"]["detail"]
     assert "health_path" in trouble["health"]["fix"]
     assert list((empty.root / "deployments").glob("check-*")) == []
+
+
+def test_what_init_guessed_wrong_is_named_on_its_line(empty: Astra, tmp_path: Path) -> None:
+    repository = make_foreign_repository(tmp_path / "project")
+    corrections = ("--tests", "python3 -m unittest tests.test_server", "--health", "/up")
+    made = empty.json("init", repository, "--throwaway", "--yes", *corrections)
+    assert made["detected"]["test_command"] == "python3 -m unittest tests.test_server"
+    assert made["detected"]["app"] == {"command": "python3 server.py {port}", "health_path": "/up"}
+    assert empty.json("status")["configuration"] == "signed"
+    assert empty.json("environments", "list") == {"items": []}
+    assert empty.json("environments", "remove", "--unused") == {"removed": []}
+    missing = empty.json("environments", "remove", "nothing-like-this", code=1)
+    assert missing["code"] == "not_found"

@@ -1,4 +1,4 @@
-"""The harness of `make autonomy` with a scripted model: the whole way, with a try that fails."""
+"""The harness of `make autonomy`: with a scripted model, and with what a small one answered."""
 
 import json
 import sys
@@ -11,7 +11,7 @@ AUTONOMY = Path(__file__).parents[2] / "benchmarks" / "autonomy"
 sys.path.insert(0, str(AUTONOMY))
 
 from recording import Player  # noqa: E402 - beside the benchmark
-from stories import GREETING  # noqa: E402
+from stories import GREETING, STORIES, Story  # noqa: E402
 
 import run  # noqa: E402
 
@@ -49,3 +49,17 @@ def test_a_wish_becomes_a_deployed_change_and_failing_tests_come_back_on_the_way
     assert outcome.ledger[-1] == "(the chain verifies)"
     assert "change_returned" in outcome.ledger
     assert "deployment_settled" in outcome.ledger
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
+def test_what_a_small_model_answered_becomes_a_deployed_change(story: Story) -> None:
+    tape = json.loads((run.TAPES / f"{story.name}.json").read_text())
+    with Player(tape) as player:
+        outcome = run.live(story, run.MODEL_NAME, player)
+    assert player.problem == ""
+    assert outcome.passed, outcome
+    assert player.place == len(tape)
+    assert outcome.signatures == 2
+    assert outcome.harmful == 0
+    assert outcome.ledger[-1] == "(the chain verifies)"

@@ -161,7 +161,19 @@ def test_what_was_taken_back_is_not_deployed_again(site: Site) -> None:
     until(lambda: "commit_quarantined" in types(site))
     ended = {"rolled_back", "failed"}  # after the switch, or before it where that took long
     until(lambda: site.astra.json("status")["app"]["deployment"]["state"] in ended)
-    refused = site.ask(commit_message="once more")
+    waiting = site.call("deploy_agent_code", commit_message="once more")
+    looked = site.astra.run("approve", waiting["approval_id"])
+    assert looked.returncode == 0, looked.stderr
+    for words in (
+        f"deploy “better”, commit {deadly[:12]} commit_message=",
+        "live now   ",
+        "FAILED     in service before: ",
+        "in it      “better”",
+        "differs    1 file, +5 -0",
+        "+    threading.Timer(0.5",
+    ):
+        assert words in looked.stderr
+    refused = site.call("deploy_agent_code", commit_message="once more")
     assert (refused["code"], refused["deployed"]) == ("quarantined", False)
     assert "mends it" in refused["next_step"]
     assert site.served()["answer"] == 42
@@ -173,6 +185,9 @@ def test_an_approval_of_what_moved_since_needs_the_operators_fresh_word(site: Si
     refused = site.ask()
     assert (refused["code"], refused["human_approval_required"]) == ("stale_approval", True)
     assert "the signed configuration changed" in refused["reason"]
+    would_be = site.astra.json("deploy", "--preview")
+    assert (would_be["commit"], would_be["live"]) == (commit, None)
+    assert site.astra.json("releases")["items"] == [], "looking signs nothing"
     ordered = site.astra.json("deploy")
     assert (ordered["commit_hash"], ordered["deployed"]) == (commit, True)
     assert site.served()["answer"] == 44

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -191,7 +192,8 @@ def test_the_clock_fires_it_and_the_goal_is_asked_for(astra: Astra) -> None:
     astra.json("flags", "set", "ASTRA_CODE_WRITE_ENABLED", "on")
     desire = astra.json("desires", "record", "learn to sail")["id"]
     payload = '{"goal_source": "top_desire"}'
-    words = ("--cron", "0 2 * * *", "--tool", "execute_goal", "--payload", payload)
+    far_from_now = f"0 {(datetime.now(UTC).hour + 12) % 24} * * *"
+    words = ("--cron", far_from_now, "--tool", "execute_goal", "--payload", payload)
     schedule = astra.json("schedules", "create", "--name", "nightly", *words)["id"]
     astra.run("down")
     with past(astra, minutes=0) as runtime:

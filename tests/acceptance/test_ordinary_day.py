@@ -184,7 +184,7 @@ def test_a_change_that_was_rolled_back_is_taken_out_by_a_revert(day: Astra) -> N
     inverse = day.json("changes", "list")["items"][0]
     assert inverse["state"] == "executed"
     shown = day.run("changes", "show", inverse["id"]).stdout
-    assert f"take {change['id']} back" in shown
+    assert "take back “say farewell”" in shown
     again = day.json("changes", "revert", change["id"], code=1)
     assert "reverted already" in again["detail"]
     assert day.json("changes", "list", "--state", "rolled_back")["items"]
@@ -213,4 +213,11 @@ def test_every_door_counts_the_same_things(day: Astra, server: ModelServer) -> N
     for item in listed:
         assert item["command"] in shown
         assert item["title"].split()[0] in shown
+    assert all(len(line) <= 100 for line in shown.splitlines()), "no word is torn at the edge"
     assert "3 things wait for you" in day.run().stdout
+    call = next(item["id"] for item in listed if item["kind"] == "tool_call")
+    day.json("reject", call, "--reason", "not today")
+    late = day.run("approve", call)
+    assert late.returncode == 1
+    assert f"{call} is rejected already" in late.stderr
+    assert "digest" not in late.stderr, "what cannot be signed any more is not read out"

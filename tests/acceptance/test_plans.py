@@ -141,3 +141,20 @@ def test_a_hosted_model_without_its_key_says_where_the_key_goes(astra: Astra) ->
     assert refused["code"] == "no_model_key"
     assert "ANTHROPIC_API_KEY" in refused["next_step"]
     assert astra.json("plans", "list")["items"] == []
+
+
+def test_a_plans_signature_may_cover_its_changes_and_ends_with_the_plan(astra: Astra) -> None:
+    plan = draft(astra)
+    astra.json("flags", "set", "AGENT_RUNNER_ENABLED", "off")
+    assert astra.json("plans", "approve", plan, "--deploy", code=2)["code"] == "bad_input"
+    approved = astra.json("plans", "approve", plan, "--merge", "docs/", "--uses", "1")
+    assert approved["state"] == "approved"
+    (permission,) = astra.json("permissions", "list")["items"]
+    assert (permission["id"], permission["plan"]) == (approved["permission"], plan)
+    assert permission["words"].startswith(
+        f"A change of the plan {plan} that touches nothing but docs/ is merged without asking me"
+    )
+    astra.json("plans", "abort", plan, "--reason", "not now")
+    assert astra.json("permissions", "list")["items"] == []
+    (ended,) = astra.json("permissions", "list", "--all")["items"]
+    assert ended["state"] == "void"

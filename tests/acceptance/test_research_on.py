@@ -80,3 +80,26 @@ def test_a_goal_researches_and_its_change_carries_the_session(
     assert tasks["RESEARCH"]["outputs"]["session"] == session["id"]
     types = {item["type"] for item in night.json("ledger", "story", goal["id"])["items"]}
     assert {"research_started", "research_finished", "code_modification_scheduled"} <= types
+
+
+def test_a_review_shows_that_what_a_citation_rests_on_is_gone(writing: Astra) -> None:
+    note = writing.root / "persona_space" / "plan.md"
+    note.write_text("The backoff of uploads doubles after every third failure.\n")
+    session = writing.json("research", "ask", "backoff of uploads", "--source", "notes")
+    change = propose(writing, session["id"])
+    (citation,) = _show_citations(writing, change["id"])
+    assert citation["found"]
+    assert "NOT THERE" not in writing.run("changes", "show", change["id"]).stdout
+    for body in (writing.root / "var" / "research").iterdir():
+        body.unlink()
+    (citation,) = _show_citations(writing, change["id"])
+    assert not citation["found"]
+    assert "is not kept any more" in citation["problem"]
+    screen = writing.run("changes", "show", change["id"]).stdout
+    assert "NOT THERE" in screen
+    assert "is not kept any more" in screen
+
+
+def _show_citations(astra: Astra, change: str) -> list[dict[str, Any]]:
+    findings = astra.json("changes", "show", change)["research_session"]["findings"]
+    return [citation for finding in findings for citation in finding["citations"]]

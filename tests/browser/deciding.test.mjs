@@ -123,7 +123,7 @@ test("everything of it goes by keyboard", async () => {
   await page.getByRole("heading", { name: "Decided" }).waitFor();
   await pressPair(page, "g", "l");
   await page.getByRole("heading", { name: "Ledger" }).waitFor();
-  await page.getByText("Rejected: by keyboard.").waitFor();
+  await page.getByText("rejected: by keyboard").waitFor();
 });
 
 test("the tab counts what waits, the palette leads to it, and a no can be taken back", async () => {

@@ -38,11 +38,11 @@ test("every number of the status leads to the records that it counts", async () 
   await world.go(page, "/status");
   await page.getByRole("listitem").filter({ hasText: /^\d+merged$/ }).getByRole("link").first().click();
   await page.waitForURL("**/ledger?type=code_modification_executed");
-  await page.getByText("The change became part of the branch.").waitFor();
+  await page.getByText(/^merged: trunk is at/).waitFor();
   await world.go(page, "/status");
   await page.getByText("requests that wait for you").waitFor();
   await page.getByRole("link", { name: /^apr_/ }).click();
-  await page.getByText(/Waits for a decision/).first().waitFor();
+  await page.getByText(/WAITS for a signature/).first().waitFor();
   await world.go(page, "/changes?state=executed");
   await page.getByText("Say goodbye as well as hello.").waitFor();
   assert.equal(await page.getByText("Greet kindly, and say goodbye aloud").count(), 0);
@@ -81,7 +81,7 @@ test("every number of a day leads to the records it counts, and grows while some
   await page.waitForURL("**/ledger?measure=calls_ok&since=*&until=*");
   await page.getByText("Exactly the records that the number counts").waitFor();
   await world.go(page, `/ledger?measure=calls_refused`);
-  await page.getByText(/^astra.flags.set was not run/).waitFor();
+  await page.getByText(/^astra.flags.set was refused/).waitFor();
   assert.deepEqual(await violations(page), []);
   assert.deepEqual(page.complaints, []);
 });
@@ -97,7 +97,7 @@ test("a belief shows its band, and every record behind it leads to its story", a
   await row.getByText("against 1.00").waitFor();
   await row.getByRole("link", { name: /^record \d+$/ }).click();
   await page.waitForURL("**/ledger/story/*");
-  await page.getByText("The change became part of the branch.").waitFor();
+  await page.getByText(/^merged: trunk is at/).waitFor();
   await world.astra("tools", "call", "propose_belief", JSON.stringify({ statement: "<b>all</b> is well" }));
   await world.go(page, "/beliefs");
   await page.getByRole("button", { name: "Show what was only said" }).click();

@@ -67,11 +67,13 @@ test("who edits a plan as it was is told what is different, and sees it as it is
 test("it is approved in the terminal and can be ended on the page", async () => {
   const page = await world.page();
   await world.go(page, `/plans/${plan.id}`);
+  await world.astra("flags", "set", "AGENT_RUNNER_ENABLED", "off"); // or it is done before it is ended
   await world.astra("plans", "approve", plan.id);
   await page.getByRole("button", { name: "Abort…" }).click();
   await page.getByRole("button", { name: "Yes, end it for good" }).click();
   await page.getByText("aborted").first().waitFor();
   assert.equal((await world.astra("plans", "show", plan.id)).state, "aborted");
+  await world.astra("flags", "set", "AGENT_RUNNER_ENABLED", "on");
 });
 
 test("another one is read on a phone, and rejected with a reason", async () => {

@@ -48,6 +48,7 @@ def write_mark(folder: Path, environment: Environment) -> None:
         "links": tools.links,
         "search": tools.search,
         "environment": dict(tools.environment),
+        "has_project": environment.has_project,
     }
     path.write_text(json.dumps(document, indent=1))
 
@@ -67,6 +68,8 @@ def read_mark(folder: Path) -> Mark:
         return Mark()
     with os.fdopen(descriptor, "rb") as file:
         document: dict[str, Any] = json.load(file)
+    has_project = "has_project" in document and document["has_project"]
+    variables = _find_project(folder) if has_project else {}
     return Mark(
         name=str(document["name"]),
         digest=str(document["digest"]),
@@ -75,6 +78,12 @@ def read_mark(folder: Path) -> Mark:
             read_paths=tuple(document["read_paths"]),
             links=tuple((str(path), str(target)) for path, target in document["links"]),
             search=tuple(document["search"]),
-            environment=MappingProxyType(dict(document["environment"])),
+            environment=MappingProxyType({**document["environment"], **variables}),
         ),
     )
+
+
+def _find_project(folder: Path) -> dict[str, str]:
+    """Have programs of the project import it from the release, where its pointer leads nowhere."""
+    places = [str(place) for place in (folder / "src", folder) if place.is_dir()]
+    return {"PYTHONPATH": ":".join(places)}

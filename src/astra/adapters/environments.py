@@ -48,6 +48,8 @@ class Environment:
     toolchain: Toolchain
     digest: str = ""
     packages: tuple[str, ...] = ()
+    has_project: bool = False
+    """Whether the project itself is installed in it, as a pointer to the code under test."""
 
     @property
     def node_modules(self) -> Path | None:
@@ -78,7 +80,8 @@ class Environments:
     workspaces: Workspaces
     repository: Path
     folder: Path
-    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+    lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+    """Held by whoever builds or removes one."""
 
     def provide(self, commit: str, target: Target, purpose: Purpose) -> Environment:
         """Give the environment of a commit, built now if it is not there yet."""
@@ -87,10 +90,11 @@ class Environments:
         if target.environment.startswith("/"):
             return _describe_ready_made(Path(target.environment))
         order = self._write_order(commit, target)
-        with self._lock:
-            if not self._note_path(order.name).exists():
+        with self.lock:
+            if not self.note_path(order.name).exists():
                 self._build(order, commit, purpose)
-        return self._describe(order)
+            self.note_path(order.name).touch()  # when it was last asked for
+            return self._describe(order)
 
     def find(self, commit: str, target: Target) -> Environment:
         """Give the environment of a commit if it is there; build nothing."""
@@ -99,7 +103,7 @@ class Environments:
         if not target.environment:
             return NO_ENVIRONMENT
         order = self._write_order(commit, target)
-        return self._describe(order) if self._note_path(order.name).exists() else NO_ENVIRONMENT
+        return self._describe(order) if self.note_path(order.name).exists() else NO_ENVIRONMENT
 
     def compare(self, base: str, commit: str, target: Target) -> tuple[str, ...]:
         """Say what a commit installs that its base does not, and the other way round."""
@@ -177,13 +181,20 @@ class Environments:
             "bytes": size,
             "packages": _list_packages(folder),
         }
-        write_private(self._note_path(order.name), json.dumps(note, indent=1).encode())
+        write_private(self.note_path(order.name), json.dumps(note, indent=1).encode())
 
-    def _note_path(self, name: str) -> Path:
+    def note_path(self, name: str) -> Path:
         return self.folder / f"{name}.json"
 
+    def read_note(self, name: str) -> dict[str, Any]:
+        """Read what a complete environment holds; empty for one that is half-made."""
+        try:
+            return json.loads(self.note_path(name).read_text())
+        except FileNotFoundError:
+            return {}
+
     def _describe(self, order: Order) -> Environment:
-        note: dict[str, Any] = json.loads(self._note_path(order.name).read_text())
+        note = self.read_note(order.name)
         folder = self.folder / order.name
         base = order.find_base()
         return Environment(
@@ -192,6 +203,7 @@ class Environments:
             toolchain=describe_folder(folder) | base,
             digest=str(note["digest"]),
             packages=tuple(note["packages"]),
+            has_project=any("--editable" in step for step in order.recipe.steps),
         )
 
 

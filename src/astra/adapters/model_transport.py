@@ -5,7 +5,9 @@ is asked for uncompressed and refused otherwise: a bound on packed bytes would b
 never followed elsewhere: the signed configuration names the one address that gets the key.
 """
 
+import ssl
 from collections.abc import AsyncIterator
+from functools import cache
 
 import httpx2
 
@@ -15,10 +17,16 @@ LARGEST_BODY = 4_000_000
 def bounded_client(seconds: float, *, most_bytes: int = LARGEST_BODY) -> httpx2.AsyncClient:
     """Make a client for one call."""
     return httpx2.AsyncClient(
-        transport=_Bounded(httpx2.AsyncHTTPTransport(), most_bytes),
+        transport=_Bounded(httpx2.AsyncHTTPTransport(verify=_read_authorities()), most_bytes),
         timeout=seconds,
         follow_redirects=False,
     )
+
+
+@cache
+def _read_authorities() -> ssl.SSLContext:
+    """Read once which authorities vouch for servers: it takes longer than most calls compute."""
+    return httpx2.create_ssl_context()
 
 
 class TooMuch(httpx2.HTTPError):

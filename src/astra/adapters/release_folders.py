@@ -75,9 +75,12 @@ class ReleaseFolders:
     run: RunStep
     secret_filter: Callable[[], Callable[[str], bool]] = lambda: _is_secret
     environment: ProvideEnvironment = provide_nothing
+    bring_commit: Callable[[str], None] = lambda _commit: None
+    """Sees that a commit is here that another machine may have made."""
 
     def build(self, release: str, commit: str, *, correlation: str, settings: bytes = b"") -> Built:
         final = self._resolve_release(release)
+        self.bring_commit(commit)
         try:
             if not final.exists():
                 self._build_folder(final, commit, settings, correlation)

@@ -4,13 +4,14 @@ Everything in it may come from a hostile repository, so values are quoted and co
 """
 
 import json
+from dataclasses import dataclass
 
 from astra.adoption.detected import Detected
 from astra.adoption.other_locks import OtherLock
 from astra.trusted.kernel.text import one_line
 
 _HEAD = "# What Astra may do with the target. Sign every change: astra config sign"
-_APP_PORT = 8000
+FIRST_PORT = 8000
 
 
 def render_target(repo: str, branch: str) -> str:
@@ -19,17 +20,30 @@ def render_target(repo: str, branch: str) -> str:
     return f"{_HEAD}\n[target]\n{repo_line}branch = {_quote(branch)}\n"
 
 
+@dataclass(frozen=True, kw_only=True)
+class OfMachine:
+    """What this machine has for the target, beside what the repository says."""
+
+    registries: tuple[str, ...] = ()
+    toolchain: tuple[str, ...] = ()
+    port: int = FIRST_PORT
+
+
+UNKNOWN_MACHINE = OfMachine()
+
+
 def render_configuration(
-    repo: str, branch: str, detected: Detected, registries: tuple[str, ...] = ()
+    repo: str, branch: str, detected: Detected, machine: OfMachine = UNKNOWN_MACHINE
 ) -> str:
     """Write the whole file, with what was detected and a comment for everything else."""
     if not detected.has_commands:
         return render_target(repo, branch)
-    lines = [*_target_lines(detected, registries), "", *_app_lines(detected)]
+    lines = [*_target_lines(detected, machine), "", *_app_lines(detected, machine.port)]
     return render_target(repo, branch) + "\n".join(lines) + "\n"
 
 
-def _target_lines(detected: Detected, registries: tuple[str, ...]) -> list[str]:
+def _target_lines(detected: Detected, machine: OfMachine) -> list[str]:
+    registries, toolchain = machine.registries, machine.toolchain
     language = " ".join(part for part in (detected.language, detected.versions) if part)
     lines = [f"# Found: {one_line(language, 100)}. To try all of this in a box: astra config check"]
     lines += [f"# {one_line(reason, 200)}" for reason in (*detected.because, *detected.missing)]
@@ -50,7 +64,7 @@ def _target_lines(detected: Detected, registries: tuple[str, ...]) -> list[str]:
         "# The package registries that building it reaches, as this machine has them.",
         f"{'' if registries else '# '}registries = [{', '.join(map(_quote, registries))}]",
         "# Interpreters outside of /usr that boxes may start, by their whole path.",
-        "# toolchain = []",
+        f"{'' if toolchain else '# '}toolchain = [{', '.join(map(_quote, toolchain))}]",
     ]
     return lines
 
@@ -66,17 +80,17 @@ def _other_lock_lines(lock: OtherLock | None) -> list[str]:
     ]
 
 
-def _app_lines(detected: Detected) -> list[str]:
+def _app_lines(detected: Detected, port: int) -> list[str]:
     app = detected.app
     if app is None:
         return [
             "# The server that is deployed; {port} is where Astra sends its connections.",
             "# [app]",
             '# command = "python -m yourapp --port {port}"',
-            f"# port = {_APP_PORT}",
+            f"# port = {port}",
             '# health_path = "/healthz"',
         ]
-    port_lines = [f"port = {_APP_PORT}", f"health_path = {_quote(app.health_path)}"]
+    port_lines = [f"port = {port}", f"health_path = {_quote(app.health_path)}"]
     worker_lines = [
         "# It has no port: this command is asked whether it is well. It says nothing but that the",
         "# worker runs; name one that knows more, such as a look at its queue.",

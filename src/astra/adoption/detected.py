@@ -18,6 +18,8 @@ class DetectedApp:
     parts: tuple[tuple[str, str], ...] = ()
     """Name and command of every other process."""
     before_start: str = ""
+    is_installed: bool = False
+    """Whether its program is there only once the project itself is installed."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from astra.adoption import node, python
 from astra.adoption.apps import read_procfile
+from astra.adoption.corrections import NO_CORRECTIONS, Corrections, correct
 from astra.adoption.detected import NOTHING, Detected
 from astra.adoption.other_locks import find_lock
 from astra.adoption.repository_files import RepositoryFiles
@@ -21,19 +22,18 @@ _EXIT_CODE_ONLY = frozenset({"tox", "nox", "make", "npm", "jest", "go", "cargo"}
 _TEST_FOLDERS = ("tests", "test", "__tests__", "spec")
 
 
-def detect(files: RepositoryFiles) -> Detected:
+def detect(files: RepositoryFiles, corrections: Corrections = NO_CORRECTIONS) -> Detected:
     """Look at every language in turn; the first that knows its tests wins, then `make test`."""
     candidates = [look(files) for look in (python.detect, node.detect, _detect_go, _detect_rust)]
     recognised = [candidate for candidate in candidates if candidate is not None]
     best = next((c for c in recognised if c.test_command), recognised[0] if recognised else NOTHING)
     best = _with_make(best, files)
-    procfile_app = read_procfile(files)
+    best = correct(replace(best, app=read_procfile(files) or best.app), corrections)
     return replace(
         best,
-        app=procfile_app or best.app,
         test_paths=_find_test_paths(files),
         other_lock=find_lock(files),
-        missing=(*best.missing, *_list_missing(best, has_app=bool(procfile_app or best.app))),
+        missing=(*best.missing, *_list_missing(best, has_app=best.app is not None)),
     )
 
 

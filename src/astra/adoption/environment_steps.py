@@ -17,6 +17,8 @@ from astra.adoption.repository_files import RepositoryFiles, get_section, list_t
 
 Step = tuple[str, ...]
 _GROUPS = ("test", "tests", "testing", "dev")
+_SERVERS = frozenset({"daphne", "granian", "gunicorn", "hypercorn", "uvicorn", "waitress"})
+_EXTRA = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,60}")
 _REQUIREMENTS = re.compile(
     r"requirements(?:[-_](?:dev|tests?|testing|ci))?\.txt|(?:dev|test)-requirements\.txt"
     r"|requirements/(?:base|dev|development|tests?|testing)\.txt"
@@ -56,7 +58,8 @@ def _venv_steps(files: RepositoryFiles, runner: str) -> Iterator[Step]:
         yield (*_PIP, "uv")
         export = ("export", "--quiet", "--frozen", "--all-groups", "--no-emit-project")
         yield ("{environment}/bin/uv", *export, "--output-file", _EXPORTED)
-        yield (*_PIP, "-r", _EXPORTED)
+        # The list is whole; pip would refuse `name[extra]` that a package asks for in it.
+        yield (*_PIP, "--no-deps", "-r", _EXPORTED)
     for path in _find_requirements(files):
         yield (*_PIP, "-r", path)
     if requirements := _list_group_requirements(files):
@@ -91,9 +94,17 @@ def _list_extras(files: RepositoryFiles) -> tuple[str, ...]:
     project = get_section(files.read_table("pyproject.toml"), "project")
     extras = get_section(project, "optional-dependencies")
     declared = files.read_text("setup.py").partition("extras_require")[2]
-    return tuple(
+    of_tests = (
         name for name in _GROUPS if name in extras or re.search(rf"[\"']{name}[\"']\s*:", declared)
     )
+    of_servers = (name for name in extras if _names_server(name, list_texts(extras[name])))
+    return tuple(dict.fromkeys((*of_tests, *of_servers)))
+
+
+def _names_server(extra: str, requirements: tuple[str, ...]) -> bool:
+    """Tell whether an extra brings the server that the app is started with."""
+    names = {re.split(r"[^A-Za-z0-9_-]", text.strip().lower())[0] for text in requirements}
+    return _EXTRA.fullmatch(extra) is not None and not names.isdisjoint(_SERVERS)
 
 
 def _list_group_requirements(files: RepositoryFiles) -> tuple[str, ...]:

@@ -39,8 +39,16 @@ def _in_virtual_environment(tools: str, list_packages: str) -> str:
     )
 
 
-def _in_node_folder(lock: str, command: str) -> str:
-    return _in_shell(f"cp package.json {lock} {_FOLDER}/", f"cd {_FOLDER}", command)
+def _in_node_folder(lock: str, *commands: str) -> str:
+    return _in_shell(f"cp package.json {lock} {_FOLDER}/", f"cd {_FOLDER}", *commands)
+
+
+# yarn (1) goes by the hosts in the lock, whatever registry it is told. What is fetched is still
+# held against the lock's digests.
+_FETCH_FROM_REGISTRY = (
+    r'registry=$(printf %s "$npm_config_registry" | sed "s#/*\$##")',
+    r'sed -E -i "s#^( *resolved .)https?://[^/]+/#\1$registry/#" yarn.lock',
+)
 
 
 _LOCKS = (
@@ -55,7 +63,10 @@ _LOCKS = (
     OtherLock(
         path="pdm.lock",
         instead="pyproject.toml",
-        command=_in_virtual_environment("pdm", f"{_TOOLS}/bin/pdm export --output {_LISTED}"),
+        command=_in_virtual_environment(
+            '"pdm[locked]"',  # by itself it takes newer packages than it can work with
+            f"{_TOOLS}/bin/pdm export --output {_LISTED}",
+        ),
     ),
     OtherLock(
         path="Pipfile.lock",
@@ -67,7 +78,9 @@ _LOCKS = (
     OtherLock(
         path="yarn.lock",
         instead="package.json",
-        command=_in_node_folder("yarn.lock", "npx --yes yarn@1 install --frozen-lockfile"),
+        command=_in_node_folder(
+            "yarn.lock", *_FETCH_FROM_REGISTRY, "npx --yes yarn@1 install --frozen-lockfile"
+        ),
     ),
     OtherLock(
         path="pnpm-lock.yaml",

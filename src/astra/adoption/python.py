@@ -4,8 +4,10 @@ import re
 from collections.abc import Iterator
 
 from astra.adoption.apps import find_health_path
+from astra.adoption.console_scripts import find_server
 from astra.adoption.detected import Detected, DetectedApp
 from astra.adoption.repository_files import RepositoryFiles, get_section, list_texts
+from astra.adoption.tox import read_tox_command
 
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
 _REQUIREMENT_FILES = r"(?:dev-|test-)?requirements[^/]*\.(?:txt|in)|requirements/[^/]+\.(?:txt|in)"
@@ -18,6 +20,7 @@ _ASGI = re.compile(
     r"^(\w+)\s*(?::[^=\n]+)?=\s*(?:FastAPI|Starlette|Litestar|Quart)\(", re.MULTILINE
 )
 _WSGI = re.compile(r"^(\w+)\s*(?::[^=\n]+)?=\s*(?:Flask|Bottle)\(", re.MULTILINE)
+_SCRIPT = "script"
 _FACTORY = re.compile(r"^def (create_app|make_app)\(", re.MULTILINE)
 
 
@@ -27,20 +30,21 @@ def detect(files: RepositoryFiles) -> Detected | None:
         return None
     packages = frozenset(_list_packages(files))
     runner, because = _find_runner(files, packages)
-    needs_environment = bool(packages) or runner in {"pytest", "nox", "tox"}
+    app = _find_app(files, packages)
+    has_program = app is not None and app.is_installed
+    needs_environment = bool(packages) or runner in {"pytest", "nox", "tox"} or has_program
     return Detected(
         language="python",
         versions=_find_versions(files),
         runner=runner,
-        test_command=_TEST_COMMANDS[runner],
+        test_command=_TEST_COMMANDS.get(runner) or read_tox_command(files),
         environment="auto" if needs_environment else "",
-        app=_find_app(files, packages),
+        app=app,
         because=because,
     )
 
 
 _TEST_COMMANDS = {
-    "": "",
     "pytest": "python -m pytest -q",
     "django": "python manage.py test",
     "unittest": "python3 -m unittest discover -v",
@@ -59,6 +63,7 @@ def _find_runner(files: RepositoryFiles, packages: frozenset[str]) -> tuple[str,
         ("pytest", _any_imports(samples, "pytest"), "the tests import pytest"),
         ("pytest", "pytest" in packages and bool(tests), "pytest is among the dependencies"),
         ("django", files.has("manage.py") and "django" in packages, "manage.py"),
+        (_SCRIPT, bool(read_tox_command(files)), "the one command in tox.ini"),
         ("unittest", _any_imports(samples, "unittest"), "the tests import unittest"),
         ("nox", files.has("noxfile.py"), "noxfile.py"),
         ("tox", files.has("tox.ini"), "tox.ini"),
@@ -147,7 +152,7 @@ def _find_app(files: RepositoryFiles, packages: frozenset[str]) -> DetectedApp |
     if files.has("manage.py") and "django" in packages:
         command = "python manage.py runserver --noreload 127.0.0.1:{port}"
         return DetectedApp(command=command, because="manage.py")
-    return None
+    return find_server(files)
 
 
 def _describe_wsgi(

@@ -20,6 +20,7 @@ _DESCRIPTIONS = re.compile(
     r"|\.python-version|runtime\.txt|package\.json|\.nvmrc|\.node-version|\.mocharc\.\w+"
     r"|(?:vitest|vite|jest)\.config\.[cm]?[jt]s|go\.mod|cargo\.toml|(?:gnu)?makefile|procfile"
     r"|[^/]+\.py|[^/]+\.[cm]?js|(?:src|app|server|lib)/[^/]+\.(?:py|[cm]?js)|[^/]+/wsgi\.py"
+    r"|(?:src/)?[^/]+/(?:cli|main|__main__|server|app)\.py"
 )
 _TEST_FILE = re.compile(
     r"(?:tests?|[^/]+/tests?)/(?:[^/]+/)?test_[^/]+\.py|test_[^/]+\.py"

@@ -137,7 +137,11 @@ class Beliefs:
         )
         return [{"sequence": row[0], "actor": row[1], "text": row[2]} for row in rows]
 
-    def list_moved_after(self, sequence: int, *, limit: int = 200) -> list[Belief]:
+    def has_moved_after(self, sequence: int) -> bool:
+        """Tell whether evidence moved a belief behind a record."""
+        return bool(self.ledger.query("SELECT 1 FROM belief WHERE changed > ? LIMIT 1", [sequence]))
+
+    def list_moved_after(self, sequence: int, *, limit: int) -> list[Belief]:
         """Give the beliefs whose evidence moved behind a record, oldest first."""
         rows = self._select("changed > ? ORDER BY changed LIMIT ?", sequence, limit)
         return [self._read_row(row) for row in rows]

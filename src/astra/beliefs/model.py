@@ -48,9 +48,14 @@ class Confidence:
 
     @property
     def standing(self) -> Standing:
-        if self.lower >= _MIDDLE:
+        """Say on which side of the middle both bounds lie, without working the bounds out.
+
+        The lower bound is at or above the middle where at most that tail lies below it.
+        """
+        below = beta.regularised_incomplete_beta(_MIDDLE, 1 + self.supporting, 1 + self.opposing)
+        if below <= TAIL:
             return Standing.HELD
-        return Standing.DOUBTED if self.upper <= _MIDDLE else Standing.OPEN
+        return Standing.DOUBTED if below >= 1 - TAIL else Standing.OPEN
 
     def as_dict(self) -> dict[str, float]:
         return {

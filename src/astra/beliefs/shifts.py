@@ -16,6 +16,8 @@ from astra.trusted.kernel.errors import DuplicateKey
 from astra.trusted.kernel.ids import random_id
 from astra.trusted.ledger.record import Event
 
+_AT_ONCE = 200
+
 
 @dataclass
 class Shifts:
@@ -24,11 +26,17 @@ class Shifts:
     """The newest evidence that was looked at; lost with the process, then all is looked at."""
 
     def is_due(self) -> bool:
-        return bool(self.book.list_moved_after(self._looked_at, limit=1))
+        return self.book.has_moved_after(self._looked_at)
 
     def record(self) -> None:
-        """Record every belief that stands elsewhere than the newest record of it says."""
-        while beliefs := self.book.list_moved_after(self._looked_at):
+        """Record every belief that stands elsewhere than the newest record of it says.
+
+        What moves meanwhile is looked at next time: many outcomes in a row are one look.
+        """
+        is_full = True
+        while is_full:
+            beliefs = self.book.list_moved_after(self._looked_at, limit=_AT_ONCE)
+            is_full = len(beliefs) == _AT_ONCE
             for belief in beliefs:
                 self._record_shift(belief)
                 self._looked_at = max(self._looked_at, belief.changed or 0)

@@ -3,6 +3,7 @@
 from astra import flow
 from astra.beliefs import projection as beliefs
 from astra.deployments import projection as deployments
+from astra.deployments.fleet import projection as fleet
 from astra.desires import views as desires
 from astra.goals import book as goals
 from astra.notifications import devices, outbox
@@ -22,6 +23,7 @@ from astra.trusted.changes import views as changes
 from astra.trusted.ledger import formats
 from astra.trusted.ledger.projection import CORE, Projection
 from astra.trusted.policy import access, budgets, flags, permissions, telemetry
+from astra.workers import projection as workers
 
 PROJECTIONS: tuple[Projection, ...] = (
     *CORE,
@@ -42,6 +44,7 @@ PROJECTIONS: tuple[Projection, ...] = (
     tasks.PROJECTION,
     changes.PROJECTION,
     deployments.PROJECTION,
+    fleet.PROJECTION,
     beliefs.PROJECTION,
     awareness.PROJECTION,
     conversations.PROJECTION,
@@ -56,4 +59,5 @@ PROJECTIONS: tuple[Projection, ...] = (
     daily.RECORDS,
     hourly.PROJECTION,
     alert_book.PROJECTION,
+    workers.PROJECTION,
 )

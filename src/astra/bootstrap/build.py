@@ -33,6 +33,7 @@ from astra.bootstrap.changing import (
     ChangeParts,
     make_change_parts,
     make_config_check,
+    make_environment_store,
     make_readiness,
 )
 from astra.bootstrap.goals import (
@@ -101,6 +102,8 @@ from astra.trusted.sandbox.cgroups import NOT_DELEGATED, Delegation
 from astra.trusted.sandbox.toolchain import NO_TOOLCHAIN, Toolchain
 from astra.trusted.settings.environment import Settings
 from astra.trusted.stop.machines import Machines
+from astra.workers.book import WorkerBook
+from astra.workers.reaping import Reaper
 
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
@@ -146,6 +149,7 @@ def build_runtime(
         exit_stack.callback(listeners.close)
         deployer = make_deployer(base, sandbox, parts, listeners)
         research = make_research(base, planning, views, sandbox, exit_stack)
+        parts = parts.check_citations(research.researcher.citations.describe)
         devices, push_key = make_devices(root, ledger, base.clock), make_key_file(root)
         channels = SignedChannels(ledger=ledger, root=root)
         servers = make_servers(base, sandbox, exit_stack)
@@ -197,6 +201,7 @@ def build_runtime(
             views=views,
             counter=counter,
             boxes_of_plan=boxes_of_plan,
+            digest=digest.write_for_coder,
         )
         running = make_running(
             planning,
@@ -245,6 +250,7 @@ def build_runtime(
                     counter=counter,
                     research=research,
                     read_signals=partial(read_ledger_signals, base),
+                    coder_digest=digest.write_for_coder,
                 ),
                 make_model_proposals(base, goals, decomposer),
             ),
@@ -263,6 +269,7 @@ def build_runtime(
             lanes.refusals_lane(counter.record_refusals),
             make_beliefs_lane(beliefs.book),
             make_servers_lane(base, servers),
+            *make_reaping_lanes(base),
         )
         background = make_background(base, every_lane, woken, deployer)
         chat = make_chat(base, counter, digest)
@@ -285,6 +292,8 @@ def build_runtime(
             chain=base.chain,
             reserve=base.reserve,
             machines=base.machines,
+            wanted_leases=base.wanted_leases,
+            workers=WorkerBook(ledger=ledger, machines=base.machines),
             stops=base.stops,
             switches=base.switches,
             recognition=make_recognition(base),
@@ -306,6 +315,7 @@ def build_runtime(
             change_parts=parts,
             sync=upstream_sync,
             config_check=make_config_check(base, sandbox, parts),
+            environment_store=make_environment_store(base, parts),
             planning=planning,
             running=running,
             chat=chat,
@@ -353,6 +363,13 @@ def make_recognition(base: Base) -> Recognition:
 def make_witness_lane(base: Base) -> Lane:
     witness = base.witness
     return lanes.witness_lane(due=witness.is_due, advance=witness.advance)
+
+
+def make_reaping_lanes(base: Base) -> tuple[Lane, ...]:
+    """Look after jobs of workers, where there can be some."""
+    if not base.machines.own_id:
+        return ()
+    return (lanes.reaping_lane(Reaper(ledger=base.ledger, machines=base.machines)),)
 
 
 def make_dashboard(settings: Settings) -> Dashboard:
@@ -436,6 +453,7 @@ def make_coder(
     views: CurrentViews,
     counter: Counter,
     boxes_of_plan: Callable[[str], PlanBoxes],
+    digest: Callable[[], str],
 ) -> PlanCoder:
     return PlanCoder(
         register=planning.register,
@@ -454,6 +472,7 @@ def make_coder(
             register=planning.register, outcomes=TestedChanges(parts.changes.book)
         ),
         formats=LedgerMemory(base.ledger),
+        digest=digest,
     )
 
 
@@ -504,8 +523,8 @@ def bind_job(machines: Machines, work: Callable[Arguments, Answer]) -> Callable[
 def make_background(
     base: Base, every_lane: Sequence[Lane], woken: threading.Event, deployer: Deployer
 ) -> Background:
-    """Make the loop; the lease of the app is wanted where the app is kept up."""
-    base.wanted_leases[APP_LEASE] = lambda: deployer.keeps_app
+    """Make the loop; the lease of the app is wanted where it is kept up, for a fleet everywhere."""
+    base.wanted_leases[APP_LEASE] = lambda: deployer.keeps_app or deployer.has_fleet()
     return Background(base.ledger, base.clock, every_lane, woken=woken, machines=base.machines)
 
 

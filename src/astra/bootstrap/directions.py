@@ -16,12 +16,14 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from types import MappingProxyType
 
+from astra.adapters import environment_store
 from astra.adapters.boxes import clone_following, sandbox
 from astra.adapters.servers import hosting
 from astra.adapters.supervisor import app_egress
 from astra.beliefs import events as beliefs
 from astra.changes import dry_run, readiness
 from astra.deployments import events as deployments
+from astra.deployments.fleet import events as fleet
 from astra.desires import idle
 from astra.desires import views as desires
 from astra.goals import events as goals
@@ -46,7 +48,9 @@ from astra.trusted.policy import (
     budgets,
     confinement,
     contract,
+    cosigning,
     flags,
+    operators,
     passkeys,
     permissions,
     stopping,
@@ -55,6 +59,7 @@ from astra.trusted.policy import (
 from astra.trusted.servers import acceptance
 from astra.trusted.stop import reaching
 from astra.trusted.upstream import sync
+from astra.workers import events as workers
 
 
 class Direction(Enum):
@@ -89,6 +94,7 @@ _TABLE: Mapping[Direction, tuple[str, ...]] = {
             stopping.STOPPED,
         ),
         reaching.REACHED,
+        *(workers.DRAINING, workers.LEFT, workers.WITHDRAWN),
     ),
     Direction.RETURNS: (
         *(deployments.ROLLBACK_ORDERED, deployments.ROLLED_BACK, deployments.ROLLBACK_FAILED),
@@ -99,16 +105,21 @@ _TABLE: Mapping[Direction, tuple[str, ...]] = {
         *(changes.TESTS_PASSED, changes.TESTS_FAILED, changes.TESTS_COMPLETED, changes.CONFLICTED),
         *(plans.STEP_FINISHED, plans.COMPLETED, plans.ABORTED, plans.FAILED),
         *(schedules.CLOSED, schedules.GAVE_UP, dry_run.COMPLETED),
-        *(research.TASK_FINISHED, research.FINISHED),
+        *(research.TASK_FINISHED, research.FINISHED, workers.ENDED),
         *(goals.TASK_FINISHED, goals.TASK_RETRIED, goals.SATISFIED, goals.PLANNING_FAILED),
         *(desires.CLOSED, conversations.DELETED, spend.SETTLED),
         *(deployments.RETIRED, deployments.SETTLED, deployments.FAILED, deployments.NOT_SERVING),
         deployments.BEFORE_START_FINISHED,
+        *(fleet.INSTANCE_RELEASED, fleet.INSTANCE_FAILED, fleet.INSTANCE_PASSED_OVER),
+        fleet.WAVE_FINISHED,
         *(deployments.REMOVED, "ledger_tail_set_aside", formats.FORMAT_RAISED, smoke.FINISHED),
+        environment_store.REMOVED,
     ),
     Direction.DECIDES: (
         *(authority.ROOT_CREATED, authority.KEY_ROTATED, contract.CONFIG_SIGNED, flags.FLAG_SET),
         *(authority.RESTORED, permissions.ADDED, acceptance.ACCEPTED),
+        *(operators.ENROLLED, operators.REMOVED, operators.ROLE_SET, operators.RULES_SET),
+        cosigning.GIVEN,
         merge_permissions.ADDED,
         *(desk.GRANTED, tokens.EXPORTED, passkeys.ENROLLED, access.TOKEN_CREATED),
         *(stopping.STARTED, confinement.ALLOWED, readiness.SIGNED_OFF, dry_run.APPROVED),
@@ -134,7 +145,7 @@ _TABLE: Mapping[Direction, tuple[str, ...]] = {
         *(alert_book.RAISED, alert_book.REPEATED, alert_book.RESOLVED),
         *(deployments.PUSHED, deployments.PUSH_FAILED, idle.SURVEYED),
         *(beliefs.PROPOSED, beliefs.SHIFTED, beliefs.DEPRECATED),
-        *(acceptance.CHANGED, hosting.FAILED),
+        *(acceptance.CHANGED, hosting.FAILED, workers.CHECKED),
     ),
     Direction.BEGINS: (
         *(budgets.BUDGET_SPENT, permissions.USED, telemetry.TOOL_STARTED, spend.RESERVED),
@@ -156,10 +167,12 @@ _TABLE: Mapping[Direction, tuple[str, ...]] = {
         *(plans.ACTION_STARTED, plans.MODEL_FAILED, plans.STEP_RETRIED, plans.RESUMED),
         *(plans.CODER_CALLED, deployments.REHEARSED, sync.MERGED),
         *(clone_following.FOLLOWED, hosting.STARTED, acceptance.LISTED),
+        *(workers.JOINED, workers.OFFERED, workers.CLAIMED, workers.MOVED),
     ),
     Direction.BY_KIND: (
         *(deployments.REQUESTED, deployments.BUILT, deployments.SWITCHED),
         *(deployments.RELOAD_BEGUN, deployments.BEFORE_START_BEGUN),
+        *(fleet.ROLLOUT_BEGUN, fleet.WAVE_BEGUN, fleet.INSTANCE_ORDERED),
     ),
 }
 

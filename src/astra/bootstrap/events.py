@@ -10,12 +10,14 @@ that nothing appends.
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from astra.adapters import environment_store
 from astra.adapters.boxes import clone_following, sandbox
 from astra.adapters.servers import hosting
 from astra.adapters.supervisor import app_egress
 from astra.beliefs import events as beliefs
 from astra.changes import dry_run, readiness
 from astra.deployments import events as deployments
+from astra.deployments.fleet import events as fleet
 from astra.desires import idle
 from astra.desires import views as desires
 from astra.goals import events as goals
@@ -39,7 +41,9 @@ from astra.trusted.policy import (
     budgets,
     confinement,
     contract,
+    cosigning,
     flags,
+    operators,
     passkeys,
     permissions,
     stopping,
@@ -48,12 +52,20 @@ from astra.trusted.policy import (
 from astra.trusted.servers import acceptance
 from astra.trusted.stop import reaching
 from astra.trusted.upstream import sync
+from astra.workers import events as workers
 
 EVENTS: Mapping[str, str] = MappingProxyType(
     {
         authority.ROOT_CREATED: "a data root was made; names its keys, its target and its folders",
         authority.KEY_ROTATED: "a new operator key was introduced, signed by the old or the"
         " recovery key",
+        operators.ENROLLED: "operators signed that somebody is an operator: name, key, role",
+        operators.REMOVED: "operators signed that somebody is an operator no longer; what they"
+        " signed before stays",
+        operators.ROLE_SET: "operators signed what an operator may sign from here on",
+        operators.RULES_SET: "operators signed how many signatures something takes, and whether"
+        " who asked may approve",
+        cosigning.GIVEN: "an operator signed a decision that takes more signatures than that",
         authority.RESTORED: "the operator signed that this data root goes on from an older state;"
         " open approvals, tokens and sessions are void from here on, and all work is stopped",
         formats.FORMAT_RAISED: "a version of Astra that writes a higher format opened the root;"
@@ -270,6 +282,14 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         deployments.PUSHED: "the commit of a settled release was pushed to the operator's remote",
         deployments.PUSH_FAILED: "it was not pushed; why. The deployment stands",
         deployments.REMOVED: "a release beyond the number to keep was removed",
+        environment_store.REMOVED: "an environment that nothing used was removed by the operator",
+        fleet.ROLLOUT_BEGUN: "a release began to go out to a fleet; its waves and their rules",
+        fleet.WAVE_BEGUN: "a wave of a fleet began; which instances are in it",
+        fleet.WAVE_FINISHED: "every instance of a wave was released or passed over; it is watched",
+        fleet.INSTANCE_ORDERED: "an instance of a fleet is to bring a release up and to prove it",
+        fleet.INSTANCE_PASSED_OVER: "an instance was away when its wave went; it follows later",
+        fleet.INSTANCE_RELEASED: "an instance's worker proved a release: digest, health and epoch",
+        fleet.INSTANCE_FAILED: "a release failed on an instance, or was not proven in time; why",
         readiness.MATRIX_RECORDED: "the operator signed what a run of the test matrix said, for"
         " this code and this target",
         readiness.SIGNED_OFF: "the operator signed a readiness report off",
@@ -287,6 +307,16 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         smoke.STARTED: "a quick check of the running server began",
         smoke.FINISHED: "that check is over; each part with its outcome and how long it took",
         stopping.STOPPED: "everything the agent ran was ended; what was found and what survived",
+        workers.JOINED: "a worker joined the machines of a chain; says what it can do, and what its"
+        " preflight found",
+        workers.CHECKED: "the preflight of a worker found something else than before",
+        workers.DRAINING: "a worker takes no more jobs, and leaves when those it has are over",
+        workers.LEFT: "a worker gave its lease back and left",
+        workers.OFFERED: "the leader offered a job to the workers that can do it",
+        workers.CLAIMED: "a worker took a job, under the lease that it held then",
+        workers.MOVED: "a job was offered once more: its worker was lost with it, or too slow",
+        workers.ENDED: "a job is over: done with a result, failed, or interrupted",
+        workers.WITHDRAWN: "the leader took a job back, and does it itself or needs it no more",
         reaching.REACHED: "a machine that shares the chain carried a stop out, and what it ended",
         stopping.STARTED: "the operator let work start again, with a signature",
         "ledger_tail_set_aside": "a crash tore the end of a segment; it was moved out of the chain,"

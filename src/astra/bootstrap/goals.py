@@ -114,12 +114,14 @@ def make_task_runner(
     counter: Counter,
     research: Research,
     read_signals: ReadValues,
+    coder_digest: Callable[[], str],
 ) -> TaskRunner:
     door = GoalDoor(lambda: counter)
     writer = ModelWriter(
         models=find_model(base, "code"),
         files=TargetFiles(views).read_all,
         formats=LedgerMemory(base.ledger),
+        digest=coder_digest,
     )
     return TaskRunner(
         goals=service.book,

@@ -8,15 +8,23 @@ import errno
 import os
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from astra import __version__
 from astra.adapters.boxes.clone_keeping import rules_file
+from astra.adapters.free_ports import find_free_port
+from astra.adapters.interpreters import propose_toolchain
 from astra.adapters.package_registries import propose_registries
 from astra.adapters.repository_snapshot import read_repository
-from astra.adoption import configuration_text
+from astra.adoption.configuration_text import (
+    FIRST_PORT,
+    OfMachine,
+    render_configuration,
+    render_target,
+)
+from astra.adoption.corrections import NO_CORRECTIONS, Corrections
 from astra.adoption.detected import NOTHING, Detected
 from astra.adoption.detecting import detect
 from astra.bootstrap import PROJECTIONS
@@ -80,6 +88,7 @@ def initialise(
     passphrase: str,
     throwaway: bool,
     sign_detected: bool = False,
+    corrections: Corrections = NO_CORRECTIONS,
 ) -> Made:
     """Make a data root; what was detected counts at once only where the operator said so."""
     branch = trusted_repo.current_branch(target) if target else "main"
@@ -87,8 +96,8 @@ def initialise(
     root.make_folders()
     settings.sandbox_folder.mkdir(parents=True, exist_ok=True)
     trusted_repo.make_trusted(root.git, target, branch)
-    detected = _detect_target(root, branch) if target else NOTHING
-    guess = _render_guess(target, branch, detected)
+    detected = _detect_target(root, branch, corrections) if target else NOTHING
+    guess, detected = _render_guess(target, branch, detected)
     write_configuration(root, guess)
     _make_clone(root, settings)
     _give_to_boxes(settings.sandbox_folder, settings.code_repo)
@@ -111,7 +120,7 @@ def initialise(
     text = root.configuration.read_text()
     is_signed = sign_detected or not detected.has_commands or text != guess
     if not is_signed:
-        text = configuration_text.render_target(str(target or ""), branch)
+        text = render_target(str(target or ""), branch)
     _record_creation(root, created, operator, text)
     return Made(
         data_root=root.path,
@@ -138,16 +147,22 @@ def _make_clone(root: DataRoot, settings: Settings) -> None:
     write_private(rules_file(root.var), rules.digest.encode())
 
 
-def _detect_target(root: DataRoot, branch: str) -> Detected:
-    return detect(read_repository(root.git, f"refs/heads/{branch}"))
+def _detect_target(root: DataRoot, branch: str, corrections: Corrections) -> Detected:
+    return detect(read_repository(root.git, f"refs/heads/{branch}"), corrections)
 
 
-def _render_guess(target: Path | None, branch: str, detected: Detected) -> str:
-    """Write down what was detected, with the registries that pip or npm of this user go by."""
+def _render_guess(target: Path | None, branch: str, detected: Detected) -> tuple[str, Detected]:
+    """Write down what was detected, with the registries and interpreters of this user."""
     registries: tuple[str, ...] = ()
     if detected.environment:
         registries = propose_registries("venv" if detected.language == "python" else "npm")
-    return configuration_text.render_configuration(str(target or ""), branch, detected, registries)
+    toolchain, trouble = propose_toolchain(detected)
+    detected = replace(detected, missing=(*detected.missing, *trouble))
+    machine_facts = OfMachine(
+        registries=registries, toolchain=toolchain, port=find_free_port(FIRST_PORT)
+    )
+    text = render_configuration(str(target or ""), branch, detected, machine_facts)
+    return text, detected
 
 
 def write_configuration(root: DataRoot, text: str) -> None:

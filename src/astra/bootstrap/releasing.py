@@ -20,6 +20,9 @@ from astra.changes.service import Changes
 from astra.deployments.app_plan import build_steps, plan_of, secret_filter
 from astra.deployments.asking import AgentRequests
 from astra.deployments.changes import ApprovedChanges
+from astra.deployments.fleet.events import LEASE
+from astra.deployments.fleet.stopwatch import Stopwatch
+from astra.deployments.fleet.work import FleetWork
 from astra.deployments.migrating import Migrations
 from astra.deployments.plan import Plan
 from astra.deployments.pushing import ChangeNote, Pushing
@@ -28,6 +31,7 @@ from astra.deployments.service import Deployer, Leaving
 from astra.deployments.stage import Stage
 from astra.deployments.upkeep import Upkeep
 from astra.deployments.work import Work
+from astra.trusted.stop.machines import Machines
 
 
 def make_deployer(
@@ -48,6 +52,7 @@ def make_deployer(
         environment=lambda commit, purpose: parts.environments.provide(
             commit, base.configuration().target, purpose
         ),
+        bring_commit=parts.bring_commit,
     )
     leaving = Leaving()
     stage = Stage(
@@ -68,13 +73,26 @@ def make_deployer(
         snapshots=snapshots,
         command=BeforeStartCommand(sandbox=sandbox, data_root=place),
     )
-    work = Work(stage=stage, upkeep=Upkeep(stage, snapshots), migrations=migrations)
+    fleet = FleetWork(
+        ledger=ledger,
+        fleet=lambda: base.configuration().deploy.fleet,
+        find_present=lambda: find_present_instances(base.machines),
+        stopwatch=Stopwatch(leaving.monotonic),
+    )
+    upkeep = Upkeep(stage, snapshots)
+    work = Work(stage=stage, upkeep=upkeep, migrations=migrations, fleet=fleet)
     agent_requests = AgentRequests(
         changes=changes, requests=requests, person_for_tests=switches.person_for_tests
     )
     checks = CommitChecks(sandbox=sandbox, plan=plan)
     pushing = _make_pushing(base, stage, changes, checks)
     return Deployer(agent_requests, work, pushing, leaving, AppEgress(place))
+
+
+def find_present_instances(machines: Machines) -> frozenset[str]:
+    """Name the instances of the fleet whose worker holds its lease now."""
+    leases = (lease for machine in machines.list_machines() for lease in machine.leads)
+    return frozenset(lease.removeprefix(LEASE) for lease in leases if lease.startswith(LEASE))
 
 
 def _make_pushing(base: Base, stage: Stage, changes: Changes, checks: CommitChecks) -> Pushing:

@@ -5,6 +5,7 @@ first moment on. What follows the signed configuration asks for it at every use,
 (`views`).
 """
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -14,6 +15,7 @@ from astra.adapters.boxes.config_check import ConfigCheck
 from astra.adapters.boxes.sandbox import Sandbox
 from astra.adapters.dbos_engine import DbosEngine
 from astra.adapters.device_files import KeyFile
+from astra.adapters.environment_store import EnvironmentStore
 from astra.adapters.servers.hosting import ServerHost
 from astra.adapters.signed_channels import SignedChannels
 from astra.adapters.supervisor.lending import LentListeners
@@ -53,6 +55,7 @@ from astra.trusted.settings.environment import Settings
 from astra.trusted.stop.machines import Machines
 from astra.trusted.stop.stops import Stops
 from astra.trusted.upstream.sync import Sync
+from astra.workers.book import WorkerBook
 
 
 @dataclass(kw_only=True)
@@ -83,6 +86,9 @@ class Runtime:
     reserve: Reserve
     machines: Machines
     """The machines that share this chain; alone on its own files."""
+    wanted_leases: dict[str, Callable[[], bool]]
+    """When this machine wants to lead a kind of work."""
+    workers: WorkerBook
     stops: Stops
     switches: Switches
     recognition: Recognition
@@ -121,6 +127,7 @@ class Runtime:
     deployer: Deployer
     readiness: Readiness
     config_check: ConfigCheck
+    environment_store: EnvironmentStore
     smoke: Smoke
     alerting: Alerting
     receipts: Receipts

@@ -146,7 +146,7 @@ class Gathering:
             report = self._execute_run(change, run)
         now = self.bench.book.get(identifier)
         if now.state is State.GATHERING and now.round == change.round:
-            self.bench.append(now, events.tests_ended(now, run, _trim_report(report)))
+            self.bench.append(now, events.tests_ended(now, run, trim_report(report)))
 
     def _execute_run(self, change: Change, run: dict[str, str]) -> TestReport:
         show = self.show
@@ -269,7 +269,7 @@ def _never_ran(run: dict[str, str], reason: str) -> TestReport:
     )
 
 
-def _trim_report(report: TestReport) -> dict[str, Any]:
+def trim_report(report: TestReport) -> dict[str, Any]:
     """Keep of a report what a reviewer reads: what the code under test says can be endless."""
     document = report.as_dict()
     tail = str(document.pop("output_tail"))[-_LONGEST_OUTPUT:]

@@ -11,6 +11,7 @@ from astra.changes.reviewing import Remarks
 from astra.goals.book import Goals
 from astra.plans.register import Register
 from astra.research.book import ResearchBook
+from astra.research.citations import DescribeCitation, describe_unchecked
 from astra.research.service import cite_session
 from astra.trusted.changes.merging import Merges
 from astra.trusted.changes.model import Change, State
@@ -35,6 +36,8 @@ _NEXT = {
 class Changes:
     bench: Workbench
     gathering: Gathering
+    describe_citation: DescribeCitation = describe_unchecked
+    """Reads the object of a citation again, so that a review shows what stands there now."""
 
     @property
     def book(self) -> Book:
@@ -95,11 +98,13 @@ class Changes:
         }
 
     def _cite_research(self, session: str | None) -> Mapping[str, Any] | None:
-        """Give the findings and citations of the research that a change names."""
+        """Give the findings of the research that a change names, each citation checked again."""
         if not session:
             return None
         try:
-            return cite_session(ResearchBook(self.bench.ledger).get(session))
+            return cite_session(
+                ResearchBook(self.bench.ledger).get(session), self.describe_citation
+            )
         except NotFound:
             return None  # named before sessions were checked
 

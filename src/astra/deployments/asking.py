@@ -17,7 +17,9 @@ from astra.deployments.requests import Requests
 from astra.trusted.changes.model import OPEN, Change
 from astra.trusted.changes.ports import Imported
 from astra.trusted.kernel.errors import Conflict
+from astra.trusted.kernel.text import quote_text
 
+_SHORT = 12
 _NO_MESSAGE = "edits in the work tree of the clone"
 
 
@@ -41,6 +43,13 @@ class AgentRequests:
     def name_target(self) -> str:
         """Name exactly what a request would deploy now."""
         return _name_commit(self.requests.approved.may_deploy(None))
+
+    def describe_target(self) -> str:
+        """Say in words what a request would deploy now: the newest change in it, and its commit."""
+        commit = self.requests.approved.may_deploy(None).commit
+        change = self.changes.book.find_by_commit(commit)
+        reason = quote_text(str(change.about["reason"])) if change else "the target as it came"
+        return f"deploy {reason}, commit {commit[:_SHORT]}"
 
     def judge_target(self, expected: str) -> Verdict:
         """Judge what would be deployed; it has to be what the approval of the call named."""

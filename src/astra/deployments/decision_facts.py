@@ -6,7 +6,7 @@ decides: the desk checks the terms (`trusted.changes.review`), whatever a door s
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -47,6 +47,8 @@ class Fact:
 class DecisionFacts:
     changes: Changes
     ledger: Ledger
+    waves: Sequence[Sequence[str]] = ()
+    """The waves of the fleet that a deployment would go out in; none on one machine."""
 
     def describe(self, identifier: str) -> dict[str, Any]:
         """Give every fact about a change that a signature would stand under."""
@@ -63,6 +65,7 @@ class DecisionFacts:
             *_describe_base(change, behind),
             *self._describe_quarantine(change),
             _describe_deploy(change, release, undeployed["commits"]),
+            *_describe_waves(self.waves),
         ]
         return {
             "id": change.id,
@@ -208,3 +211,10 @@ def _describe_deploy(
     company = f", together with {len(waiting)} merged before and not live yet" if waiting else ""
     text = f"{new} would replace {live['release']} ({live['commit'][:_SHORT]}){company}"
     return Fact(name="deploy", text=text, tone="warn" if waiting else "plain", with_deploy=True)
+
+
+def _describe_waves(waves: Sequence[Sequence[str]]) -> Iterator[Fact]:
+    """Say which instances get it and in which order, so that the signer knows."""
+    for number, wave in enumerate(waves, start=1):
+        text = f"wave {number} of {len(waves)}: {', '.join(wave)}"
+        yield Fact(name="wave", text=text, with_deploy=True)

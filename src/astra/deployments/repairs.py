@@ -13,9 +13,10 @@ from astra.deployments.views import Deployment
 from astra.goals import events as goals
 from astra.goals.model import read_request
 from astra.goals.repair_policy import CATEGORY, SOURCE, TASK, repair_key
+from astra.trusted.changes.views import Book
 from astra.trusted.kernel.errors import DuplicateKey
 from astra.trusted.kernel.ids import id_from_content
-from astra.trusted.kernel.text import one_line
+from astra.trusted.kernel.text import one_line, quote_text
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event
 
@@ -51,6 +52,8 @@ class Repairs:
         else:
             release, why = deployment.release, deployment.reason
         failed = views.release(self.ledger, release)
-        commit = f" (commit {failed.commit_id[:12]})" if failed else ""
+        commit = f", commit {failed.commit_id[:12]}" if failed else ""
+        change = Book(self.ledger).find_by_commit(failed.commit_id) if failed else None
+        title = quote_text(str(change.about["reason"])) if change else "a release"
         reason = one_line(why, _LONGEST_REASON)
-        return f"release {release}{commit} was taken back by {deployment.id}: {reason}"
+        return f"{title} was taken back: {reason} (release {release}{commit}, {deployment.id})"

@@ -20,7 +20,7 @@ from astra.trusted.policy.authority import Signed
 PORTS_RULED = "binds the granted ports only, by Landlock"
 PORTS_NOT_RULED = "may bind any free port: this kernel has no Landlock rules for ports (Linux 6.7)"
 UNSEEN = "not seen: the app has the host's network (app.permissions.network)"
-_UNDER_WAY = ("requested", "built")
+_UNDER_WAY = ("requested", "built", "rolling_out")
 _SERVES = frozenset({"switched", "settled"})
 _ALREADY_LIVE = {
     "success": True,
@@ -111,6 +111,8 @@ class Deployer:
         """Give the live release if deploying this commit now would build the same again."""
         if not self.has_app() or self.stage.stopped():
             return None
+        if self.has_fleet():
+            return self.work.fleet.find_live_twin(commit, self.stage.plan().seal())
         twin, state = self.stage.find_live_twin(commit), self.stage.holder.state()
         running = state.serving if state else None
         # One that is to serve and does not is no reason to do nothing.
@@ -128,6 +130,9 @@ class Deployer:
         """Name what would be deployed; refused where nothing could, before anybody is asked."""
         self._require_ready()
         return self.asked.name_target()
+
+    def describe_target(self) -> str:
+        return self.asked.describe_target()
 
     def deploy_for_agent(
         self, message: str, expected: str, *, actor: str, correlation: str
@@ -178,12 +183,13 @@ class Deployer:
             return None
         serving, holder = views.live_release(self._ledger), self.stage.holder.state()
         running = holder.serving if holder else None
+        down = "fleet" if self.has_fleet() else "down"
         return {
             "release": serving.id if serving else None,
             "commit": serving.commit_id if serving else None,
             "port": holder.port if holder else None,
             "holder": holder.pid if holder else None,
-            "state": running.state if running else "down",
+            "state": running.state if running else down,
             "crashes": running.crashes if running else 0,
             "deployment": {
                 "id": latest[0].id,
@@ -194,8 +200,13 @@ class Deployer:
             "egress": self._egress_words(),
             "ports": self._port_words(holder),
             "kind": self._describe_protection(serving),
-            "trouble": holder.trouble if holder else "",
+            "trouble": self._describe_trouble(holder),
         }
+
+    def _describe_trouble(self, holder: HolderState | None) -> str:
+        if self.has_fleet():
+            return self.work.fleet.describe_trouble()
+        return holder.trouble if holder else ""
 
     def _describe_protection(self, serving: Release | None) -> str:
         """Say what kind of program it is, and what is asked about its health."""
@@ -229,6 +240,10 @@ class Deployer:
         except AstraError:
             return False
 
+    def has_fleet(self) -> bool:
+        """Tell whether instances of a fleet have the app, and this machine only leads them."""
+        return self.work.fleet.is_on()
+
     def record_egress(self) -> None:
         """Record what the app connected to since the last such record."""
         self.egress.record_batches(self._ledger)
@@ -254,6 +269,8 @@ class Deployer:
 
     def keep_serving(self) -> None:
         """See that the release which is to serve does; what keeps it from it is an error."""
+        if self.has_fleet():
+            return  # each instance has a worker that keeps it up
         trouble = self.work.retry_rollback()
         trouble = self.work.upkeep.keep_serving() or trouble
         if trouble:

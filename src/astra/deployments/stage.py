@@ -150,6 +150,12 @@ class Stage:
             return replace(plan, before_start=())  # it was written for other code
         return plan.restore(self.releases.read_settings(release.id, release.settings))
 
+    def read_sealed(self, release: Release) -> bytes:
+        """Give the settings that a release was sealed with, as they are in its folder."""
+        if not release.settings:
+            return b""
+        return self.releases.read_settings(release.id, release.settings)
+
     def spec(self, release: Release) -> AppSpec:
         return self.plan_for(release).spec(
             release=release.id, digest=release.digest, folder=self.releases.folder(release.id)

@@ -5,7 +5,7 @@ from typing import Any
 
 from astra.trusted.ledger.ports import Ledger
 
-OPEN = ("requested", "built", "switched", "rolling_back")
+OPEN = ("requested", "built", "rolling_out", "switched", "rolling_back")
 _DEPLOYMENT = (
     "id, kind, state, release, commit_id, approved, replaced, backup, reason, rollback_to,"
     " requested_by, requested_at, changed_at, correlation, output, cut, keep_state"

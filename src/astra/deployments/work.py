@@ -10,14 +10,16 @@ ledger says, made true. Windows are measured by a clock that only goes forward.
 | built        | start it beside the old one, ask for its health, record the switch, switch |
 | switched     | see that it serves, watch it; settled when the window is over              |
 | rolling_back | put the last good release into service again                               |
+| rolling_out  | on a fleet: the next step of its waves                                     |
 """
 
 import contextlib
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from astra.deployments import events, reloading, views
+from astra.deployments.failing import MOST_TEXT, make_event, make_failure_batch
+from astra.deployments.fleet.folders import provide_folder
+from astra.deployments.fleet.work import FleetWork
 from astra.deployments.migrating import Migrations
 from astra.deployments.stage import Stage
 from astra.deployments.upkeep import Upkeep
@@ -28,7 +30,6 @@ from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event
 
 _MOST_WITHHELD = 200
-_SAID = 2000
 _ATTEMPTS = 3
 
 
@@ -37,6 +38,7 @@ class Work:
     stage: Stage
     upkeep: Upkeep
     migrations: Migrations
+    fleet: FleetWork
 
     def advance(self) -> bool:
         """Do the next step of the deployment under way; tells whether there was one to do."""
@@ -48,6 +50,7 @@ class Work:
             "built": self.start,
             "switched": self.watch,
             "rolling_back": self.go_back,
+            "rolling_out": self.roll_out,
         }
         try:
             for _attempt in range(_ATTEMPTS):
@@ -74,15 +77,19 @@ class Work:
         data |= {"digest": built.digest, "files": built.files, "size": built.size}
         data |= {"settings": built.settings}
         data |= {"withheld": list(built.withheld[:_MOST_WITHHELD])}
-        return self._append_event(_make_event(events.BUILT, deployment, data))
+        return self._append_event(make_event(events.BUILT, deployment, data))
 
     def start(self, deployment: Deployment) -> bool:
         """Bring the release up beside the one that serves; the switch is recorded, then made."""
         release = self._require_release(deployment.release)
         serving = views.live_release(self._ledger)
         try:
+            if self.fleet.is_on():
+                provide_folder(self.stage, release, correlation=deployment.correlation)
             if trouble := self._rehearse_release(deployment, release):
                 return self._record_failure(deployment, "staging", trouble)
+            if self.fleet.is_on():
+                return self.fleet.begin(deployment, release, self.stage.read_sealed(release))
             if trouble := self._prepare_state(deployment, release):
                 return self._give_up(deployment, "before_start", trouble, serving)
             instance, how = self._try_reload(deployment, serving, release)
@@ -94,7 +101,7 @@ class Work:
             return self._give_up(deployment, "start", _not_blamed(error), serving)
         replaced = serving.id if serving else None
         data = {"release": release.id, "replaced": replaced, "backup": backup, "how": how}
-        self._append_event(_make_event(events.SWITCHED, deployment, data))
+        self._append_event(make_event(events.SWITCHED, deployment, data))
         self.stage.switch(deployment, instance, release)
         return True
 
@@ -139,24 +146,33 @@ class Work:
             return self._record_failure(deployment, "switch", instance)
         if trouble := watch.for_window(instance):
             return self._record_failure(deployment, "watch", trouble)
-        self._append_event(_make_event(events.SETTLED, deployment, {"release": release.id}))
+        self._append_event(make_event(events.SETTLED, deployment, {"release": release.id}))
         self.upkeep.tidy()
         return True
 
+    def roll_out(self, deployment: Deployment) -> bool:
+        """Do the next step of a fleet's waves; a release that settled makes others too many."""
+        has_moved = self.fleet.advance(deployment)
+        if views.newest_settled(self._ledger) == views.deployment(self._ledger, deployment.id):
+            self.upkeep.tidy()
+        return has_moved
+
     def go_back(self, deployment: Deployment) -> bool:
         """Try the good releases, the last one first; when none comes up, say so loudly."""
+        if self.fleet.has_rollout(deployment.id):
+            return self.fleet.advance(deployment)
         troubles = self._try_good_releases(deployment)
         if troubles is None:
             return True
         why = "; ".join(troubles) or "there is no proven release to go back to"
         return self._append_event(
-            _make_event(events.ROLLBACK_FAILED, deployment, {"reason": why[:_SAID]})
+            make_event(events.ROLLBACK_FAILED, deployment, {"reason": why[:MOST_TEXT]})
         )
 
     def retry_rollback(self) -> str:
         """Try again where no good release came up; gives what still keeps them from it."""
         deployment = views.failed_rollback(self._ledger)
-        if deployment is None or self.stage.stopped():
+        if deployment is None or self.stage.stopped() or self.fleet.has_rollout(deployment.id):
             return ""
         try:
             troubles = self._try_good_releases(deployment)
@@ -166,7 +182,9 @@ class Work:
             self.upkeep.export()
             return ""
         why = "; ".join(troubles) or "there is no proven release to go back to"
-        return f"{deployment.release} failed and nothing good could be brought back: {why}"[:_SAID]
+        return f"{deployment.release} failed and nothing good could be brought back: {why}"[
+            :MOST_TEXT
+        ]
 
     def _try_good_releases(self, deployment: Deployment) -> list[str] | None:
         """Put the first good release that comes up into service; gives what was wrong with all."""
@@ -182,7 +200,7 @@ class Work:
                 troubles.append(f"{release.id}: {instance.reason}")
                 continue
             data = {"release": release.id, "from": deployment.release}
-            self._append_event(_make_event(events.ROLLED_BACK, deployment, data))
+            self._append_event(make_event(events.ROLLED_BACK, deployment, data))
             self.stage.switch(deployment, instance, release)
             return None
         return troubles
@@ -192,7 +210,7 @@ class Work:
             return None
         trouble = self.stage.rehearse(release)
         if trouble is None:
-            self._append_event(_make_event(events.REHEARSED, deployment, {"release": release.id}))
+            self._append_event(make_event(events.REHEARSED, deployment, {"release": release.id}))
         return trouble
 
     def _try_reload(
@@ -207,13 +225,13 @@ class Work:
             return None, "started: its settings are others"
         changes = self.stage.releases.differences(serving.id, release.id)
         if reason := reloading.explain_restart(changes, ignored=plan.ignored):
-            return None, f"started: {reason}"[:_SAID]
+            return None, f"started: {reason}"[:MOST_TEXT]
         data = {"release": release.id, "from": serving.id}
-        self._append_event(_make_event(events.RELOAD_BEGUN, deployment, data))
+        self._append_event(make_event(events.RELOAD_BEGUN, deployment, data))
         changed = reloading.modules(changes, ignored=plan.ignored)
         outcome = self.stage.holder.reload(running.instance, self.stage.spec(release), changed)
         if not outcome.ok:
-            return None, f"started: it was not reloaded, {outcome.detail}"[:_SAID]
+            return None, f"started: it was not reloaded, {outcome.detail}"[:MOST_TEXT]
         return running.instance, "reloaded"
 
     def _back_up(self, serving: Release | None, kind: str) -> str | None:
@@ -235,37 +253,24 @@ class Work:
             views.good_releases(self._ledger, besides=deployment.release)[:1] if rolls_back else []
         )
         if deployment.state == "rolling_back":
-            data = {"reason": trouble.reason[:_SAID]}
-            return self._append_event(_make_event(events.ROLLBACK_FAILED, deployment, data))
-        data = {
-            "release": deployment.release,
-            "stage": stage,
-            "reason": trouble.reason[:_SAID],
-            "blamed": trouble.blamed,
-            "rolls_back": rolls_back,
-            "rollback_to": target[0].id if target else None,
-            "said": self._read_app_output(stage) if output is None else output,
-        }
-        batch = [_make_event(events.FAILED, deployment, data)]
-        # A commit that stayed healthy before is not what failed now: its settings are.
-        was_proven = views.is_proven(self._ledger, deployment.commit_id)
-        if trouble.blamed and deployment.kind == "deploy" and not was_proven:
-            why = f"{stage}: {trouble.reason}"[:_SAID]
-            for commit in self._list_blamed_commits(deployment):
-                blame = {"commit": commit, "reason": why}
-                batch.append(_make_event(events.QUARANTINED, deployment, blame))
+            data = {"reason": trouble.reason[:MOST_TEXT]}
+            return self._append_event(make_event(events.ROLLBACK_FAILED, deployment, data))
+        batch = make_failure_batch(
+            self._ledger,
+            deployment,
+            trouble,
+            stage=stage,
+            rolls_back=rolls_back,
+            rollback_to=target[0].id if target else None,
+            output=self._read_app_output(stage) if output is None else output,
+        )
         self._ledger.append(batch)
         return True
-
-    def _list_blamed_commits(self, deployment: Deployment) -> tuple[str, ...]:
-        """Blame what failed before and was deployed again; what stands on top of it is not."""
-        failed_before = views.failed_commits_inside(self._ledger, deployment.id)
-        return failed_before or (deployment.commit_id,)
 
     def _read_app_output(self, stage: str) -> str:
         """Give the end of what the failing app printed."""
         speaker = self.stage.rehearsal if stage == "staging" else self.stage.holder
-        return "" if stage in {"build", "before_start"} else speaker.read_output()[-_SAID:]
+        return "" if stage in {"build", "before_start"} else speaker.read_output()[-MOST_TEXT:]
 
     def _append_event(self, event: Event) -> bool:
         self._ledger.append([event])
@@ -283,14 +288,3 @@ class Work:
 
 def _not_blamed(error: AstraError) -> Trouble:
     return Trouble(reason=error.detail, blamed=False)
-
-
-def _make_event(type_: str, deployment: Deployment, data: Mapping[str, Any]) -> Event:
-    """Give an event of a deployment's own story."""
-    return Event(
-        type=type_,
-        actor="daemon",
-        data={"deployment": deployment.id, "kind": deployment.kind, **data},
-        correlation=deployment.correlation,
-        subject=deployment.id,
-    )

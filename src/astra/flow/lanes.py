@@ -20,12 +20,14 @@ from astra.trusted.kernel.text import one_line
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event
 from astra.trusted.ledger.timekeeping import current_time
+from astra.workers.reaping import Reaper
 
 PLANS, DRAFTS, PLAN_FILES = "plans", "drafts", "plan-files"
 ANNOUNCEMENTS, DEPLOYMENTS, NOTIFICATIONS = "announcements", "deployments", "notifications"
 APP_EGRESS, WITNESS, REFUSALS, GOALS = "app-egress", "witness", "refusals", "goals"
 SYNC, PUSHES, CLONE, ALERTS = "sync", "pushes", "clone", "alerts"
 RESEARCH, BELIEFS, SERVERS, STOP = "research", "beliefs", "servers", "stop"
+REAPING = "reaping"
 OF_PLANS = (PLANS, DRAFTS, PLAN_FILES, ANNOUNCEMENTS)
 CHANGES_AT_ONCE, DRAFTS_AT_ONCE, GOAL_TASKS_AT_ONCE = 4, 2, 10
 SERVERS_AT_ONCE = 4
@@ -348,6 +350,19 @@ def stop_lane(*, find_due: Callable[[], str], carry_out: Callable[[], None]) -> 
         return [_make_item("reach", stop_id, carry_out)] if stop_id else []
 
     return Lane(name=STOP, due=due, lease=EACH_MACHINE, breath=0.0, look_again=1.0)
+
+
+def reaping_lane(reaper: Reaper) -> Lane:
+    """Look after jobs that workers have: a lost one is moved once, or interrupted."""
+    item = _make_item("settle", "jobs", reaper.settle, every=1.0)
+    return Lane(
+        name=REAPING,
+        due=lambda: [item] if reaper.has_claimed() else [],
+        begin_term=reaper.forget,
+        breath=0.5,
+        look_again=1.0,
+        longest_pause=5.0,
+    )
 
 
 def _make_step_queries(

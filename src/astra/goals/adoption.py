@@ -13,7 +13,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from astra.goals import events
 from astra.goals.book import Goals
@@ -39,6 +39,7 @@ KIND, DESIRE_KIND = "goal", "goal_of_desire"
 """A request to adopt a goal, and one to make a goal of a desire and adopt it (`of_desires`)."""
 NOTHING = Usage()
 MOST_REMEMBERED = 256
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +57,8 @@ class Adoption:
         default_factory=dict[str, tuple[bytes, str]], compare=False
     )
     """Of each goal, what its digest was last worked out from, and that digest."""
+    _signed_versions: dict[str, int] = field(default_factory=dict[str, int], compare=False)
+    """Of each goal, the version at which the operator's signature over it was found to hold."""
 
     def create(self, fields: Mapping[str, Any], *, actor: str, correlation: str) -> Goal:
         """Record an agent's goal, plan it, and put it before the operator: proposed, no more."""
@@ -162,7 +165,7 @@ class Adoption:
             kind=KIND,
             subject_id=goal.id,
             digest=digest,
-            summary=f"adopt the goal {quote_text(goal.text)}{again} ({goal.id})",
+            summary=f"adopt the goal {quote_text(goal.text)}{again}",
             details={
                 **bound_content(goal, graph, number),
                 "proposed_by": graph.proposed_by,
@@ -192,8 +195,14 @@ class Adoption:
         with contextlib.suppress(StaleVersion):  # another door did it, or the step is due again
             self.goals.ledger.append([used, adopted], expect={goal.id: version})
 
-    def check_signed(self, goal: Goal) -> None:
-        """Refuse to work on a goal whose graph is not the one that the operator signed."""
+    def check_signed(self, goal: Goal, version: int | None = None) -> None:
+        """Refuse to work on a goal whose graph is not the one that the operator signed.
+
+        A version counts every record that makes a goal what it is: what was signed for at one
+        version is signed for as long as the goal stays at it. A policy is asked each time.
+        """
+        if version is not None and self._signed_versions.get(goal.id) == version:
+            return
         adoptions = self._list_adoptions(goal)
         if adoptions and self._stands_by_policy(goal, adoptions):
             return
@@ -201,6 +210,8 @@ class Adoption:
         if approval_id and self.desk.was_signed(approval_id):
             approval = self.desk.get(approval_id)
             if approval.digest == self._compute_digest(goal, len(adoptions), approval.kind):
+                if version is not None:
+                    _remember(self._signed_versions, goal.id, version)
                 return
         raise Conflict(
             f"{goal.id} is not what the operator signed",
@@ -223,9 +234,7 @@ class Adoption:
         known_state, digest = self._digests.get(goal.id, (b"", ""))
         if known_state != state:
             digest = digest_of(goal, self.goals.graph(goal), number, kind)
-            while len(self._digests) >= MOST_REMEMBERED:
-                self._digests.pop(next(iter(self._digests)), None)
-            self._digests[goal.id] = (state, digest)
+            _remember(self._digests, goal.id, (state, digest))
         return digest
 
     def _find_objection(self, approval: Approval) -> str:
@@ -265,6 +274,13 @@ class Adoption:
         event = Event(type=type_, **fields)
         with contextlib.suppress(StaleVersion):  # somebody moved it: the step is due again
             self.goals.ledger.append([event], expect={goal.id: version})
+
+
+def _remember(memory: dict[str, T], key: str, value: T) -> None:
+    """Keep a value, and forget the oldest where there are many."""
+    for oldest in list(memory)[: max(0, len(memory) + 1 - MOST_REMEMBERED)]:
+        memory.pop(oldest, None)
+    memory[key] = value
 
 
 def fill_plan(graph: Graph, usage: Usage = NOTHING) -> dict[str, Any]:

@@ -1,10 +1,10 @@
 """The book of goals: which there are, where each came from, and how its tasks stand."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from astra.goals.events import CREATED
 from astra.goals.graph import Graph, read_graph
@@ -17,10 +17,23 @@ from astra.trusted.kernel.paging import check_page
 from astra.trusted.ledger.ports import Ledger
 
 KEPT_GRAPHS = 64
-__all__ = ["CREATED", "PROJECTION", "Goal", "Goals", "TaskRow"]
+__all__ = ["CREATED", "PROJECTION", "Goal", "Goals", "Standing", "TaskRow"]
 _TASK_COLUMNS = (
     "goal, id, kind, title, path, state, attempt, first, unmet, due, waits_on, reason, detail,"
     " outputs, started_at, finished_at, milliseconds, model_calls, tokens, begun"
+)
+_READY = (
+    "goal = ? AND state = 'pending' AND unmet = 0 AND coalesce(due, '') <= ? ORDER BY place LIMIT ?"
+)
+_TASK_NAMES = tuple(_TASK_COLUMNS.split(", "))
+_GOAL_NAMES = (*GOAL_COLUMNS.split(", "), "waiting")
+_GOAL = (
+    f"{', '.join(f'goal.{name}' for name in GOAL_COLUMNS.split(', '))}, EXISTS"  # noqa: S608 - fixed texts
+    " (SELECT 1 FROM goal_task WHERE goal = goal.id AND goal_task.state = 'waiting')"
+)
+_STANDING = (
+    f"SELECT subject.version, {_GOAL} FROM goal"  # noqa: S608 - fixed texts
+    " JOIN subject ON subject.id = goal.id WHERE goal.id = ?"
 )
 
 
@@ -58,6 +71,13 @@ class TaskRow:
         hidden = {"first", "unmet", "outputs", "due"}
         fields = {name: value for name, value in self.__dict__.items() if name not in hidden}
         return {**fields, "outputs": json.loads(self.outputs)}
+
+
+class Standing(NamedTuple):
+    """A goal, and the version an append expects that is to find it like that."""
+
+    goal: Goal
+    version: int
 
 
 @dataclass(frozen=True)
@@ -118,6 +138,12 @@ class Goals:
         rows = self.ledger.query("SELECT count(*) FROM goal WHERE state = ?", [str(state)])
         return int(rows[0][0])
 
+    def count_under_way(self) -> int:
+        """Count the goals whose tasks may run: one that is held keeps no other from beginning."""
+        sql = "SELECT count(*) FROM goal WHERE state = 'executing' AND held = ''"
+        rows = self.ledger.query(sql)
+        return int(rows[0][0])
+
     def exists(self, identifier: str) -> bool:
         return bool(self._query_goals("id = ?", identifier))
 
@@ -127,6 +153,14 @@ class Goals:
             label = identifier if is_id(identifier) else "with that id"
             raise NotFound(f"there is no goal {label}", next_step="astra goals list")
         return goals[0]
+
+    def read_standing(self, identifier: str) -> Standing | None:
+        """Give a goal as it is and how many records made it so, read in one go."""
+        rows = self.ledger.query(_STANDING, [identifier])
+        if not rows:
+            return None
+        version, *row = rows[0]
+        return Standing(_read_goal(row), version)
 
     def graph(self, goal: Goal) -> Graph:
         """Give the graph that a goal was planned into."""
@@ -155,29 +189,36 @@ class Goals:
             f"goal = ? AND state IN ({marks}) ORDER BY place LIMIT ?", goal, *states, limit
         )
 
-    def ready_tasks(self, goal: str, now: str, *, limit: int = 64) -> list[TaskRow]:
+    def ready_tasks(self, goal: str, now: str, *, limit: int) -> list[TaskRow]:
         """Give pending tasks that wait for no other, and whose pause is over."""
-        return self._query_tasks(
-            "goal = ? AND state = 'pending' AND unmet = 0 AND coalesce(due, '') <= ?"
-            " ORDER BY place LIMIT ?",
-            goal,
-            now,
-            limit,
+        return self._query_tasks(_READY, goal, now, limit)
+
+    def list_ready(self, goal: str, now: str, *, limit: int) -> list[tuple[str, int]]:
+        """Name the same tasks, each with the number of its last attempt."""
+        sql = f"SELECT id, attempt FROM goal_task WHERE {_READY}"  # noqa: S608 - fixed texts
+        return [(name, attempt) for name, attempt in self.ledger.query(sql, [goal, now, limit])]
+
+    def list_behind_failures(self, goal: str) -> frozenset[str]:
+        """Name the tasks right behind one that did not succeed."""
+        rows = self.ledger.query(
+            "SELECT later FROM goal_task CROSS JOIN goal_edge"
+            " ON goal_edge.goal = goal_task.goal AND earlier = id"
+            " WHERE goal_task.goal = ? AND state IN ('failed', 'skipped')",
+            [goal],
         )
+        return frozenset(name for (name,) in rows)
 
     def _query_goals(self, condition: str, *parameters: Any) -> list[Goal]:
-        rows = self.ledger.query(
-            f"SELECT {GOAL_COLUMNS}, EXISTS (SELECT 1 FROM goal_task WHERE goal = goal.id"  # noqa: S608 - fixed texts
-            f" AND goal_task.state = 'waiting') FROM goal WHERE {condition}",
-            parameters,
-        )
-        names = [*GOAL_COLUMNS.split(", "), "waiting"]
-        return [read_row(dict(zip(names, row, strict=True))) for row in rows]
+        rows = self.ledger.query(f"SELECT {_GOAL} FROM goal WHERE {condition}", parameters)  # noqa: S608 - fixed texts
+        return [_read_goal(row) for row in rows]
 
     def _query_tasks(self, condition: str, *parameters: Any) -> list[TaskRow]:
         rows = self.ledger.query(
             f"SELECT {_TASK_COLUMNS} FROM goal_task WHERE {condition}",  # noqa: S608 - fixed texts
             parameters,
         )
-        names = _TASK_COLUMNS.split(", ")
-        return [TaskRow(**dict(zip(names, row, strict=True))) for row in rows]
+        return [TaskRow(**dict(zip(_TASK_NAMES, row, strict=True))) for row in rows]
+
+
+def _read_goal(row: Sequence[Any]) -> Goal:
+    return read_row(dict(zip(_GOAL_NAMES, row, strict=True)))

@@ -50,17 +50,24 @@ class TaskEndings:
                 )
             )
         elif outcome.succeeded or outcome.final or task.tries >= node.attempts:
-            self._record_end(goal, node, identity, outcome, milliseconds)
+            self._append_task(*self._build_end(goal, node, identity, outcome, milliseconds))
         else:
             pause = BACKOFF * 2 ** (task.tries - 1)
             self.record_retry(goal, node, task, outcome, pause=pause, milliseconds=milliseconds)
 
     def record_skip(self, goal: Goal, node: Node, task: TaskRow) -> None:
-        self._record_end(goal, node, identify(goal, task), _SKIPPED, 0.0)
+        self._append_task(*self._build_end(goal, node, identify(goal, task), _SKIPPED, 0.0))
 
-    def _record_end(
+    def build_success(
+        self, goal: Goal, node: Node, task: TaskRow, outcome: Done, milliseconds: float
+    ) -> Event:
+        """Give the record of an attempt that succeeded, for a batch with what comes next."""
+        (event,) = self._build_end(goal, node, identify(goal, task), outcome, milliseconds)
+        return event
+
+    def _build_end(
         self, goal: Goal, node: Node, identity: TaskIdentity, outcome: Done, milliseconds: float
-    ) -> None:
+    ) -> list[Event]:
         skipped = outcome is _SKIPPED
         state = TaskState.SUCCEEDED if outcome.succeeded else TaskState.FAILED
         fields = events.fill_task_event(
@@ -76,7 +83,7 @@ class TaskEndings:
         failed = not outcome.succeeded and not skipped and node.on_failure == ABORT
         failed = failed and self.goals.get(goal.id).state in {State.EXECUTING, State.BLOCKED}
         hold_events = [self._make_failure_hold(goal, node, outcome)] if failed else []
-        self._append_task(Event(type=events.TASK_FINISHED, **fields), *hold_events)
+        return [Event(type=events.TASK_FINISHED, **fields), *hold_events]
 
     def record_retry(
         self,

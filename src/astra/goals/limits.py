@@ -19,18 +19,21 @@ class Limits:
     control: Control
     clock: Clock
 
-    def hold_unsigned(self, goal: Goal) -> bool:
+    def hold_unsigned(self, goal: Goal, version: int | None = None) -> bool:
         """Hold a goal that is not what the operator signed; tell whether it did."""
         try:
-            self.adoption.check_signed(goal)
+            self.adoption.check_signed(goal, version)
         except Conflict as conflict:
             self._hold(goal, control.NOT_SIGNED, conflict.detail)
             return True
         return False
 
-    def hold_over_limit(self, goal: Goal) -> bool:
-        """Hold a goal that used its budget up or passed its deadline; tell whether it did."""
-        budget_name = goal.usage.find_spent(goal.budget)
+    def hold_over_limit(self, goal: Goal, *, uncounted: float = 0.0) -> bool:
+        """Hold a goal that used its budget up or passed its deadline; tell whether it did.
+
+        `uncounted` are milliseconds of an attempt whose end is not recorded yet.
+        """
+        budget_name = goal.usage.find_spent(goal.budget, uncounted=uncounted)
         if budget_name:
             self._hold(goal, control.BUDGET_SPENT, f"its budget of {budget_name} is used up")
         elif goal.deadline and goal.deadline <= format_time(self.clock.now()):

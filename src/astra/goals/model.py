@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, cast
 
 from astra.goals.methods import NAME
@@ -47,12 +48,12 @@ class Usage:
     nano: int = 0
     """Money, in billionths, with what is reserved for calls that are under way; never renewed."""
 
-    def find_spent(self, budget: Budget) -> str:
+    def find_spent(self, budget: Budget, *, uncounted: float = 0.0) -> str:
         """Name what is used up, or nothing; money is counted before each call instead."""
         used = {
             "model_calls": (self.model_calls, budget.model_calls),
             "tokens": (self.tokens, budget.tokens),
-            "minutes": (self.milliseconds / 60_000, budget.minutes),
+            "minutes": ((self.milliseconds + uncounted) / 60_000, budget.minutes),
         }
         return next((name for name, (amount, limit) in used.items() if amount >= limit), "")
 
@@ -127,13 +128,17 @@ class Goal:
         }
 
 
+_READ_APART = {"state", "criteria", "budget", "checks", "usage"}
+_OWN_COLUMNS = tuple(name for name in Goal.__dataclass_fields__ if name not in _READ_APART)
+
+
 def read_row(row: Mapping[str, Any]) -> Goal:
     waits = row["state"] == State.EXECUTING and (row["held"] or row["waiting"])
     fields: dict[str, Any] = {
-        **{name: row[name] for name in row if name in Goal.__dataclass_fields__},
+        **{name: row[name] for name in _OWN_COLUMNS},
         "state": str(State.BLOCKED) if waits else row["state"],
         "criteria": tuple(json.loads(row["criteria"])),
-        "budget": Budget(**json.loads(row["budget"])),
+        "budget": _parse_budget(row["budget"]),
         "checks": tuple(json.loads(row["checks"])),
         "usage": Usage(
             model_calls=row["model_calls"],
@@ -143,6 +148,11 @@ def read_row(row: Mapping[str, Any]) -> Goal:
         ),
     }
     return Goal(**fields)
+
+
+@lru_cache(64)
+def _parse_budget(text: str) -> Budget:
+    return Budget(**json.loads(text))
 
 
 def read_request(fields: Mapping[str, Any], *, currency: str = "USD") -> dict[str, Any]:

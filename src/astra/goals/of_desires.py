@@ -47,7 +47,7 @@ class Contract:
     def summary(self) -> str:
         kinds = ", ".join(dict.fromkeys(str(node.kind) for node in self.graph.nodes))
         return (
-            f"make a goal of the desire {quote_text(self.desire.text)} ({self.desire.id}) and"
+            f"make a goal of the desire {quote_text(self.desire.text)} and"
             f" adopt it with its {len(self.graph.nodes)} tasks: {kinds}"
         )
 

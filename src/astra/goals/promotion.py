@@ -153,7 +153,7 @@ class Promotions:
             kind=KIND,
             subject_id=desire.id,
             digest=digest(desire),
-            summary=f"make a goal of the desire {quote_text(desire.text)} ({desire.id})",
+            summary=f"make a goal of the desire {quote_text(desire.text)}",
             details={
                 "desire": desire.id,
                 "text": desire.text,

@@ -9,7 +9,6 @@
 
 import contextlib
 import json
-import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -17,9 +16,9 @@ from datetime import timedelta
 from typing import Any
 
 from astra.goals import events
-from astra.goals.adoption import Adoption
+from astra.goals.adoption import NOTHING, Adoption
 from astra.goals.book import Goals, TaskRow
-from astra.goals.claiming import Claim, Claims, may_begin
+from astra.goals.claiming import Claim, Claims, EndedTask, may_begin
 from astra.goals.control import BUDGET_SPENT, OVER_CAP, Control
 from astra.goals.criteria import describe_check, make_check_node
 from astra.goals.endings import INTERRUPTED, TaskEndings, identify
@@ -29,6 +28,7 @@ from astra.goals.limits import Limits
 from astra.goals.model import Goal
 from astra.goals.outcomes import needs_signals
 from astra.goals.ports import Done, Performer, TaskRun
+from astra.goals.ready import ReadyTasks
 from astra.goals.states import State, TaskState
 from astra.operations.signals import ReadValues
 from astra.spend.book import GOAL_SPENT
@@ -42,6 +42,8 @@ from astra.trusted.kernel.errors import (
 )
 
 GOALS_AT_ONCE, MOST_CRASHES = 16, 3
+MOST_OFFERED = 10
+"""How many ready tasks of a goal are offered to workers at once: they go on by themselves."""
 LONGEST_TURN = 0.5
 """For how many seconds a worker goes on by itself before it asks what is due."""
 
@@ -82,13 +84,13 @@ class TaskRunner:
     def __post_init__(self) -> None:
         self._endings = TaskEndings(self.goals, self.clock)
         self._limits = Limits(adoption=self.adoption, control=self.control, clock=self.clock)
-        self._picked: set[tuple[str, str]] = set()
-        self._picking = threading.Lock()
+        self._under_way: frozenset[str] = frozenset()
         self._claims = Claims(
             goals=self.goals,
             performers=self.performers,
             endings=self._endings,
             limits=self._limits,
+            ready=ReadyTasks(goals=self.goals, clock=self.clock),
         )
 
     # What is due
@@ -97,10 +99,11 @@ class TaskRunner:
         """Give what there is to do now, for every goal that is under way."""
         if self.closed():
             return []
-        room = GOALS_AT_ONCE - self.goals.count(State.EXECUTING)
+        room = GOALS_AT_ONCE - self.goals.count_under_way()
         adopted = self.goals.in_state(State.ADOPTED, limit=room) if room > 0 else []
         starts = [DueTask(action="start", goal=goal.id) for goal in adopted]
         under_way = self.goals.in_state(State.EXECUTING, limit=GOALS_AT_ONCE)
+        self._under_way = frozenset(goal.id for goal in under_way)
         capped_goals = self.goals.list_over_cap(limit=GOALS_AT_ONCE)
         resumes = [
             DueTask(action="resume", goal=goal.id)
@@ -124,41 +127,25 @@ class TaskRunner:
             _ACTIONS[item.action](self, task)
 
     def run_on(self, item: DueTask) -> None:
-        """Do one thing, and then what else is ready in its goal, for a moment.
+        """Do what is ready in the goal of something that is due, for a moment.
 
-        A worker that goes on by itself claims each task as it comes to it and no sooner: what a
-        crash leaves claimed was begun.
+        A worker claims each task as it comes to it and no sooner: what a crash leaves claimed was
+        begun. Other things that are due are done alone.
         """
+        if item.action != "do":
+            self.run(item)
+        if item.action not in {"do", "start"} or self.closed():
+            return
         until = self.seconds() + LONGEST_TURN
-        self.run(item)
-        while item.action in {"do", "start"} and self.seconds() < until and not self.closed():
-            task = self._pick_ready(item.goal)
-            if task is None:
-                return
-            try:
-                if not self.do_task(task):
-                    return
-            finally:
-                self._picked.discard((task.goal, task.id))
+        claim = self._claims.claim_ready(item.goal)
+        while claim:
+            claim = self._do_and_go_on(claim, until)
 
     def end(self, item: DueTask) -> None:
         """Ask the tasks that run to end, because their goal was given up."""
-        if self.goals.get(item.goal).state == State.ABANDONED:
+        is_under_way = item.goal in self._under_way
+        if not is_under_way and self.goals.get(item.goal).state == State.ABANDONED:
             self._claims.end_goal(item.goal)
-
-    def _pick_ready(self, identifier: str) -> TaskRow | None:
-        """Give a ready task of a goal that nobody in this process has."""
-        now = format_time(self.clock.now())
-        with self._picking:
-            ready = self.goals.ready_tasks(identifier, now, limit=len(self._picked) + 1)
-            free_tasks = (task for task in ready if (task.goal, task.id) not in self._picked)
-            task = next(free_tasks, None)
-            if task:
-                self._picked.add((task.goal, task.id))
-        return task
-
-    def _describe_ready(self, task: TaskRow) -> DueTask:
-        return DueTask(action="do", goal=task.goal, node=task.id, attempt=task.attempt + 1)
 
     def _list_due_of(self, goal: Goal) -> list[DueTask]:
         if self._has_spent_money(goal):
@@ -167,8 +154,11 @@ class TaskRunner:
         items = [
             self._describe_open(goal, task) for task in self.goals.tasks_in(goal.id, *open_states)
         ]
-        ready = self.goals.ready_tasks(goal.id, format_time(self.clock.now()))
-        items += [self._describe_ready(task) for task in ready]
+        now = format_time(self.clock.now())
+        items += [
+            DueTask(action="do", goal=goal.id, node=node, attempt=attempt + 1)
+            for node, attempt in self.goals.list_ready(goal.id, now, limit=MOST_OFFERED)
+        ]
         if not items and not self.goals.tasks_in(goal.id, TaskState.PENDING, limit=1):
             return [DueTask(action="conclude", goal=goal.id)]
         return items
@@ -185,18 +175,42 @@ class TaskRunner:
 
     def do_task(self, task: TaskRow) -> bool:
         """Claim a task that is ready and do it; tell whether it was this process's to do."""
-        claim = self._claims.claim(task.goal, task)
+        claim = self._claims.claim(task)
         if claim is None:
             return False
         try:
-            began = self.seconds()
-            with cancellation.watch_cancellation(self._claims.held[claim.identity].is_set):
-                begin = self.performers[claim.node.kind].begin
-                outcome = self._attempt(begin, claim.goal, claim.node)
-            self._record_outcome(claim, outcome, (self.seconds() - began) * 1000)
+            self._record_outcome(claim, *self._perform(claim))
         finally:
             self._claims.release(claim)
         return True
+
+    def _do_and_go_on(self, claim: Claim, until: float) -> Claim | None:
+        """Do a task that was claimed; gives the claim of the next one of its goal."""
+        next_claim = None
+        try:
+            outcome, milliseconds = self._perform(claim)
+            may_go_on = self.seconds() < until and not self.closed()
+            if may_go_on and _is_plain_success(outcome):
+                event = self._endings.build_success(
+                    claim.goal, claim.node, claim.task, outcome, milliseconds
+                )
+                ended = EndedTask(event, milliseconds)
+                next_claim = self._claims.claim_ready(claim.goal.id, ended)
+            if next_claim is None:
+                self._record_outcome(claim, outcome, milliseconds)
+        finally:
+            self._claims.release(claim)
+        if next_claim is None and may_go_on:
+            return self._claims.claim_ready(claim.goal.id)
+        return next_claim
+
+    def _perform(self, claim: Claim) -> tuple[Any, float]:
+        """Do a task that was claimed; gives how that went, and its milliseconds."""
+        began = self.seconds()
+        with cancellation.watch_cancellation(self._claims.held[claim.identity].is_set):
+            begin = self.performers[claim.node.kind].begin
+            outcome = self._attempt(begin, claim.goal, claim.node)
+        return outcome, (self.seconds() - began) * 1000
 
     def _record_outcome(self, claim: Claim, outcome: Any, milliseconds: float) -> None:
         """Record how an attempt ended; where a cap stopped it, its goal is held meanwhile."""
@@ -301,6 +315,11 @@ class TaskRunner:
         node = make_check_node(goal, criterion)
         outcome = self._attempt(self.performers[Kind.CHECK].begin, goal, node)
         return describe_check(criterion, outcome)
+
+
+def _is_plain_success(outcome: Any) -> bool:
+    """Tell whether a task succeeded and used up nothing but time."""
+    return isinstance(outcome, Done) and outcome.succeeded and outcome.usage == NOTHING
 
 
 _ACTIONS: Mapping[str, Callable[[TaskRunner, TaskRow], object]] = {

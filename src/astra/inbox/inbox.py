@@ -9,9 +9,10 @@ agent looks like its user. A deployment that failed leaves the list when another
 after a week.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from astra.deployments import views as deployments
 from astra.deployments.views import Deployment
@@ -24,6 +25,7 @@ from astra.inbox.items import (
     HELD_GOAL,
     RESTING_CHANGE,
     WAITING_PLAN,
+    WAITING_SIGNATURE,
     InboxItem,
 )
 from astra.plans import talk
@@ -33,10 +35,12 @@ from astra.plans.register import Register
 from astra.plans.states import State as PlanState
 from astra.trusted.approvals.desk import Desk
 from astra.trusted.approvals.views import Approval
+from astra.trusted.changes.model import KIND as CHANGE_KIND
 from astra.trusted.changes.model import Change, State
 from astra.trusted.changes.views import Book
 from astra.trusted.kernel.clock import format_time, parse_time
 from astra.trusted.kernel.text import one_line, quote_text
+from astra.trusted.policy import cosigning, enlisting
 
 MOST_CHANGES = MOST_GOALS = 100
 _REMEMBERED = timedelta(days=7)
@@ -107,7 +111,13 @@ class Inbox:
 
     def list_items(self) -> list[InboxItem]:
         """Give everything that waits: what is wrong, requests that end first, then the rest."""
-        requests = [_from_approval(approval) for approval in self.desk.list_by_state()]
+        rounds = enlisting.list_waiting_rounds(self.desk.ledger, now=self.desk.clock.now())
+        waits = {str(item["content"].get("approval", "")): item["words"] for item in rounds}
+        requests = [
+            self._from_approval(approval, waits.get(approval.id, ""))
+            for approval in self.desk.list_by_state()
+        ]
+        requests += [_from_round(item) for item in rounds if "approval" not in item["content"]]
         waiting_goals = self._held_goals({item.subject_id for item in requests})
         standing = [*self._waiting_plans(), *self._resting_changes(), *waiting_goals]
         return [
@@ -116,6 +126,28 @@ class Inbox:
             *sorted(requests, key=lambda item: item.expires_at or ""),
             *sorted(standing, key=lambda item: item.waiting_since),
         ]
+
+    def _from_approval(self, approval: Approval, signatures: str) -> InboxItem:
+        title, why = self._describe_request(approval)
+        return InboxItem(
+            id=approval.id,
+            kind=approval.kind,
+            title=title,
+            why=f"{why}; {signatures}" if signatures else why,
+            waiting_since=approval.requested_at,
+            command=f"astra approve {approval.id}",
+            subject_id=approval.subject_id,
+            expires_at=approval.expires_at,
+        )
+
+    def _describe_request(self, approval: Approval) -> tuple[str, str]:
+        """Say what is asked for and why; of a change, what its evidence is."""
+        why = _REQUESTS.get(approval.kind, "it takes your signature")
+        if approval.kind == CHANGE_KIND:
+            details = self.desk.details(approval.id)["details"]
+            if "title" in details:  # earlier versions put all of it into the summary
+                return details["title"], "; ".join(details["facts"])
+        return approval.summary, why
 
     def _waiting_plans(self) -> Iterator[InboxItem]:
         for plan in self.plans.list_waiting_plans():
@@ -187,7 +219,7 @@ class Inbox:
         return InboxItem(
             id=deployment.id,
             kind=FAILED_DEPLOYMENT,
-            title=f"the deployment{about} failed ({deployment.release})",
+            title=f"the deployment{about or ' of ' + deployment.release} failed",
             why=f"{outcome}: {reason}" if reason else outcome,
             waiting_since=deployment.changed_at,
             command=f"astra changes revert {reverted_id} --deploy" if reverted_id else looking,
@@ -198,16 +230,17 @@ class Inbox:
         return format_time(parse_time(self.desk.now()) - _REMEMBERED)
 
 
-def _from_approval(approval: Approval) -> InboxItem:
+def _from_round(item: Mapping[str, Any]) -> InboxItem:
+    """Give a decision that has some of its signatures, and is no answer to a request."""
     return InboxItem(
-        id=approval.id,
-        kind=approval.kind,
-        title=approval.summary,
-        why=_REQUESTS.get(approval.kind, "it takes your signature"),
-        waiting_since=approval.requested_at,
-        command=f"astra approve {approval.id}",
-        subject_id=approval.subject_id,
-        expires_at=approval.expires_at,
+        id=item["round"],
+        kind=WAITING_SIGNATURE,
+        title=f"{item['action'].replace('_', ' ')}, which takes {item['needed']} signatures",
+        why=item["words"],
+        waiting_since=item["since"],
+        command=f"astra operators sign {item['round'][:16]}",
+        subject_id=item["round"],
+        expires_at=format_time(parse_time(item["since"]) + cosigning.LIFETIME),
     )
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 WAITING_PLAN, RESTING_CHANGE, HELD_GOAL = "waiting_plan", "resting_change", "held_goal"
 FAILED_DEPLOYMENT, ALERT = "failed_deployment", "alert"
+WAITING_SIGNATURE = "waiting_signature"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,10 +24,10 @@ from astra.trusted.kernel.signatures import KeyPair
 from astra.trusted.ledger import views
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Record
-from astra.trusted.policy import authority, passkeys
+from astra.trusted.policy import authority, operators, passkeys
 
 PAYLOAD_TYPE = "application/vnd.astra.receipt+json"
-_KEYS = (authority.KEY_ROTATED, passkeys.ENROLLED)
+_KEYS = (authority.KEY_ROTATED, passkeys.ENROLLED, *operators.CHANGES)
 _LONGEST_SEQUENCE = 18
 
 

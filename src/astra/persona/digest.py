@@ -6,7 +6,7 @@ before. It says nothing that is not a record or counted from records. Whoever ha
 delimits it as data: it quotes what agents and apps wrote.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from astra.beliefs.book import Beliefs
@@ -26,14 +26,11 @@ class Digest:
 
     def write(self) -> str:
         """Write the digest, or nothing where there is nothing to tell."""
-        lines: list[str] = []
-        size = 0
-        for line in (*self._list_beliefs(), *self._list_notes()):
-            size += len(line) + 1
-            if size > LONGEST_DIGEST:
-                break
-            lines.append(line)
-        return "\n".join(lines)
+        return _join_lines((*self._list_beliefs(), *self._list_notes(_is_any)))
+
+    def write_for_coder(self) -> str:
+        """Write what became of changes and releases: whoever writes code needs no other news."""
+        return _join_lines((*self._list_beliefs(), *self._list_notes(_is_of_code)))
 
     def _list_beliefs(self) -> Iterator[str]:
         newest_beliefs, _cursor = self.beliefs.list_beliefs(limit=_BELIEFS_LOOKED_AT)
@@ -42,12 +39,36 @@ class Digest:
         for belief in strongest[:MOST_BELIEFS]:
             yield one_line(_describe_belief(belief), LONGEST_LINE)
 
-    def _list_notes(self) -> Iterator[str]:
+    def _list_notes(self, is_wanted: Callable[[Note], bool]) -> Iterator[str]:
         """Give what happened; how a belief moved is left out, since its numbers are there."""
         notes, _cursor = self.awareness.read(limit=_NOTES_LOOKED_AT)
-        events = [note for note in _drop_outdated(notes) if note.kind != BELIEF]
+        current_notes = _drop_outdated(notes)
+        events = [note for note in current_notes if note.kind != BELIEF and is_wanted(note)]
         for note in events[:MOST_NOTES]:
             yield one_line(f"{note.time[:19]}Z {note.kind}: {note.text}", LONGEST_LINE)
+
+
+_OF_CODE = ("chg_", "dep_")
+
+
+def _is_any(_note: Note) -> bool:
+    return True
+
+
+def _is_of_code(note: Note) -> bool:
+    return (note.about or "").startswith(_OF_CODE)
+
+
+def _join_lines(every_line: Iterable[str]) -> str:
+    """Join the first lines, as many as a digest may have."""
+    lines: list[str] = []
+    size = 0
+    for line in every_line:
+        size += len(line) + 1
+        if size > LONGEST_DIGEST:
+            break
+        lines.append(line)
+    return "\n".join(lines)
 
 
 _WORDS = {str(Standing.HELD): "believed", str(Standing.DOUBTED): "not believed"}

@@ -145,7 +145,7 @@ class Plans:
             kind=KIND,
             subject_id=identifier,
             digest=digest,
-            summary=f"run the plan {quote_text(plan.plan.goals[0])} ({identifier})",
+            summary=f"run the plan {quote_text(plan.plan.goals[0])}",
             details={
                 "plan": plan.plan.as_dict(),
                 "plan_hash": plan.plan_hash,

@@ -5,7 +5,7 @@ target inside the plan's box. What comes of it is hostile input like everything 
 only paths that the plan may write, and it enters the change path, where a person decides.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, Protocol
@@ -59,6 +59,8 @@ class PlanCoder:
     proposals: ChangeProposals
     proposed: ProposedChanges
     formats: FormatMemory = field(default_factory=NoMemory)
+    digest: Callable[[], str] = str
+    """Says what happened lately, to the model that writes."""
 
     def write(self, plan: AgentPlan, instructions: str) -> str:
         """Have it written and proposed; gives what to tell the model."""
@@ -125,6 +127,7 @@ class PlanCoder:
             files={path: text for path, text in readable.items() if is_writable(path)},
             others={path: text for path, text in readable.items() if not is_writable(path)},
             new_files=[path for path in granted.write_paths if _is_new_file(path, readable)],
+            digest=self.digest(),
             correlation=plan.correlation,
         )
 

@@ -109,6 +109,8 @@ class ModelWriter:
     models: ModelSource
     files: Callable[[], Mapping[str, str]]
     formats: FormatMemory = field(default_factory=NoMemory)
+    digest: Callable[[], str] = str
+    """Says what happened lately."""
 
     def is_there(self) -> bool:
         return has_model(self.models)
@@ -124,6 +126,7 @@ class ModelWriter:
                 instructions=instruction,
                 files=self.files(),
                 notes=notes[:_LONGEST_NOTES],
+                digest=self.digest(),
                 correlation=correlation,
             )
         )

@@ -4,6 +4,7 @@ Nobody's word counts for where a quote stands: the lines are those where the ser
 quote that is too short, that is not there, or whose object is gone supports nothing.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +16,8 @@ from astra.trusted.kernel.errors import AstraError, LedgerError
 from astra.trusted.kernel.masking import mask
 from astra.trusted.ledger.ports import Ledger
 
+DescribeCitation = Callable[[Citation], dict[str, Any]]
+"""Gives a citation, with whether its quote is there now and why not."""
 _BY_PATH = frozenset({Source.SOURCE, Source.DOCUMENTS})
 
 
@@ -77,6 +80,11 @@ class Citations:
         if record is None or record.hash != citation.hash:
             raise _gone(f"there is no record {citation.sequence} with that hash")
         return render_record(record)
+
+
+def describe_unchecked(citation: Citation) -> dict[str, Any]:
+    """Give a citation where its object cannot be read: nobody may take it for checked."""
+    return {**citation.as_dict(), "found": False, "problem": "it was not checked here"}
 
 
 def _gone(detail: str) -> ObjectGone:

@@ -14,6 +14,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from astra.research.model import LONGEST_QUOTE, SHORTEST_QUOTE
+from astra.research.word_forms import stem_word
 
 CASE_EDGE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _WORD = re.compile(r"[^\W_]+(?:_+[^\W_]+)*")
@@ -42,9 +43,13 @@ def find_terms(question: str) -> tuple[str, ...]:
 
 
 def count_terms(text: str, terms: Sequence[str]) -> int:
-    """Count how many of the terms a text has, whatever their case and underscores."""
+    """Count how many of the terms a text has, whatever their case, underscores and form."""
     squeezed = squeeze(text).lower().replace("_", "")
-    return sum("".join(split_identifier(term)) in squeezed for term in terms)
+    absent_terms = [term for term in terms if "".join(split_identifier(term)) not in squeezed]
+    if not absent_terms:
+        return len(terms)
+    stems = {stem_word(word) for word in _WORD.findall(text)}
+    return len(terms) - sum(stem_word(term) not in stems for term in absent_terms)
 
 
 def squeeze(text: str) -> str:

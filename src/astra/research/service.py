@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from astra.research.book import ResearchBook
+from astra.research.citations import DescribeCitation
 from astra.research.model import Finding, Request, Session, Source, Task
 from astra.research.planning import list_tasks
 from astra.research.running import Researcher
@@ -46,13 +47,9 @@ class Research:
     def describe(self, session: Session) -> dict[str, Any]:
         """Give a session whole, with every citation as it stands now."""
         describe = self.researcher.citations.describe
-        findings = [
-            {**finding.as_dict(), "citations": [describe(item) for item in finding.citations]}
-            for finding in list_findings(session)
-        ]
         return {
             **summarize_session(session),
-            "findings": findings,
+            "findings": [_describe_finding(item, describe) for item in list_findings(session)],
             "contested": describe_contested(session),
             "open_questions": list(session.result.get("open_questions", ())),
             "coverage": session.result.get("coverage"),
@@ -95,18 +92,24 @@ def describe_contested(session: Session) -> list[dict[str, Any]]:
     return [{"claims": [findings[number].claim for number in pair]} for pair in pairs]
 
 
-def cite_session(session: Session, *, most: int = 12) -> Mapping[str, Any]:
-    """Give what a review shows of the research that a change names, as it was recorded."""
+def cite_session(
+    session: Session, describe: DescribeCitation, *, most: int = 12
+) -> Mapping[str, Any]:
+    """Give what a review shows of the research that a change names, each citation as it stands."""
     findings = list_findings(session)
     return {
         "id": session.id,
         "question": session.request.question,
         "narrative": session.result.get("narrative", ""),
-        "findings": [finding.as_dict() for finding in findings[:most]],
+        "findings": [_describe_finding(finding, describe) for finding in findings[:most]],
         "more": max(len(findings) - most, 0),
         "unsupported": session.unsupported,
         "remark": REMARK,
     }
+
+
+def _describe_finding(finding: Finding, describe: DescribeCitation) -> dict[str, Any]:
+    return {**finding.as_dict(), "citations": [describe(item) for item in finding.citations]}
 
 
 def _describe_task(task: Task, session: Session) -> dict[str, Any]:

@@ -53,6 +53,10 @@ def _would_deploy(arguments: DeployAgentCodeInput, services: Services) -> Footpr
     return Footprint(files=(services.deployments.name_target(),))
 
 
+def _describe_target(_arguments: DeployAgentCodeInput, services: Services) -> str:
+    return services.deployments.describe_target()
+
+
 def _deploy_agent_code(
     arguments: DeployAgentCodeInput, services: Services
 ) -> DeployAgentCodeOutput:
@@ -76,6 +80,7 @@ TOOLS: tuple[AnyTool, ...] = (
         slow=True,
         hints=Hints(destructive=True, idempotent=False, open_world=True),
         footprint=_would_deploy,
+        words=_describe_target,
         handler=_deploy_agent_code,
     ),
 )

@@ -83,6 +83,10 @@ class OtherServers(Protocol):
 class Deployments(Protocol):
     """Deploying as an agent may ask for it."""
 
+    def describe_target(self) -> str:
+        """Say in words what would be deployed now."""
+        ...
+
     def name_target(self) -> str:
         """Name exactly what would be deployed now."""
         ...

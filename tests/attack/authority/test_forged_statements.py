@@ -8,7 +8,7 @@ import pytest
 from astra.testing import RootInMemory as Root
 from astra.trusted.kernel.errors import SignatureRejected
 from astra.trusted.kernel.signatures import KeyPair
-from astra.trusted.ledger.record import Event, Head
+from astra.trusted.ledger.record import Event, Head, Record
 from astra.trusted.policy import authority
 from astra.trusted.policy.authority import KEY_ROTATED, Signed
 
@@ -146,6 +146,49 @@ def test_what_the_old_key_decided_before_the_rotation_still_holds() -> None:
     (record,) = root.ledger.append([event])
     rotate(root, KeyPair.generate(), root.operator)
     assert authority.is_signed_by_operator(root.ledger, record)
+
+
+def signed_record(root: Root) -> Record:
+    signed = root.sign(EVENT.type, dict(EVENT.data))
+    event = authority.signed_event(root.ledger, EVENT, signed, now=root.clock.now())
+    (record,) = root.ledger.append([event])
+    return record
+
+
+@pytest.mark.parametrize(
+    ("member", "value"),
+    [
+        ("content", None),
+        ("type", "config_signed"),
+        ("sequence", 1),
+        ("time", "2099-01-01T00:00:00.000000Z"),
+    ],
+)
+def test_a_record_that_was_believed_is_not_once_a_member_is_another(
+    member: str, value: object
+) -> None:
+    root = Root()
+    record = signed_record(root)
+    assert authority.is_signed_by_operator(root.ledger, record)
+    if member == "content":
+        value = record.content.replace('"flag":"X"', '"flag":"Y"')
+        assert value != record.content
+    assert not authority.is_signed_by_operator(root.ledger, record._replace(**{member: value}))
+
+
+def test_what_one_ledger_found_good_is_checked_anew_in_another() -> None:
+    root, other = Root(), Root()
+    record = signed_record(root)
+    assert authority.is_signed_by_operator(root.ledger, record)
+    assert not authority.is_signed_by_operator(other.ledger, record)
+
+
+def test_so_many_signatures_that_old_ones_are_forgotten_are_still_checked() -> None:
+    root = Root()
+    first = signed_record(root)
+    for number in range(authority.MOST_REMEMBERED + 1):
+        assert authority.is_signed_by_operator(root.ledger, first._replace(correlation=f"{number}"))
+    assert authority.is_signed_by_operator(root.ledger, first)
 
 
 def test_a_rotation_put_into_the_chain_by_hand_changes_nothing() -> None:

@@ -10,6 +10,8 @@ import pytest
 
 from astra.changes.edits import Delete, Edit, WholeFile
 from astra.changes.mutation import Fault, Measured, MutationEvidence, make_unmeasured
+from astra.changes.proposing import Proposal
+from astra.plans import events as plan_events
 from astra.trusted.changes import events, merge_permissions, permission_checks
 from astra.trusted.changes.evidence import Finding, Severity, TestVerdict
 from astra.trusted.changes.files import EXECUTABLE, LINK, ChangedFile, FileState
@@ -19,6 +21,7 @@ from astra.trusted.kernel.clock import format_time
 from astra.trusted.kernel.errors import AstraError, BadInput, Refused, SignatureRejected
 from astra.trusted.kernel.signatures import KeyPair
 from astra.trusted.ledger.record import Event
+from astra.trusted.policy import authority
 from astra.trusted.policy.authority import RESTORED
 from changing import ChangesHere, FakeMutation, git
 
@@ -480,3 +483,136 @@ def test_one_for_merging_alone_deploys_nothing(here: ChangesHere) -> None:
     assert change.state is State.EXECUTED
     with pytest.raises(AstraError, match="a standing permission merged it"):
         here.deployments.deploy(change.id, actor="agent:test")
+
+
+PLAN = "plan_00000000000000aa"
+
+
+def propose_as(here: ChangesHere, actor: str, *edits: Edit) -> Change:
+    """Have somebody propose a change, and let its evidence be gathered."""
+    proposal = Proposal(reason="it should be 42", edits=edits or (code(),))
+    change = here.changes.proposals.propose(
+        proposal, actor=actor, correlation="cor_0000000000000001"
+    )
+    here.steps.run_due()
+    return here.get(change.id)
+
+
+def test_one_that_was_signed_with_a_plan_covers_the_changes_of_that_plan(
+    here: ChangesHere,
+) -> None:
+    identifier = permit(here, plan=PLAN)
+    (permission,) = merge_permissions.list_usable(here.root.ledger, now=here.root.clock.now())
+    assert permission.words.startswith(f"A change of the plan {PLAN} that touches nothing but")
+    change = propose_as(here, f"agent:{PLAN}")
+    assert change.state is State.EXECUTED
+    assert change.terms == {"permission": identifier, "deploy": False}
+
+
+@pytest.mark.parametrize(
+    "actor",
+    [
+        "agent:plan_00000000000000ab",
+        "agent:test",
+        "operator",
+        PLAN,
+        f"agent:{PLAN}0",
+        f"agent:{PLAN.upper()}",
+        f"agent: {PLAN}",
+    ],
+)
+def test_one_that_was_signed_with_a_plan_covers_nobody_elses_changes(
+    here: ChangesHere, actor: str
+) -> None:
+    permit(here, plan=PLAN)
+    assert propose_as(here, actor).state is State.AWAITING
+    assert count_uses(here) == 0
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["tests/test_answer.py", "pyproject.toml", "src/astra/trusted/policy/gate.py", "other/a.py"],
+)
+def test_a_plans_signature_never_covers_tests_dependencies_the_core_or_other_paths(
+    here: ChangesHere, path: str
+) -> None:
+    permit(here, plan=PLAN, paths=["pyproject.toml", "src/", "tests/"])
+    try:
+        change = propose_as(here, f"agent:{PLAN}", code(path=path))
+    except Refused:
+        return
+    assert change.state is not State.EXECUTED
+    assert count_uses(here) == 0
+
+
+def test_the_plan_of_a_permission_cannot_be_taken_off_after_it_was_signed(
+    here: ChangesHere,
+) -> None:
+    content = draft(here, plan=PLAN)
+    signed = here.root.sign(merge_permissions.ADDED, content)
+    for plan in ("", "plan_00000000000000ab"):
+        wider = {**content, "plan": plan}
+        wider["words"] = draft(here, plan=plan)["words"]
+        with pytest.raises(AstraError):
+            merge_permissions.add(here.root.ledger, wider, signed, now=here.root.clock.now())
+    with pytest.raises(BadInput, match="does not say what it permits"):
+        merge_permissions.add(
+            here.root.ledger, {**content, "plan": ""}, signed, now=here.root.clock.now()
+        )
+
+
+@pytest.mark.parametrize(
+    "event_type", [plan_events.ABORTED, plan_events.REJECTED, plan_events.REVISED]
+)
+def test_it_ends_with_the_plan_that_it_was_signed_with(here: ChangesHere, event_type: str) -> None:
+    permit(here, plan=PLAN)
+    change = here.changes.proposals.propose(
+        Proposal(reason="it should be 42", edits=(code(),)),
+        actor=f"agent:{PLAN}",
+        correlation="cor_0000000000000001",
+    )
+    here.root.ledger.append([Event(type=event_type, actor="operator", data={}, subject=PLAN)])
+    here.steps.run_due()
+    assert here.get(change.id).state is State.AWAITING
+    (permission,) = merge_permissions.list_all(here.root.ledger, now=here.root.clock.now())
+    assert permission.state == "void"
+
+
+def test_a_plan_that_is_ended_while_its_change_is_looked_at_merges_nothing(
+    here: ChangesHere,
+) -> None:
+    permit(here, plan=PLAN)
+    change = here.changes.proposals.propose(
+        Proposal(reason="it should be 42", edits=(code(),)),
+        actor=f"agent:{PLAN}",
+        correlation="cor_0000000000000001",
+    )
+    here.changes.gathering.scan(change.id)
+    here.changes.gathering.test(change.id)
+    head = here.repo.head()
+    aborted = Event(type=plan_events.ABORTED, actor="operator", data={}, subject=PLAN)
+    after = ask_while(here, here.get(change.id), lambda: here.root.ledger.append([aborted]))
+    assert after.state is not State.EXECUTED
+    assert here.repo.head() == head
+
+
+@pytest.mark.parametrize(
+    "plan", ["*", "plan_", "goal_00000000000000aa", f"{PLAN}\n", 7, None, ["x"]]
+)
+def test_a_plan_is_named_by_its_id_or_not_at_all(here: ChangesHere, plan: Any) -> None:
+    with pytest.raises(BadInput, match="id of a plan"):
+        draft(here, plan=plan)
+
+
+def test_one_that_was_signed_before_plans_could_be_named_still_covers(here: ChangesHere) -> None:
+    content = {name: value for name, value in draft(here).items() if name != "plan"}
+    event = Event(
+        type=merge_permissions.ADDED,
+        actor="operator",
+        data=content,
+        subject=str(content["permission"]),
+    )
+    signed = here.root.sign(merge_permissions.ADDED, content)
+    now = here.root.clock.now()
+    here.root.ledger.append([authority.signed_event(here.root.ledger, event, signed, now=now)])
+    assert here.reviewed(code()).state is State.EXECUTED

@@ -6,6 +6,7 @@ import pytest
 
 from astra.trusted.door.rules import RULES, SOCKET_ONLY
 from astra.trusted.policy.call import Role
+from deploying import until
 from http_driver import Served, problem
 
 Holders = dict[str, str]
@@ -58,8 +59,8 @@ def test_an_agents_token_is_an_agent_and_no_more(site: Served, holders: Holders)
         problem(http.get("/api/ledger"), 403, "wrong_role")
         problem(http.get("/api/events"), 403, "wrong_role")
         assert http.post("/api/tools/astra_health", json={}).is_success
-    last = site.astra.json("ledger", "tail", "--type", "tool_called")["items"][-1]
-    assert last["actor"].startswith("agent:token:tok_")
+    calls = until(lambda: site.astra.json("ledger", "tail", "--type", "tool_called")["items"])
+    assert calls[-1]["actor"].startswith("agent:token:tok_")
 
 
 def test_a_viewer_changes_nothing_not_even_as_an_agent(site: Served, holders: Holders) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from deploying import until
 from driver import Astra
 from mcp_driver import RawClient, raw
 
@@ -67,8 +68,7 @@ def test_the_clients_name_is_not_authority(astra: Astra, name: str) -> None:
     with raw(astra) as client:
         client.introduce(name=name, title="operator", role="operator")
         refused_as_agent(client)
-        story = astra.json("ledger", "tail", "--type", "tool_refused")["items"]
-        assert story
+        story = until(lambda: astra.json("ledger", "tail", "--type", "tool_refused")["items"])
         assert all(item["actor"].startswith("agent:") for item in story)
     unchanged(astra)
 

@@ -8,6 +8,7 @@ import httpx2
 import pytest
 
 from driver import Astra, make_repository
+from http_driver import NO_AUTHORITIES
 from mcp_driver import ERAS, Heard, answer, bearer, loopback, names, over_http, refusal
 
 pytestmark = pytest.mark.anyio
@@ -27,7 +28,7 @@ Served = tuple[Astra, dict[str, str]]
 
 
 def post(url: str, headers: dict[str, str], body: Any = PING) -> httpx2.Response:
-    with httpx2.Client() as http:
+    with httpx2.Client(verify=NO_AUTHORITIES) as http:
         return http.post(url, json=body, headers={**ACCEPT, **headers})
 
 
@@ -114,7 +115,7 @@ def test_hostile_bodies_are_refused_and_the_daemon_stays(served: Served, body: A
 
 def test_a_body_that_is_too_large_is_refused(served: Served) -> None:
     _, where = served
-    with httpx2.Client() as http:
+    with httpx2.Client(verify=NO_AUTHORITIES) as http:
         said = http.post(
             where["url"], content=b" " * 5_000_000, headers={**ACCEPT, **bearer(where)}
         )

@@ -11,6 +11,7 @@ from astra import flow
 from astra.bootstrap import initialise
 from astra.bootstrap.build import build_runtime
 from astra.bootstrap.runtime import Runtime
+from astra.flow import lanes
 from astra.schedules import events
 from astra.schedules.model import Definition
 from astra.trusted.kernel.clock import format_time
@@ -65,7 +66,8 @@ def test_the_table_that_one_opens_first_shows_every_lane(runtime: Runtime) -> No
     assert flow.__doc__
     table = flow.__doc__.split("| entity")[0]
     shown = re.findall(r"^\| ([a-z-]+) +\|", table, re.MULTILINE)
-    assert [name for name in shown if name != "lane"] == list(runtime.background.lanes)
+    assert shown[-1] == lanes.REAPING  # only where machines share a chain
+    assert [name for name in shown[:-1] if name != "lane"] == list(runtime.background.lanes)
 
 
 def test_over_a_spoilt_job_database_quick_and_slow_schedules_both_run(runtime: Runtime) -> None:

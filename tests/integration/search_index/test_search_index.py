@@ -37,6 +37,31 @@ def test_identifiers_match_however_they_are_written(here: ResearchWorld) -> None
         assert set(search(here, spelling)) == {"store/readTree.ts", "store/tree.py", "other.py"}
 
 
+def test_a_word_is_found_in_its_other_forms_behind_the_form_that_was_asked_for(
+    here: ResearchWorld,
+) -> None:
+    here.commit(
+        {
+            "docs/retry.md": "An upload that failed is retried after a pause.\n",
+            "docs/retries.md": "How many retries there are is counted.\n",
+            "docs/retrieval.md": "Retrieval of passages is something else.\n",
+        }
+    )
+    assert search(here, "retries", documents=True) == ["docs/retries.md", "docs/retry.md"]
+    assert search(here, "retrying", "uploads", documents=True)[0] == "docs/retry.md"
+    session = here.ask("uploads retrying", sources=["documents"], max_depth=0)
+    assert "is retried after" in session["findings"][0]["citations"][0]["quote"]
+
+
+def test_records_are_found_by_other_forms_of_a_word(here: ResearchWorld) -> None:
+    desire = {"text": "faster uploads of pictures", "strength": 1.0, "tags": [], "context": None}
+    here.ledger.append([Event(type="desire_recorded", actor="agent", data=desire)])
+    sequences = here.researcher.gathering.records.search_records(["picture", "uploading"], limit=5)
+    (record,) = [here.ledger.record(sequence) for sequence in sequences]
+    assert record is not None
+    assert record.data["text"] == desire["text"]
+
+
 def test_documents_are_apart_from_source(here: ResearchWorld) -> None:
     assert search(here, "read_tree", documents=True) == ["guide.md"]
 

@@ -332,3 +332,10 @@ def test_the_holders_own_log_is_turned_over_when_it_is_large(stage: Stage) -> No
         file.write(b"x" * (LARGEST + 1))
     until(lambda: log.stat().st_size == 0)
     assert log.with_name("holder.log.1").stat().st_size == LARGEST + 1
+
+
+def test_a_port_that_another_program_has_is_named(stage: Stage) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        spec = replace(stage.spec(), port=other.getsockname()[1])
+        with pytest.raises(HolderRefused, match="another program listens on the app's port"):
+            stage.holder.launch(spec)

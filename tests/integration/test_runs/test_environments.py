@@ -1,11 +1,12 @@
 """Environments are built once in a box, sealed, and there for every run of their lock files."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from astra.adapters.environment_mark import read_mark
+from astra.adapters.environment_mark import read_mark, write_mark
 from astra.adapters.environment_orders import EnvironmentFailed, Purpose
 from astra.adapters.environments import Environment, Environments
 from astra.adapters.release_folders import ReleaseFolders
@@ -129,6 +130,19 @@ def test_a_release_is_sealed_with_its_environment_and_is_not_intact_without_it(
     lock.chmod(0o644)
     lock.write_text("three\n")
     assert not releases.is_intact("r1", built.digest)
+
+
+def test_a_release_imports_the_project_from_its_own_folder(
+    target: Any, environments: Environments
+) -> None:
+    """The pointer to the project leads to the code under test, which no release can see."""
+    built = environments.provide(target.commit(FILES), settings(), PURPOSE)
+    release = target.root.path / "release"
+    (release / "src").mkdir(parents=True)
+    write_mark(release, replace(built, has_project=True))
+    assert read_mark(release).toolchain.environment["PYTHONPATH"] == f"{release}/src:{release}"
+    write_mark(release, built)
+    assert "PYTHONPATH" not in read_mark(release).toolchain.environment
 
 
 def test_the_difference_between_two_environments_is_named(

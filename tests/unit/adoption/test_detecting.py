@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astra.adoption.configuration_text import render_configuration
+from astra.adoption.configuration_text import OfMachine, render_configuration
+from astra.adoption.corrections import Corrections
 from astra.adoption.detected import Detected
 from astra.adoption.detecting import detect
 from astra.adoption.repository_files import LARGEST_TEXT, RepositoryFiles
@@ -224,3 +225,100 @@ def test_whatever_the_files_say_the_configuration_is_valid(
     assert parsed.target.test_command == detected.test_command
     if detected.test_command:
         commands.parse(detected.test_command)
+
+
+CLICK = """import click
+
+@click.group(cls=DefaultGroup, default="serve")
+def cli(): ...
+
+@cli.command()
+@click.option("-h", "--host", default="127.0.0.1")
+@click.option("-p", "--port", default=8001)
+def serve(host, port): ...
+"""
+ARGPARSE = "parser.add_argument('--port', type=int)\n"
+
+
+def scripts(place: str) -> str:
+    return f'[project]\nname = "notes"\n[project.scripts]\nnotes = "{place}"\n'
+
+
+@pytest.mark.parametrize(
+    ("texts", "command"),
+    [
+        (
+            {"pyproject.toml": scripts("notes.cli:cli"), "notes/cli.py": CLICK},
+            "notes serve --host 127.0.0.1 --port {port}",
+        ),
+        (
+            {"pyproject.toml": scripts("notes.cli:main"), "src/notes/cli.py": ARGPARSE},
+            "notes --port {port}",
+        ),
+        ({"pyproject.toml": scripts("notes.cli:main"), "notes/cli.py": "print()\n"}, ""),
+        ({"pyproject.toml": scripts("notes.cli:main")}, ""),
+        ({"pyproject.toml": scripts("..:x"), "notes/cli.py": ARGPARSE}, ""),
+        (
+            {
+                "pyproject.toml": '[project.scripts]\n"a; rm -rf" = "notes.cli:main"\n',
+                "notes/cli.py": ARGPARSE,
+            },
+            "",
+        ),
+    ],
+)
+def test_a_program_of_the_project_that_takes_a_port_is_its_server(
+    texts: dict[str, str], command: str
+) -> None:
+    app = look(texts).app
+    assert (app.command if app else "") == command
+
+
+@pytest.mark.parametrize(
+    ("tox", "command"),
+    [
+        (
+            "[testenv]\nchangedir = tests\ncommands =\n    {envpython} runtests.py {posargs}\n",
+            "env --chdir=tests python runtests.py",
+        ),
+        ("[testenv]\ncommands = python -m unittest {posargs:-v}\n", "python -m unittest"),
+        ("[testenv]\nchangedir = ../x\ncommands = python a.py\n", ""),
+        ("[testenv]\ncommands = python a.py; rm -rf /\n", ""),
+        ("[testenv]\ncommands =\n  python a.py\n  python b.py\n", ""),
+        ("[testenv\n", ""),
+    ],
+)
+def test_the_one_command_that_tox_would_run_is_taken_from_it(tox: str, command: str) -> None:
+    detected = look({"tox.ini": tox, "tests/test_a.py": UNITTEST})
+    assert detected.test_command == (command or "python3 -m unittest discover -v")
+    commands.parse(detected.test_command)
+
+
+def test_djangos_own_runner_prints_a_summary_that_is_read() -> None:
+    assert commands.parse("env --chdir=tests python runtests.py utils_tests").prints_summary
+    assert not commands.parse("python run-tests.py").prints_summary
+
+
+def test_what_the_operator_names_takes_the_place_of_a_guess() -> None:
+    texts = {"Makefile": "test:\n\ttrue\n", "main.go": "", "go.mod": "", "a_test.go": ""}
+    named = Corrections(test_command="go test ./a", app_command="./serve {port}", health_path="/up")
+    files = RepositoryFiles(paths=frozenset(texts), texts=texts)
+    detected = detect(files, named)
+    assert detected.test_command == "go test ./a"
+    assert detected.missing == ()
+    signed = configuration.parse(render_configuration("/r", "main", detected))
+    assert (signed.app.command, signed.app.health_path) == ("./serve {port}", "/up")
+
+
+def test_a_worker_that_the_operator_names_has_no_port() -> None:
+    files = RepositoryFiles(paths=frozenset({"a.py"}))
+    app = detect(files, Corrections(app_command="python a.py")).app
+    assert app is not None
+    assert not app.listens
+
+
+def test_an_interpreter_that_was_chosen_is_in_the_configuration() -> None:
+    detected = look({"pyproject.toml": '[project]\nrequires-python = ">=3.12"\n', "pytest.ini": ""})
+    machine = OfMachine(toolchain=("/opt/3.12/bin/python3.12",), port=8003)
+    signed = configuration.parse(render_configuration("/r", "main", detected, machine))
+    assert signed.target.toolchain == ("/opt/3.12/bin/python3.12",)

@@ -50,3 +50,17 @@ def test_auto_chooses_by_the_files() -> None:
     assert choose("requirements.txt", "package.json") == "venv"
     assert choose("package.json") == "npm"
     assert choose("README.md") == ""
+
+
+def test_an_extra_that_brings_the_server_is_installed_too() -> None:
+    extras = 'docs = ["sphinx"]\nmainapp = ["gunicorn>=20", "gevent"]\n"a;b" = ["uvicorn"]\n'
+    project = f'[project]\nname = "a"\n[project.optional-dependencies]\ntest = ["x"]\n{extras}'
+    files = RepositoryFiles(paths=frozenset({"pyproject.toml"}), texts={"pyproject.toml": project})
+    *_, editable = write_recipe("venv", files).steps
+    assert editable[-2:] == ("--editable", ".[test,mainapp]")
+
+
+def test_a_whole_list_of_hashes_is_installed_without_asking_what_else_is_needed() -> None:
+    written = steps({"pyproject.toml": '[project]\nname = "a"', "uv.lock": ""})
+    (install,) = [step for step in written if "astra-requirements" in step and " -r " in step]
+    assert "--no-deps -r" in install

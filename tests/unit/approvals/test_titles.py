@@ -56,6 +56,28 @@ def test_whole_hashes_are_named_by_their_beginning_and_the_digest_tells_them_apa
     assert one != other
 
 
+def test_what_a_tool_takes_anyway_is_left_out() -> None:
+    arguments = {"url": "https://a.example/x", "characters": 16_000}
+    usual = call(arguments, defaults=frozenset({"characters"}))
+    assert title_call(usual) == "fetch_url https://a.example/x"
+    assert title_call(call(arguments)) == "fetch_url https://a.example/x characters=16000"
+
+
+def test_a_call_with_words_of_the_server_is_named_by_them_and_by_its_digest() -> None:
+    def title(commit: str) -> str:
+        footprint = Footprint(files=(f"commit {commit}",))
+        words = f"deploy “greet kindly”, commit {commit[:12]}"
+        arguments = {"commit_message": "go", "force_deploy": False}
+        defaults = frozenset({"force_deploy"})
+        return title_call(
+            call(arguments, "deploy", footprint=footprint, words=words, defaults=defaults)
+        )
+
+    one, other = title("a" * 40), title("a" * 39 + "b")
+    assert one.startswith('deploy “greet kindly”, commit aaaaaaaaaaaa commit_message="go" #')
+    assert one != other
+
+
 def test_titles_that_are_cut_differ_by_the_digest() -> None:
     long = "https://a.example/" + "x" * 500
     one, other = title_call(call({"url": f"{long}1"})), title_call(call({"url": f"{long}2"}))

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from astra.interfaces.cli import story
+from astra.interfaces.sentences import SAYINGS
 from astra.plans import events
 from astra.trusted.ledger import views
 from plans_at_work import NOTES, PlansAtWork, document, done, down, tool, write
@@ -138,7 +139,7 @@ def test_what_a_person_did_is_told(work: PlansAtWork, how: str) -> None:
 
 
 def test_every_kind_of_record_about_plans_is_told_or_left_out_on_purpose() -> None:
-    known = {*story.SAYINGS, *story.LEFT_OUT}
+    known = {*SAYINGS, *story.LEFT_OUT}
     about_plans = events.PLAN_EVENTS - {
         *(events.GLOBAL_GRANT_ADDED, events.GLOBAL_GRANT_REMOVED),
         *(events.ALLOWLIST_EXPORTED, events.ALLOWLIST_TAMPERED),

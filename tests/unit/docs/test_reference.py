@@ -91,11 +91,29 @@ def values(
     written = ast.unparse(expression)
     parameters = [each.arg for each in function.args.args if each.arg != "self"]
     if written in parameters:
-        for call in calls(tree, function.name):
-            for given in argument(call, written, parameters.index(written)):
-                yield constant(given, path)
+        for place, caller in callers(function.name, tree, path):
+            for call in calls(caller, function.name):
+                for given in argument(call, written, parameters.index(written)):
+                    yield constant(given, place)
     elif written != "event.type":  # a copy of another event
         yield constant(expression, path)
+
+
+def callers(name: str, tree: ast.Module, path: Path) -> Iterator[tuple[Path, ast.Module]]:
+    """Give the module that has a function, and every other one that imports it."""
+    yield path, tree
+    module = ".".join(("astra", *path.relative_to(SOURCE / "astra").with_suffix("").parts))
+    for other in SOURCE.rglob("*.py"):
+        if f"from {module} import" in (text := other.read_text()):
+            imported = ast.parse(text)
+            names = [
+                alias.name
+                for node in ast.walk(imported)
+                if isinstance(node, ast.ImportFrom) and node.module == module
+                for alias in node.names
+            ]
+            if name in names:
+                yield other, imported
 
 
 def constant(expression: ast.expr, path: Path) -> str:
@@ -114,10 +132,15 @@ def functions(tree: ast.Module) -> list[ast.FunctionDef]:
 
 def calls(tree: ast.AST, name: str) -> list[ast.Call]:
     return [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in {name, f"self.{name}"}
+        node for node in ast.walk(tree) if isinstance(node, ast.Call) and is_named(node.func, name)
     ]
+
+
+def is_named(expression: ast.expr, name: str) -> bool:
+    """Tell whether it is written as the name, or as that of `self`."""
+    if isinstance(expression, ast.Attribute) and isinstance(expression.value, ast.Name):
+        return expression.attr == name and expression.value.id == "self"
+    return isinstance(expression, ast.Name) and expression.id == name
 
 
 def argument(call: ast.Call, name: str, position: int | None) -> list[ast.expr]:

@@ -4,7 +4,9 @@ import contextlib
 import json
 import threading
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,12 +15,14 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from astra.goals import events
+from astra.goals.adoption import fill_plan
 from astra.goals.book import TaskRow
-from astra.goals.model import Usage
-from astra.goals.ports import Done, Waiting
-from astra.goals.running import DueTask
+from astra.goals.model import Goal, Usage
+from astra.goals.ports import Done, TaskRun, Waiting
+from astra.goals.running import GOALS_AT_ONCE, DueTask
 from astra.trusted.kernel.errors import Conflict, Refused
-from goals_in_memory import GoalsInMemory
+from astra.trusted.ledger.record import Event
+from goals_in_memory import STORY, GoalsInMemory, Scripted
 
 CHAIN = """
 [[methods]]
@@ -27,6 +31,19 @@ task = "top"
 subtasks = [
   { id = "a", task = "CHECK", arguments = { command = "a" } },
   { id = "b", task = "CHECK", after = ["a"], arguments = { command = "b", notes = "${a.notes}" } },
+]
+"""
+
+
+WIDE = """
+[[methods]]
+name = "wide"
+task = "top"
+subtasks = [
+  { id = "a", task = "CHECK", arguments = { command = "a" } },
+  { id = "b", task = "CHECK", arguments = { command = "b" } },
+  { id = "c", task = "CHECK", arguments = { command = "c" } },
+  { id = "d", task = "CHECK", arguments = { command = "d" } },
 ]
 """
 
@@ -217,6 +234,114 @@ def test_a_reopened_goal_is_planned_adopted_and_run_anew() -> None:
     assert world.performer.begun == {"a": 2, "b": 2}
 
 
+# Workers that go on by themselves
+
+
+class AsTaskBegins(Scripted):
+    """Lets a test act while a task is being done."""
+
+    act: Callable[[], object] = bool
+
+    def begin(self, run: TaskRun) -> Done | Waiting:
+        outcome = super().begin(run)
+        self.act()
+        return outcome
+
+
+def start_wide(performer: Scripted, **fields: object) -> tuple[GoalsInMemory, Goal]:
+    world = GoalsInMemory(WIDE)
+    world.performer = performer
+    world.runner = world.new_runner()
+    goal = world.adopted(**fields)
+    world.runner.run(*world.runner.list_due())
+    return world, goal
+
+
+def test_a_worker_records_an_end_and_the_next_claim_in_one_batch() -> None:
+    world, goal = start_wide(Scripted())
+    world.runner.run_on(world.runner.list_due()[0])
+    assert set(world.states(goal).values()) == {"succeeded"}
+    ends = world.gate.root.ledger.records(events.TASK_FINISHED, limit=100)
+    claims = world.gate.root.ledger.records(events.TASK_CLAIMED, limit=100)
+    assert len(ends) == len(claims) == 4
+    assert [end.batch for end in ends[:-1]] == [claim.batch for claim in claims[1:]]
+
+
+def test_a_worker_begins_nothing_more_once_its_goal_is_paused() -> None:
+    performer = AsTaskBegins()
+    world, goal = start_wide(performer)
+    performer.act = lambda: world.control.pause(goal.id, actor="operator")
+    world.runner.run_on(world.runner.list_due()[0])
+    assert sorted(world.states(goal).values()) == ["pending", "pending", "pending", "succeeded"]
+    assert sum(performer.begun.values()) == 1
+
+
+def test_a_worker_begins_nothing_more_once_work_is_stopped() -> None:
+    performer = AsTaskBegins()
+    world, goal = start_wide(performer)
+    reasons = [""]
+    world.runner.closed = lambda: reasons[-1]
+    performer.act = lambda: reasons.append("stopped")
+    item, *_ = world.runner.list_due()
+    world.runner.run_on(item)
+    assert sorted(world.states(goal).values()) == ["pending", "pending", "pending", "succeeded"]
+    assert world.runner.list_due() == []
+
+
+def test_the_time_of_a_task_counts_before_the_next_is_claimed() -> None:
+    performer = Scripted()
+    world, goal = start_wide(performer, budget={"minutes": 1})
+    readings = iter([0.0, 0.0, 61.0])
+    world.runner.seconds = lambda: next(readings, 0.1)
+    world.runner.run_on(world.runner.list_due()[0])
+    assert sum(performer.begun.values()) == 1
+    assert world.book.get(goal.id).held == "budget_spent"
+
+
+def test_workers_that_go_on_together_do_each_task_once() -> None:
+    world, goal = start_wide(Scripted())
+    items = world.runner.list_due()
+    together = threading.Barrier(len(items))
+
+    def run_item(item: DueTask) -> None:
+        together.wait(60)
+        world.runner.run_on(item)
+
+    with ThreadPoolExecutor(len(items)) as pool:
+        list(pool.map(run_item, items))
+    world.run_all(go_on=True)
+    assert set(world.states(goal).values()) == {"succeeded"}
+    assert set(world.performer.begun.values()) == {1}
+
+
+def test_goals_that_are_held_keep_no_other_from_beginning() -> None:
+    world = GoalsInMemory(CHAIN)
+    for number in range(GOALS_AT_ONCE):
+        goal = world.adopted(text=f"goal {number}")
+        world.run_all()
+        assert world.book.get(goal.id).held == "no_criteria"
+    late = world.adopted(text="one more")
+    world.run_all()
+    assert world.states(late) == {"a": "succeeded", "b": "succeeded"}
+
+
+def test_a_graph_that_changed_after_its_signature_was_found_good_is_not_run() -> None:
+    world, goal = start_wide(performer := AsTaskBegins())
+    graph = world.book.graph(world.book.get(goal.id))
+    forged = Event(
+        type=events.PLANNED,
+        **events.fill_goal_event(
+            goal.id, fill_plan(replace(graph, task="other")), actor="agent", correlation=STORY
+        ),
+    )
+    performer.act = lambda: world.gate.root.ledger.append([forged])
+    world.runner.run_on(world.runner.list_due()[0])
+    assert sum(performer.begun.values()) == 1
+    world.run_all(go_on=True)
+    assert sum(performer.begun.values()) == 1
+    assert world.book.get(goal.id).held == "not_signed"
+
+
 # Crashes
 
 
@@ -252,12 +377,12 @@ class CrashingGraph(RuleBasedStateMachine):
             if event.type == events.TASK_RETRIED and event.data["reason"] == "interrupted":
                 assert self.world.performer.repeatable, "a task that may happen once runs twice"
 
-    @rule(appends=st.integers(1, 6), after=st.booleans())
-    def run_and_be_killed(self, appends: int, after: bool) -> None:
+    @rule(appends=st.integers(1, 6), after=st.booleans(), go_on=st.booleans())
+    def run_and_be_killed(self, appends: int, after: bool, go_on: bool) -> None:
         self.after = after
         self.appends_left = appends
         try:
-            self.world.run_all()
+            self.world.run_all(go_on=go_on)
         except Killed:
             self.world.runner = self.world.new_runner()
         finally:
@@ -295,7 +420,7 @@ class CrashingGraph(RuleBasedStateMachine):
     def pause_and_run_nothing(self) -> None:
         self.world.control.pause(self.goal.id, actor="operator")
         begun = Counter(self.world.performer.begun)
-        self.world.run_all()
+        self.world.run_all(go_on=True)
         assert self.world.performer.begun == begun
         self.world.control.resume(self.goal.id, actor="operator")
 
@@ -369,19 +494,6 @@ def test_what_a_dead_daemon_left_is_found_again_where_it_can_be() -> None:
 
 
 # Budgets of model calls
-
-
-WIDE = """
-[[methods]]
-name = "wide"
-task = "top"
-subtasks = [
-  { id = "a", task = "CHECK", arguments = { command = "a" } },
-  { id = "b", task = "CHECK", arguments = { command = "b" } },
-  { id = "c", task = "CHECK", arguments = { command = "c" } },
-  { id = "d", task = "CHECK", arguments = { command = "d" } },
-]
-"""
 
 
 def test_calls_of_a_model_count_when_a_task_begins_also_where_it_fails() -> None:

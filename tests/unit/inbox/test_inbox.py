@@ -89,7 +89,9 @@ def test_a_change_waits_as_a_request_that_says_the_reason(
     change = here.reviewed(reason="answer 42\x1b[2J” (approved)")
     (item,) = inbox_of(gate, here).list_items()
     assert (item.kind, item.subject_id) == ("change", change.id)
-    assert item.title.startswith('merge “answer 42\\x1b[2J" (approved)” into main')
+    assert item.title == 'merge “answer 42\\x1b[2J" (approved)” into main'
+    assert item.why.startswith("1 file, +1 -1; ")
+    assert item.title in gate.desk.get(item.id).summary
     assert item.command == f"astra approve {item.id}"
     here.approve(here.get(change.id))
     assert inbox_of(gate, here).list_items() == []
@@ -168,7 +170,7 @@ def test_a_goal_waits_once_where_a_request_about_it_waits() -> None:
     goal = world.propose()
     world.service.adoption.ask(goal.id)
     (item,) = inbox_of_gate(world.gate, world.gate.planning.register).list_items()
-    assert (item.kind, item.title) == ("goal", f"adopt the goal “make it so” ({goal.id})")
+    assert (item.kind, item.title) == ("goal", "adopt the goal “make it so”")
 
 
 def test_what_is_wrong_comes_first_then_failed_deployments_then_what_ends_first(
@@ -185,7 +187,7 @@ def test_a_deployment_that_failed_leaves_after_a_week(
 ) -> None:
     _fail_deployment(gate)
     (item,) = inbox_of(gate, here).list_items()
-    assert item.title == "the deployment failed (rel_1)"
+    assert item.title == "the deployment of rel_1 failed"
     assert item.why == "it was not put into service: it did not start"
     assert item.command == "astra ledger story dep_1"
     gate.root.clock.advance(days=8)

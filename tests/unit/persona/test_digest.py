@@ -57,6 +57,22 @@ def test_the_strongest_belief_comes_first_and_then_the_newest_note(gate: GateInM
     assert "older" in lines[3]
 
 
+def test_whoever_writes_code_hears_of_changes_and_of_nothing_else_that_happened(
+    gate: GateInMemory,
+) -> None:
+    goal_note(gate, "goal_00000001", "a goal")
+    rejected = Event(
+        type="change_returned",
+        actor="operator",
+        data={"reason": "it breaks the health route", "failures": []},
+        subject="chg_00000001",
+    )
+    gate.root.ledger.append([rejected])
+    told = Digest(Awareness(gate.root.ledger), gate.belief_book).write_for_coder()
+    assert "it breaks the health route" in told
+    assert "a goal" not in told
+
+
 def test_what_is_open_is_not_told_as_a_belief(gate: GateInMemory) -> None:
     fired(gate, "sch_00000001", "failed", 1)
     assert digest(gate) == ""

@@ -114,6 +114,7 @@ export type Release = {
   files: number;
   size: number;
   about: string;
+  quarantined: boolean;
 };
 export type Deployment = {
   id: string;
@@ -129,6 +130,7 @@ export type Deployment = {
   correlation: string;
   open: boolean;
   about: string;
+  rollback_about: string;
 };
 export type Order = {
   commit: string;
@@ -195,6 +197,17 @@ export const releasesQuery = queryOptions({
 export const deploymentsQuery = queryOptions({
   queryKey: ["releases", "deployments"],
   queryFn: async () => (await answer(api.GET("/api/deployments"))) as unknown as Items<Deployment>,
+});
+export const deploymentQuery = (identifier: string) =>
+  queryOptions({
+    queryKey: ["releases", "deployments", identifier],
+    queryFn: () => answer(api.GET("/api/deployments/{identifier}", one(identifier))),
+  });
+export type FleetInstance = components["schemas"]["FleetInstance"];
+export type FleetRollout = components["schemas"]["FleetRollout"];
+export const fleetQuery = queryOptions({
+  queryKey: ["releases", "fleet"],
+  queryFn: () => answer(api.GET("/api/fleet")),
 });
 export const orderQuery = queryOptions({
   queryKey: ["releases", "order"],

@@ -191,6 +191,10 @@ export const passkeysQuery = queryOptions({
   queryKey: ["passkeys"],
   queryFn: () => answer(api.GET("/api/passkeys")),
 });
+export const operatorsQuery = queryOptions({
+  queryKey: ["operators"],
+  queryFn: () => answer(api.GET("/api/operators")),
+});
 export const flagsQuery = queryOptions({
   queryKey: ["flags"],
   queryFn: () => answer(api.GET("/api/flags")),
@@ -304,6 +308,7 @@ const TOUCHED: [prefix: string, keys: string[]][] = [
   ["approval_", ["changes"]],
   ["release_", ["releases", "status"]],
   ["deploy", ["releases", "status"]],
+  ["fleet_", ["releases"]],
   ["rollback", ["releases", "status"]],
   ["app_", ["releases", "status"]],
   ["work_", ["stop", "status", "chat"]],

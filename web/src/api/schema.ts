@@ -525,6 +525,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/workers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show Workers */
+        get: operations["show_workers_api_workers_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/restore": {
         parameters: {
             query?: never;
@@ -708,6 +725,27 @@ export interface paths {
         put?: never;
         /** Rotate Operator */
         post: operations["rotate_operator_api_operator_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/operators": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Operators */
+        get: operations["list_operators_api_operators_get"];
+        put?: never;
+        /**
+         * Change Operators
+         * @description Record a change of operators, roles or rules; 202 while signatures are missing.
+         */
+        post: operations["change_operators_api_operators_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2405,6 +2443,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/fleet": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Fleet
+         * @description Say what each instance of the fleet runs, and how far the newest rollout is.
+         */
+        get: operations["show_fleet_api_fleet_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sync": {
         parameters: {
             query?: never;
@@ -2590,6 +2648,47 @@ export interface paths {
          */
         post: operations["run_smoke_api_smoke_post"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/environments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Environments */
+        get: operations["list_environments_api_environments_get"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove Unused Environments
+         * @description Remove every environment that nothing uses.
+         */
+        delete: operations["remove_unused_environments_api_environments_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/environments/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove Environment
+         * @description Remove one environment, unless something uses it.
+         */
+        delete: operations["remove_environment_api_environments__name__delete"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2974,6 +3073,7 @@ export interface components {
             requested_by: string;
             /** Correlation */
             correlation: string;
+            signatures: components["schemas"]["SignaturesShown"];
             /**
              * Smaller Calls
              * @description calls of the same tool that would pass now without asking
@@ -3269,6 +3369,19 @@ export interface components {
              * @default false
              */
             adopt: boolean;
+        };
+        /** Body_change_operators_api_operators_post */
+        Body_change_operators_api_operators_post: {
+            /** Action */
+            action: string;
+            /** Content */
+            content: {
+                [key: string]: unknown;
+            };
+            /** Authority */
+            authority: {
+                [key: string]: unknown;
+            };
         };
         /** Body_create_token_api_tokens_post */
         Body_create_token_api_tokens_post: {
@@ -4413,6 +4526,11 @@ export interface components {
              * @description those that the approval of its change accepted
              */
             despite: string[];
+            /**
+             * Waves
+             * @description the waves of the fleet that would get it
+             */
+            waves?: string[][];
             /** Approval Id */
             approval_id: string;
             /** Change */
@@ -4469,10 +4587,23 @@ export interface components {
              */
             about: string;
             /**
+             * Rollback About
+             * @description why the change was made that serves again, where it was taken back
+             * @default
+             */
+            rollback_about: string;
+            /**
              * Revert
              * @description the change taken out of service that the branch still holds
              */
             revert?: string | null;
+            /**
+             * Instances
+             * @description on a fleet: every instance and its state
+             */
+            instances?: {
+                [key: string]: string;
+            };
         };
         /** DesireAnswer */
         DesireAnswer: {
@@ -4623,6 +4754,34 @@ export interface components {
              * @description the operator has signed for it: it counts
              */
             enrolled: boolean;
+        };
+        /** EnvironmentList */
+        EnvironmentList: {
+            /** Items */
+            items: components["schemas"]["EnvironmentShown"][];
+        };
+        /** EnvironmentShown */
+        EnvironmentShown: {
+            /**
+             * Name
+             * @description a digest over the lock files, the recipe and the interpreter
+             */
+            name: string;
+            /** Bytes */
+            bytes: number;
+            /** Packages */
+            packages: number;
+            /**
+             * Used At
+             * Format: date-time
+             * @description when it was last asked for
+             */
+            used_at: string;
+            /**
+             * Used By
+             * @description releases, changes and the branch; empty: may go
+             */
+            used_by: string[];
         };
         /** Evidence */
         Evidence: {
@@ -4873,6 +5032,73 @@ export interface components {
              * @default 0
              */
             sequence: number;
+        };
+        /** FleetInstance */
+        FleetInstance: {
+            /** Instance */
+            instance: string;
+            /**
+             * Release
+             * @description what its worker last proved
+             */
+            release: string;
+            /** State */
+            state: string;
+            /** Since */
+            since: string;
+            /** Wave */
+            wave: number | null;
+            /** Attempt */
+            attempt: number;
+            /**
+             * Epoch
+             * @description the term of its worker's lease when it proved that
+             */
+            epoch: number;
+            /** Machine */
+            machine: string;
+            /** Reason */
+            reason: string;
+            /**
+             * Present
+             * @description its worker holds the lease of the instance now
+             */
+            present: boolean;
+        };
+        /** FleetRollout */
+        FleetRollout: {
+            /** Deployment */
+            deployment: string;
+            /** Release */
+            release: string;
+            /**
+             * Recorded
+             * @description what every instance goes back to
+             */
+            recorded: string | null;
+            /** Phase */
+            phase: string;
+            /** Wave */
+            wave: number;
+            /** Waves */
+            waves: string[][];
+            /** Reason */
+            reason: string;
+            /** Instances */
+            instances: {
+                [key: string]: string;
+            };
+        };
+        /**
+         * FleetShown
+         * @description The instances of `[deploy.fleet]`, and the newest rollout.
+         */
+        FleetShown: {
+            /** On */
+            on: boolean;
+            /** Items */
+            items: components["schemas"]["FleetInstance"][];
+            rollout: components["schemas"]["FleetRollout"] | null;
         };
         /** GoalAnswer */
         GoalAnswer: {
@@ -5166,7 +5392,7 @@ export interface components {
             id: string;
             /**
              * Kind
-             * @description what a request is for, or `waiting_plan`, `resting_change`, `held_goal`, `failed_deployment`, `alert`
+             * @description what a request is for, or `waiting_plan`, `resting_change`, `held_goal`, `failed_deployment`, `waiting_signature`, `alert`
              */
             kind: string;
             /**
@@ -5430,6 +5656,11 @@ export interface components {
             mutants: number;
             /** Deploy */
             deploy: boolean;
+            /**
+             * Plan
+             * @default
+             */
+            plan: string;
             /** Permission */
             permission: string;
             /** Words */
@@ -5451,6 +5682,11 @@ export interface components {
             mutants: number;
             /** Deploy */
             deploy: boolean;
+            /**
+             * Plan
+             * @default
+             */
+            plan: string;
             /** Id */
             id: string;
             /** Words */
@@ -5483,6 +5719,11 @@ export interface components {
             mutants: number;
             /** Deploy */
             deploy: boolean;
+            /**
+             * Plan
+             * @default
+             */
+            plan: string;
         };
         /** MessageShown */
         MessageShown: {
@@ -5583,6 +5824,28 @@ export interface components {
              */
             secret: string | null;
         };
+        /** OperatorListed */
+        OperatorListed: {
+            /** Name */
+            name: string;
+            /**
+             * Key
+             * @description the public key
+             */
+            key: string;
+            /** Fingerprint */
+            fingerprint: string;
+            role: components["schemas"]["RoleShown"];
+            /** Passkeys */
+            passkeys: string[];
+            /** Since */
+            since: string;
+            /**
+             * Signed By
+             * @description who enrolled the operator; nobody did the owner
+             */
+            signed_by: string[];
+        };
         /** OperatorRotated */
         OperatorRotated: {
             /** Sequence */
@@ -5598,6 +5861,14 @@ export interface components {
             public_key: string;
             /** Throwaway */
             throwaway: boolean;
+        };
+        /** OperatorsShown */
+        OperatorsShown: {
+            /** Items */
+            items: components["schemas"]["OperatorListed"][];
+            rules: components["schemas"]["RulesShown"];
+            /** Waiting */
+            waiting: components["schemas"]["RoundShown"][];
         };
         /** OutputShown */
         OutputShown: {
@@ -5800,6 +6071,11 @@ export interface components {
              * @description or empty
              */
             revoked_at: string;
+            /**
+             * Operator
+             * @description whose it is; it has their role
+             */
+            operator: string;
             /** Sequence */
             sequence: number;
         };
@@ -5844,6 +6120,11 @@ export interface components {
              * @description or empty
              */
             revoked_at: string;
+            /**
+             * Operator
+             * @description whose it is; it has their role
+             */
+            operator: string;
         };
         /** PasskeyUser */
         PasskeyUser: {
@@ -6178,6 +6459,11 @@ export interface components {
             previous: string;
             /** Hash */
             hash: string;
+            /**
+             * Sentence
+             * @description what happened this time, in one line
+             */
+            sentence: string;
         };
         /** Recorded */
         Recorded: {
@@ -6296,7 +6582,7 @@ export interface components {
         };
         /**
          * ResearchCited
-         * @description The research that a change names, with its citations as they were recorded.
+         * @description The research that a change names, with its citations as they stand now.
          */
         ResearchCited: {
             /** Id */
@@ -6381,6 +6667,21 @@ export interface components {
          * @enum {string}
          */
         Role: "agent" | "viewer" | "operator";
+        /** RoleShown */
+        RoleShown: {
+            /** Duties */
+            duties: string[];
+            /**
+             * Tier
+             * @description the highest tier of a call that the operator may approve
+             */
+            tier: number;
+            /**
+             * Paths
+             * @description globs; none where it is for every path
+             */
+            paths: string[];
+        };
         /**
          * RollbackContent
          * @description What the operator signs to go back.
@@ -6390,6 +6691,49 @@ export interface components {
             release: string;
             /** Serving */
             serving: string;
+        };
+        /**
+         * RoundShown
+         * @description A decision that has some of the signatures that it takes.
+         */
+        RoundShown: {
+            /** Round */
+            round: string;
+            /**
+             * Action
+             * @description the record that it will be
+             */
+            action: string;
+            /**
+             * Content
+             * @description what is signed, word for word
+             */
+            content: {
+                [key: string]: unknown;
+            };
+            /** Needed */
+            needed: number;
+            /** Signed By */
+            signed_by: string[];
+            /** Words */
+            words: string;
+            /** Since */
+            since: string;
+        };
+        /** RulesShown */
+        RulesShown: {
+            /**
+             * Quorum
+             * @description how many operators sign, by what it is about
+             */
+            quorum: {
+                [key: string]: number;
+            };
+            /**
+             * Separate Approver
+             * @description whether who asked may not approve
+             */
+            separate_approver: boolean;
         };
         /** Said */
         Said: {
@@ -6691,6 +7035,24 @@ export interface components {
              * @description to be sent as X-CSRF-Token where the session is a cookie
              */
             csrf: string | null;
+        };
+        /** SignaturesShown */
+        SignaturesShown: {
+            /**
+             * Needed
+             * @description how many operators have to sign
+             */
+            needed: number;
+            /**
+             * Rounds
+             * @description what was signed so far, by content
+             */
+            rounds: components["schemas"]["RoundShown"][];
+            /**
+             * Signed By
+             * @description whose signatures granted it
+             */
+            signed_by: string[];
         };
         /** SilenceChanged */
         SilenceChanged: {
@@ -7230,6 +7592,52 @@ export interface components {
             trouble: string;
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * WorkerShown
+         * @description A worker of the chain: what it can do, how it is, and what it does now.
+         */
+        WorkerShown: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Instance */
+            instance: string;
+            /** Kinds */
+            kinds: string[];
+            /** Labels */
+            labels: {
+                [key: string]: string;
+            };
+            /**
+             * Jobs
+             * @description how many it does at once
+             */
+            jobs: number;
+            /**
+             * State
+             * @description ready, unfit, draining, or away
+             */
+            state: string;
+            /**
+             * Problems
+             * @description why it takes no jobs, by its preflight
+             */
+            problems: string[];
+            /** Current Jobs */
+            current_jobs: string[];
+            /** Version */
+            version: string;
+            /** Epoch */
+            epoch: number;
+            /** Since */
+            since: string;
+        };
+        /** WorkersShown */
+        WorkersShown: {
+            /** Items */
+            items: components["schemas"]["WorkerShown"][];
         };
         /**
          * Problem
@@ -8714,6 +9122,44 @@ export interface operations {
             };
         };
     };
+    show_workers_api_workers_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkersShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     show_restore_api_restore_get: {
         parameters: {
             query?: never;
@@ -9251,6 +9697,86 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["OperatorRotated"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_operators_api_operators_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperatorsShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    change_operators_api_operators_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_change_operators_api_operators_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Accepted"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */
@@ -13910,6 +14436,44 @@ export interface operations {
             };
         };
     };
+    show_fleet_api_fleet_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FleetShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     show_sync_api_sync_get: {
         parameters: {
             query?: never;
@@ -14366,6 +14930,122 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SmokeReport"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_environments_api_environments_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EnvironmentList"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    remove_unused_environments_api_environments_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EnvironmentList"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    remove_environment_api_environments__name__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EnvironmentShown"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */

@@ -46,6 +46,8 @@ function BlockView({ block }: { block: Block }) {
         </Tag>
       );
     }
+    case "table":
+      return <Table head={block.head} rows={block.rows} />;
     case "quote":
       return (
         <blockquote className="border-l-2 border-line-strong pl-3 whitespace-pre-wrap text-soft">
@@ -59,6 +61,43 @@ function BlockView({ block }: { block: Block }) {
         </p>
       );
   }
+}
+
+function Table({ head, rows }: { head: Span[][]; rows: Span[][][] }) {
+  return (
+    <section
+      aria-label="Table"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and has to by keyboard too
+      tabIndex={0}
+      className="overflow-x-auto"
+    >
+      <table className="text-sm">
+        <thead>
+          <tr className="border-b border-line-strong">
+            {head.map((cell, at) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: columns stay where they are
+              <th key={at} scope="col" className="px-2 py-1 text-left font-semibold">
+                <Spans spans={cell} />
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: rows only grow at their end
+            <tr key={at} className="border-b border-line last:border-b-0">
+              {row.map((cell, column) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: columns stay where they are
+                <td key={column} className="px-2 py-1 align-top">
+                  <Spans spans={cell} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
 }
 
 const LOOKS: Record<Span["kind"], string> = {

@@ -31,3 +31,25 @@ test("a fence that is never closed, and very long input, end", () => {
   expect(parseMarkdown("```\nopen")).toEqual([{ kind: "code", text: "open" }]);
   expect(parseMarkdown(`${"*".repeat(20_000)}\n${"- ".repeat(5_000)}`).length).toBeGreaterThan(0);
 });
+
+test("a table is read with its head; rows are as wide as it, and markup in cells stays text", () => {
+  const text = "Look:\n| place | `sky` |\n|---|--:|\n| Oslo | <b>x</b> \\| y | z |\n| Rome |\nend";
+  const { container } = render(<Markdown text={text} />);
+  const cells = (tag: string) =>
+    [...container.querySelectorAll(tag)].map(({ textContent }) => textContent);
+  expect(cells("th")).toEqual(["place", "sky"]);
+  expect(cells("td")).toEqual(["Oslo", "<b>x</b> | y", "Rome", ""]);
+  expect(cells("p")).toEqual(["Look:", "end"]);
+  expect(container.querySelector("td b")).toBeNull();
+});
+
+test("bars without a rule below them are no table", () => {
+  expect(parseMarkdown("| a | b |\n| c | d |").map(({ kind }) => kind)).toEqual(["paragraph"]);
+  expect(parseMarkdown("| a | b |\n|---|").map(({ kind }) => kind)).toEqual(["paragraph"]);
+});
+
+test("a long row of bars is read in time that grows with its length", () => {
+  const bars = `|${"-|".repeat(50_000)}`;
+  const [block] = parseMarkdown(`${bars}\n${bars}\n${"| ".repeat(50_000)}|`);
+  expect(block?.kind).toBe("table");
+});

@@ -9,11 +9,15 @@ export type Block =
   | { kind: "heading"; spans: Span[] }
   | { kind: "quote"; spans: Span[] }
   | { kind: "code"; text: string }
-  | { kind: "list"; ordered: boolean; items: Span[][] };
+  | { kind: "list"; ordered: boolean; items: Span[][] }
+  | { kind: "table"; head: Span[][]; rows: Span[][][] };
 
 const ITEM = /^\s{0,3}(?:([-*+])|\d{1,9}[.)])\s+(.*)$/;
 const HEADING = /^#{1,6}\s+(.*)$/;
 const QUOTE = /^>\s?(.*)$/;
+const ROW = /^\s{0,3}\|.*\|\s*$/;
+const RULE = /^\s{0,3}\|(?:\s*:?-+:?\s*\|)+\s*$/;
+const MOST_COLUMNS = 20;
 
 export function parseMarkdown(text: string): Block[] {
   const blocks: Block[] = [];
@@ -43,8 +47,11 @@ function readBlock(lines: string[], start: number, blocks: Block[]): number {
     return start + 1;
   }
   if (ITEM.test(line)) return readList(lines, start, blocks);
+  if (startsTable(lines, start)) return readTable(lines, start, blocks);
   const kind = QUOTE.test(line) ? "quote" : "paragraph";
-  const end = endOf(lines, start, (each) => (kind === "quote" ? QUOTE.test(each) : isPlain(each)));
+  const goesOn = (each: string, at: number) =>
+    kind === "quote" ? QUOTE.test(each) : isPlain(each) && !startsTable(lines, at);
+  const end = endOf(lines, start, goesOn);
   const texts = lines.slice(start, end).map((each) => QUOTE.exec(each)?.[1] ?? each);
   blocks.push({ kind, spans: parseSpans(texts.join("\n")) });
   return end;
@@ -57,12 +64,42 @@ function readList(lines: string[], start: number, blocks: Block[]): number {
   return end;
 }
 
+/** A row of names with a rule of dashes below it, as many as there are names. */
+function startsTable(lines: string[], at: number): boolean {
+  const [head, rule] = [lines[at] ?? "", lines[at + 1] ?? ""];
+  return ROW.test(head) && RULE.test(rule) && cellsOf(head).length === cellsOf(rule).length;
+}
+
+/** Rows have as many cells as the head: what lacks is empty, what is too much is left out. */
+function readTable(lines: string[], start: number, blocks: Block[]): number {
+  const end = endOf(lines, start + 1, (each) => ROW.test(each));
+  const head = cellsOf(lines[start] ?? "").map(parseSpans);
+  const rows = lines.slice(start + 2, end).map((line) => {
+    const cells = cellsOf(line).map(parseSpans);
+    return head.map((_, column) => cells[column] ?? []);
+  });
+  blocks.push({ kind: "table", head, rows });
+  return end;
+}
+
+const cellsOf = (line: string): string[] =>
+  line
+    .trim()
+    .slice(1, -1)
+    .split(/(?<!\\)\|/)
+    .slice(0, MOST_COLUMNS)
+    .map((cell) => cell.trim().replaceAll("\\|", "|"));
+
 const isPlain = (line: string): boolean =>
   line.trim() !== "" && ![ITEM, HEADING, QUOTE, /^\s*```/].some((sign) => sign.test(line));
 
-function endOf(lines: string[], start: number, goesOn: (line: string) => boolean): number {
+function endOf(
+  lines: string[],
+  start: number,
+  goesOn: (line: string, at: number) => boolean,
+): number {
   let end = start + 1;
-  while (end < lines.length && goesOn(lines[end] ?? "")) end += 1;
+  while (end < lines.length && goesOn(lines[end] ?? "", end)) end += 1;
   return end;
 }
 

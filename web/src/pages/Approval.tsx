@@ -12,6 +12,7 @@ import { Digest, StoryLink } from "../parts/Id";
 import { Meter } from "../parts/Meter";
 import { PageHeader } from "../parts/PageHeader";
 import { Sign } from "../parts/Sign";
+import { Signatures } from "../parts/Signatures";
 import { Answer } from "../parts/states";
 import { Time, useNow } from "../parts/Time";
 import { Untrusted } from "../parts/Untrusted";
@@ -150,6 +151,7 @@ function Decision({ found }: { found: ApprovalDetails }) {
 function Decide({ found }: { found: ApprovalDetails }) {
   return (
     <div className="space-y-4">
+      <Signatures signatures={found.signatures} />
       <Approve found={found} />
       <Reject found={found} />
     </div>
@@ -250,6 +252,7 @@ function Outcome({ found, over }: { found: ApprovalDetails; over: boolean }) {
   return (
     <div className="space-y-2 text-sm">
       <StateBadge state={state} />
+      <Signatures signatures={found.signatures} />
       {found.reason && (
         <p>
           because: <Untrusted text={found.reason} />

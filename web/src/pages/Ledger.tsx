@@ -12,8 +12,8 @@ import { Answer, Empty, Trouble } from "../parts/states";
 import { Time } from "../parts/Time";
 import { Untrusted } from "../parts/Untrusted";
 import { Counted } from "./Counted";
+import { FAMILIES, family, ROUTINE } from "./families";
 import { Records } from "./Records";
-import { FAMILIES, family, ROUTINE } from "./sentences";
 
 export function LedgerPage() {
   const { measure, since, until } = useSearch({ from: "/ledger" });

@@ -5,7 +5,7 @@ import { Badge, type Tone } from "../parts/Badge";
 import { Json } from "../parts/Json";
 import { clock, day, exact } from "../parts/time";
 import { Untrusted } from "../parts/Untrusted";
-import { family, sentence } from "./sentences";
+import { family } from "./families";
 
 /** Records grouped by day, each as a sentence; opening one shows it whole. */
 export function Records({ records }: { records: LedgerRecord[] }) {
@@ -44,8 +44,8 @@ function Row({ record }: { record: LedgerRecord }) {
         <span className="justify-self-end md:justify-self-start">
           <Badge tone={tone(record)}>{family(record.type)}</Badge>
         </span>
-        <span className="col-span-2 min-w-0 md:col-span-1">
-          <Untrusted text={sentence(record)} max={240} inButton />
+        <span className="col-span-2 min-w-0 first-letter:uppercase md:col-span-1">
+          <Untrusted text={record.sentence} max={240} inButton />
         </span>
         <span className="col-span-2 text-sm text-soft md:col-span-1">
           <Untrusted text={record.actor} max={40} inButton />

@@ -20,6 +20,7 @@ import { Answer, Empty } from "../parts/states";
 import { Time } from "../parts/Time";
 import { Untrusted } from "../parts/Untrusted";
 import { Deploy } from "../releases/Deploy";
+import { Fleet } from "../releases/Fleet";
 import { Timeline } from "../releases/Timeline";
 import { WatchLeft } from "../releases/WatchLeft";
 import { AppFacts, appOf } from "./AppFacts";
@@ -37,6 +38,7 @@ export function Releases() {
         {(page) => (
           <div className="space-y-4">
             <Live release={page.items.find((each) => each.live)} />
+            <Fleet />
             <Deploy />
             <Timeline />
             <Kept releases={page.items} />
@@ -104,6 +106,7 @@ function Kept({ releases }: { releases: Release[] }) {
             </span>
             {release.good && !release.live && <Badge tone="good">proven</Badge>}
             <StateBadge state={release.state} />
+            {release.quarantined && <Badge tone="bad">quarantined</Badge>}
             {!release.live && release.good && (
               <Button onClick={() => setBack(release)}>Roll back to this…</Button>
             )}
@@ -176,11 +179,23 @@ function Row({ deployment }: { deployment: Deployment }) {
             : <Untrusted text={deployment.reason} max={200} />
           </>
         )}
+        {deployment.state === "rolled_back" && <WentBack deployment={deployment} />}
       </span>
       <span className="text-soft">
         <Untrusted text={deployment.requested_by} max={40} /> <Time at={deployment.changed_at} />
       </span>
       <StoryLink id={deployment.correlation}>evidence</StoryLink>
     </li>
+  );
+}
+
+/** Where an automatic rollback went. */
+function WentBack({ deployment }: { deployment: Deployment }) {
+  const { rollback_to: release, rollback_about: about } = deployment;
+  if (!release) return null;
+  return (
+    <span className="block text-soft">
+      went back to <Brought about={about} /> <StoryLink id={release} />
+    </span>
   );
 }

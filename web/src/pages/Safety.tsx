@@ -12,6 +12,7 @@ import { Sign } from "../parts/Sign";
 import { Answer, Trouble } from "../parts/states";
 import { Untrusted } from "../parts/Untrusted";
 import { Grants } from "./Grants";
+import { Operators } from "./Operators";
 
 export function Safety() {
   const flags = useQuery(flagsQuery);
@@ -40,6 +41,7 @@ export function Safety() {
           </Answer>
         </Card>
         <Grants />
+        <Operators />
         <Card title="The signed configuration">
           <Answer query={configuration} rows={2}>
             {({ text, state, file }) => (

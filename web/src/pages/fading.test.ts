@@ -17,6 +17,7 @@ const raised = (time: string, strength: number): LedgerRecord => ({
   key: null,
   schema: 1,
   batch: [1, 1],
+  sentence: "",
 });
 
 it("halves after a half-life and goes on into the future", () => {

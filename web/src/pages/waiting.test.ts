@@ -53,5 +53,6 @@ it("leads to where each thing is decided", () => {
   expect(places("held_goal")).toBe("/goals/x");
   expect(places("resting_change")).toBe("/changes/x");
   expect(places("failed_deployment")).toBe("/releases");
+  expect(places("waiting_signature")).toBe("/safety");
   expect(places("alert")).toBe("/status");
 });

@@ -59,6 +59,7 @@ export function inbox(items: InboxItem[]): Waits[] {
 const PLACES: Record<string, string> = {
   alert: "/status",
   failed_deployment: "/releases",
+  waiting_signature: "/safety",
 };
 
 function placeOfItem(item: InboxItem): string {
@@ -93,6 +94,7 @@ const KINDS: Record<string, string> = {
   resting_change: "a change that rests",
   held_goal: "a goal that stands still",
   failed_deployment: "a deployment that failed",
+  waiting_signature: "a decision that takes another signature",
   alert: "something is wrong",
 };
 

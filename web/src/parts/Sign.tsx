@@ -38,7 +38,10 @@ export function Sign({
   const found = hint ? [{ keys: hint, does: "approve", run: () => button.current?.focus() }] : [];
   useKeys(found);
   const { data } = useQuery(passkeysQuery);
-  const enrolled = data?.items.some((each) => !each.revoked_at && each.origin === location.origin);
+  const here = (data?.items ?? []).filter(
+    (passkey) => !passkey.revoked_at && passkey.origin === location.origin,
+  );
+  const enrolled = here.length > 0;
   const decide = useMutation({ mutationFn: async () => send(await sign(action, content)) });
   if ((!enrolled || !passkeysWork()) && disabled) return null;
   if (!enrolled || !passkeysWork())
@@ -57,6 +60,7 @@ export function Sign({
         {children}
       </Button>
       {decide.error && <Trouble error={decide.error} />}
+      <SignedAs names={here.map((passkey) => passkey.operator)} />
       <details className="text-sm">
         <summary className="text-soft">or in a terminal</summary>
         <div className="mt-2">
@@ -64,6 +68,18 @@ export function Sign({
         </div>
       </details>
     </div>
+  );
+}
+
+/** Say as whom one signs, where that is not the owner alone: a passkey belongs to an operator. */
+function SignedAs({ names }: { names: string[] }) {
+  const operators = [...new Set(names)].sort();
+  if (operators.join() === "owner") return null;
+  return (
+    <p className="text-sm text-soft">
+      You sign as {operators.join(" or ")}
+      {operators.length > 1 && ", whose passkey you use"}.
+    </p>
   );
 }
 

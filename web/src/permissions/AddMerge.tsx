@@ -28,7 +28,7 @@ export function AddMerge() {
     mutationFn: () => {
       const { days, ...limits } = numbers;
       const until = endAfter(days, Date.now());
-      const body = { paths: readPaths(paths), until, deploy, ...limits };
+      const body = { paths: readPaths(paths), until, deploy, plan: "", ...limits };
       return answer(api.POST("/api/merge-permissions/content", { body }));
     },
   });

@@ -23,6 +23,7 @@ it("spells the command with what a shell would otherwise read", () => {
     most_lines: 50,
     mutants: 80,
     deploy: true,
+    plan: "",
   };
   expect(spellMergeCommand(scope)).toBe(
     "astra permissions add-merge --path docs/ --path 'a b; rm' --mutants 80 --most-files 3" +

@@ -3,9 +3,11 @@ import { deploymentsQuery } from "../api/plans";
 import type { Tone } from "../parts/Badge";
 import { Card } from "../parts/Card";
 import { brief } from "../parts/time";
-import { type Back, type Stop, timelineOf } from "./stops";
+import { oneLine } from "../parts/visible";
+import { type Back, linesOf, type Stop, timelineOf } from "./stops";
 
-const STEP = 96;
+const STEP = 132;
+const BELOW = 68;
 const HIGH = 84;
 const LOW = 16;
 
@@ -35,9 +37,9 @@ export function Timeline() {
         <svg
           role="img"
           aria-label={inWords(stops, backs)}
-          viewBox={`0 0 ${width} ${line + 52}`}
+          viewBox={`0 0 ${width} ${line + BELOW}`}
           width={width}
-          height={line + 52}
+          height={line + BELOW}
           className="max-w-none text-[11px]"
         >
           <defs>
@@ -74,16 +76,19 @@ export function Timeline() {
           {stops.map((stop, at) => (
             <g key={stop.deployment.id}>
               <circle cx={centre(at)} cy={line} r="8" fill={COLOURS[stop.tone]} />
-              <text
-                x={centre(at)}
-                y={line + 24}
-                textAnchor="middle"
-                fill="var(--ink)"
-                className="font-mono"
-              >
-                {stop.deployment.commit.slice(0, 8)}
-              </text>
-              <text x={centre(at)} y={line + 38} textAnchor="middle" fill="var(--soft)">
+              <title>{stop.label}</title>
+              {linesOf(oneLine(stop.label, 80)).map((words, row) => (
+                <text
+                  key={words}
+                  x={centre(at)}
+                  y={line + 26 + row * 15}
+                  textAnchor="middle"
+                  fill="var(--ink)"
+                >
+                  {words}
+                </text>
+              ))}
+              <text x={centre(at)} y={line + 58} textAnchor="middle" fill="var(--soft)">
                 {stop.deployment.kind === "rollback" ? "by hand" : stop.words.split(",")[0]}
               </text>
             </g>
@@ -102,11 +107,14 @@ function arc({ from, to }: Back, line: number): string {
   return `M${centre(from)} ${line - 10}Q${middle} ${line - 2 * height} ${centre(to)} ${line - 11}`;
 }
 
+const nameOf = (stop: Stop | undefined): string =>
+  stop ? `“${oneLine(stop.label, 80)}” (${stop.deployment.commit.slice(0, 8)})` : "";
+
 function inWords(stops: Stop[], backs: Back[]): string {
   const told = stops.map(({ deployment, words }, at) => {
     const back = backs.find(({ from }) => from === at);
-    const goal = back ? `, back to ${stops[back.to]?.deployment.commit.slice(0, 8)}` : "";
-    return `${brief(deployment.requested_at)} ${deployment.kind} of ${deployment.commit.slice(0, 8)}: ${words}${goal}`;
+    const goal = back ? `, back to ${nameOf(stops[back.to])}` : "";
+    return `${brief(deployment.requested_at)} ${deployment.kind} of ${nameOf(stops[at])}: ${words}${goal}`;
   });
   return `The last deployments, oldest first. ${told.join(". ")}.`;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Deployment } from "../api/plans";
 import type { App } from "../pages/AppFacts";
-import { timelineOf } from "./stops";
+import { linesOf, timelineOf } from "./stops";
 import { watchLeft } from "./WatchLeft";
 
 const deployment = (id: string, more: Partial<Deployment>): Deployment => ({
@@ -12,6 +12,7 @@ const deployment = (id: string, more: Partial<Deployment>): Deployment => ({
   commit: id.repeat(20),
   reason: "",
   rollback_to: null,
+  rollback_about: "",
   requested_by: "operator",
   requested_at: "2026-11-17T00:00:00Z",
   changed_at: "2026-11-17T00:00:00Z",
@@ -54,4 +55,16 @@ test("the watch counts down from the switch, and never below nothing", () => {
   expect(watchLeft(app("settled", 60), start)).toBeNull();
   expect(watchLeft(app("switched", null), start)).toBeNull();
   expect(watchLeft(null, start)).toBeNull();
+});
+
+test("a point is named by what it brought, in lines that fit", () => {
+  const [stop] = timelineOf([deployment("a", { about: "Say goodbye as well as hello." })]).stops;
+  expect(stop?.label).toBe("Say goodbye as well as hello.");
+  expect(timelineOf([deployment("a", {})]).stops[0]?.label).toBe("as it came");
+  expect(linesOf("Say goodbye as well as hello.")).toEqual(["Say goodbye as", "well as hello."]);
+  expect(linesOf("one two three four five six seven eight")).toEqual([
+    "one two three four",
+    "five six seven…",
+  ]);
+  expect(linesOf("x".repeat(50))).toEqual([`${"x".repeat(17)}…`]);
 });

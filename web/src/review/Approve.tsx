@@ -7,6 +7,7 @@ import { Badge } from "../parts/Badge";
 import { Button } from "../parts/Button";
 import { Dialog } from "../parts/Dialog";
 import { Sign } from "../parts/Sign";
+import { Signatures } from "../parts/Signatures";
 import { Answer } from "../parts/states";
 import { Untrusted } from "../parts/Untrusted";
 import { announce } from "../shell/announce";
@@ -93,30 +94,33 @@ function Weigh({
       )}
       <Answer query={found} rows={1}>
         {(approval) => (
-          <Sign
-            action="approval_granted"
-            content={{
-              approval: approval.id,
-              digest: approval.digest,
-              ...(Object.keys(terms).length ? { terms } : {}),
-            }}
-            command={commandOf(approval.id, terms)}
-            disabled={open.length > 0 || decision.blocked}
-            look={red.length > 0 ? "danger" : "main"}
-            send={async (authority) => {
-              const path = { params: { path: { identifier: approval.id } } };
-              await answer(
-                api.POST("/api/approvals/{identifier}/approve", { ...path, body: { authority } }),
-              );
-              announce(`Approved ${change.id}.`);
-              await client.invalidateQueries({ queryKey: ["changes"] });
-              onClose();
-            }}
-          >
-            {red.length > 0
-              ? `Approve despite ${red.length} red ${red.length === 1 ? "fact" : "facts"}`
-              : "Approve with your passkey"}
-          </Sign>
+          <>
+            <Signatures signatures={approval.signatures} />
+            <Sign
+              action="approval_granted"
+              content={{
+                approval: approval.id,
+                digest: approval.digest,
+                ...(Object.keys(terms).length ? { terms } : {}),
+              }}
+              command={commandOf(approval.id, terms)}
+              disabled={open.length > 0 || decision.blocked}
+              look={red.length > 0 ? "danger" : "main"}
+              send={async (authority) => {
+                const path = { params: { path: { identifier: approval.id } } };
+                await answer(
+                  api.POST("/api/approvals/{identifier}/approve", { ...path, body: { authority } }),
+                );
+                announce(`Approved ${change.id}.`);
+                await client.invalidateQueries({ queryKey: ["changes"] });
+                onClose();
+              }}
+            >
+              {red.length > 0
+                ? `Approve despite ${red.length} red ${red.length === 1 ? "fact" : "facts"}`
+                : "Approve with your passkey"}
+            </Sign>
+          </>
         )}
       </Answer>
     </>

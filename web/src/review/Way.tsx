@@ -2,11 +2,12 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Change } from "../api/changes";
 import type { LedgerRecord } from "../api/model";
-import { deploymentsQuery } from "../api/plans";
+import { deploymentQuery, deploymentsQuery } from "../api/plans";
 import { storyQuery } from "../api/queries";
 import { Badge, type Tone } from "../parts/Badge";
 import { Spinner } from "../parts/Button";
 import { Card } from "../parts/Card";
+import { Command } from "../parts/Command";
 import { Time } from "../parts/Time";
 import { Untrusted } from "../parts/Untrusted";
 import { type Ending, journey, type Progress, type Step } from "./journey";
@@ -22,7 +23,10 @@ const TONES: Record<Ending, Tone> = {
 
 /** What became of a change since it was approved, a sentence a step, as it happens. */
 export function Way({ change }: { change: Change }) {
-  const { steps, ending } = journey(change, useRecords(change));
+  const { data: deployments } = useQuery(deploymentsQuery);
+  const naming = (release: string) =>
+    deployments?.items.find((each) => each.release === release)?.about ?? "";
+  const { steps, ending } = journey(change, useRecords(change), naming);
   return (
     <Card
       title="On its way into service"
@@ -41,7 +45,27 @@ export function Way({ change }: { change: Change }) {
           </Link>
         </p>
       )}
+      {ending === "taken back" && <Revert change={change} />}
     </Card>
+  );
+}
+
+/** What was taken out of service is still in the branch, until its inverse is merged. */
+function Revert({ change }: { change: Change }) {
+  const deployments = useQuery(deploymentsQuery);
+  const taken = deployments.data?.items.find(
+    ({ commit, state }) => commit === change.commit && state === "rolled_back",
+  );
+  const deployment = useQuery({ ...deploymentQuery(taken?.id ?? ""), enabled: Boolean(taken) });
+  if (deployment.data?.revert !== change.id) return null;
+  return (
+    <div className="mt-3 max-w-prose space-y-1.5 text-sm">
+      <p>
+        {change.target_branch} still holds it, and the next deployment would contain it. Its
+        inverse, as a change that you sign:
+      </p>
+      <Command line={`astra changes revert ${change.id} --deploy`} />
+    </div>
   );
 }
 

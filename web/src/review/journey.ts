@@ -15,7 +15,14 @@ const ON_ITS_WAY = new Set(["granted", "approved", "executed", "rolled_back"]);
 
 export const isOnItsWay = (change: Change): boolean => ON_ITS_WAY.has(change.state);
 
-export function journey(change: Change, records: LedgerRecord[]): Journey {
+/** What a release brought, in the words of its change; nothing where that is not known. */
+export type Naming = (release: string) => string;
+
+export function journey(
+  change: Change,
+  records: LedgerRecord[],
+  naming: Naming = () => "",
+): Journey {
   const last = (type: string) => records.findLast((record) => record.type === type);
   const merged = upToNow(merging(change, last));
   if (!last("code_modification_executed")) return { steps: merged, ending: "under way" };
@@ -24,7 +31,10 @@ export function journey(change: Change, records: LedgerRecord[]): Journey {
       type === "deployment_requested" && data.commit === change.commit && data.kind === "deploy",
   );
   const found = request
-    ? deploying(records.filter(({ data }) => data.deployment === request.data.deployment))
+    ? deploying(
+        records.filter(({ data }) => data.deployment === request.data.deployment),
+        naming,
+      )
     : undeployed(change, last("deployment_declined"));
   return { ...found, steps: [...merged, ...found.steps] };
 }
@@ -72,7 +82,7 @@ function undeployed(change: Change, declined: LedgerRecord | undefined): Journey
 }
 
 /** Tell one deployment; the first step without a record is where it is now. */
-function deploying(own: LedgerRecord[]): Journey {
+function deploying(own: LedgerRecord[], naming: Naming): Journey {
   const last = (type: string) => own.findLast((record) => record.type === type);
   const built = last("release_built");
   const switched = last("release_switched");
@@ -92,11 +102,11 @@ function deploying(own: LedgerRecord[]): Journey {
       now: "It serves, and its health is watched.",
     }),
   ];
-  if (failed) return failing(steps, failed, last);
+  if (failed) return failing(steps, failed, last, naming);
   return { steps: upToNow(steps), ending: settled ? "live" : "under way" };
 }
 
-function failing(steps: Step[], failed: LedgerRecord, last: Find): Journey {
+function failing(steps: Step[], failed: LedgerRecord, last: Find, naming: Naming): Journey {
   const done = steps.filter((each) => each.progress === "done");
   const what: Step = {
     name: "Failed",
@@ -108,7 +118,7 @@ function failing(steps: Step[], failed: LedgerRecord, last: Find): Journey {
   const back = last("deployment_rolled_back");
   const lost = last("rollback_failed");
   const taken = step("Taken back", back, {
-    done: `${String(back?.data.release ?? "The release before")} serves again; nobody had to act.`,
+    done: `${nameOf(back, naming)} serves again; nobody had to act.`,
     now: "The last good release is being brought back.",
   });
   const stuck: Step = {
@@ -119,6 +129,12 @@ function failing(steps: Step[], failed: LedgerRecord, last: Find): Journey {
   };
   const ending = back ? "taken back" : lost ? "failed" : "under way";
   return { steps: [...done, what, lost ? stuck : taken], ending };
+}
+
+function nameOf(back: LedgerRecord | undefined, naming: Naming): string {
+  const release = String(back?.data.release ?? "The release before");
+  const about = naming(release);
+  return about ? `“${about}” (${release})` : release;
 }
 
 function step(

@@ -42,7 +42,12 @@ from astra.trusted.settings.configuration import App, AppPermissions, Configurat
 _LABEL = "config check"
 _ACTOR = "operator"
 _WORKER_SECONDS = 3
+_MORE_TIME = (
+    "set AGENT_DEPLOY_TEST_TIMEOUT to more seconds (in .env of the data root, then astra down), or"
+    " have test_command run fewer tests"
+)
 _FIXES = (
+    (r"timed out: not done", _MORE_TIME),
     (r"No module named '?([\w.]+)", "add {0} to what the target installs, or set environment"),
     (r"Cannot find (?:module|package) '([^']+)'", "add {0} to package.json, or set environment"),
     (r"cannot be started|No such file", "name a program of /usr, of the environment or toolchain"),
@@ -175,7 +180,11 @@ class ConfigCheck:
         has_passed = report.verdict in {TestVerdict.PASSED, TestVerdict.UNKNOWN}
         last_lines = " ".join(report.output_tail.strip().splitlines()[-3:])
         shown_detail = detail if has_passed else one_line(f"{detail} {last_lines}", 500)
-        fix = "" if has_passed else _suggest_fix(report.output_tail + detail, "mend test_command")
+        fix = (
+            ""
+            if has_passed
+            else _suggest_fix(f"{detail} {report.output_tail}", "mend test_command")
+        )
         return Item(name="tests", ok=has_passed, detail=shown_detail, fix=fix)
 
     def _check_app(self, checked: Configuration) -> Iterator[Item]:

@@ -29,6 +29,16 @@ def read_toolchain(target: Target) -> tuple[Path, ...]:
     return program_paths
 
 
+def list_missing(test_command: str) -> list[str]:
+    """Say which programs that the test command names by their whole path are not here."""
+    command_parts = commands.parse(test_command).parts if test_command else ()
+    return [
+        f"the test command names {word}, which is not on this machine"
+        for word in command_parts[:1]
+        if word.startswith("/") and not Path(word).is_file()
+    ]
+
+
 def describe_programs(found: tuple[Path, ...]) -> str:
     return f"can start: {', '.join(map(str, found))}\n" if found else ""
 

@@ -9,7 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from astra.adapters.search_index.database import SearchDatabase
-from astra.adapters.search_index.matching import choose_rarest, quote_terms, split_text
+from astra.adapters.search_index.matching import (
+    choose_rarest,
+    quote_terms,
+    split_text,
+    widen_phrases,
+)
 from astra.adapters.source_view.listing import find_language
 from astra.adapters.source_view.view import SourceView
 from astra.research.gathering import LINES_OF_PASSAGE
@@ -64,11 +69,15 @@ class FileIndex:
     def search(
         self, view: SourceView, terms: Sequence[str], *, commit: str, documents: bool, limit: int
     ) -> SearchAnswer:
-        """Search passages that have every term; where those are too few, some of the rarest."""
+        """Search passages that have every term, then other forms of them, then the rarest ones."""
         searched = self.refresh(view, commit)
         phrases = quote_terms(terms)
         rows = self._match(" AND ".join(phrases)) if phrases else []
         hits = self._choose_hits(rows, searched, terms, documents=documents, limit=limit)
+        if len(hits) < limit and phrases:
+            widened = widen_phrases(self._database, phrases, "passage_word")
+            rows = [*rows, *self._match(" AND ".join(widened))] if widened != phrases else rows
+            hits = self._choose_hits(rows, searched, terms, documents=documents, limit=limit)
         if len(hits) < limit and len(phrases) > 1:
             rarest = choose_rarest(self._database, phrases, "passage_word")
             rows = [*rows, *self._match(" OR ".join(rarest))] if rarest else rows

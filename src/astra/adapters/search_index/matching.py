@@ -14,8 +14,10 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from astra.research.quotes import split_identifier
+from astra.research.word_forms import SHORTEST_STEM, find_root, stem_word
 
 MOST_RARE, MOST_RANKED = 4, 800
+_MOST_FORMS, _MOST_LOOKED_AT, _BEHIND_LETTERS = 12, 5_000, "\uffff"
 _PLAIN = re.compile(r"[\W_]+")
 _SECOND_CAPITAL = re.compile(r"[A-Z](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]))")
 """What stands behind a `CASE_EDGE`: a letter to look for is four times as fast as an edge."""
@@ -51,6 +53,25 @@ def choose_rarest(database: Asks, phrases: Sequence[str], words_table: str) -> l
         if not rarest or places <= MOST_RANKED:
             rarest.append(phrase)
     return rarest
+
+
+def widen_phrases(database: Asks, phrases: Sequence[str], words_table: str) -> list[str]:
+    """Let every phrase that is one word stand for all forms of it that the index has."""
+    return [_widen_phrase(database, phrase, words_table) for phrase in phrases]
+
+
+def _widen_phrase(database: Asks, phrase: str, words_table: str) -> str:
+    stem = stem_word(phrase.strip('"'))
+    root = find_root(stem)
+    if " " in phrase or len(root) < SHORTEST_STEM:
+        return phrase
+    rows = database.query(
+        f"SELECT term FROM {words_table} WHERE term >= ? AND term < ? LIMIT ?",  # noqa: S608 - our tables
+        (root, f"{root}{_BEHIND_LETTERS}", _MOST_LOOKED_AT),
+    )
+    forms = [f'"{word}"' for (word,) in rows if word.isalpha() and stem_word(word) == stem]
+    widened = dict.fromkeys([phrase, *forms[:_MOST_FORMS]])
+    return f"({' OR '.join(widened)})" if len(widened) > 1 else phrase
 
 
 def _count_places(database: Asks, phrase: str, words_table: str) -> int:

@@ -3,7 +3,12 @@
 from collections.abc import Sequence
 
 from astra.adapters.search_index.database import SearchDatabase
-from astra.adapters.search_index.matching import choose_rarest, quote_terms, split_text
+from astra.adapters.search_index.matching import (
+    choose_rarest,
+    quote_terms,
+    split_text,
+    widen_phrases,
+)
 from astra.research.texts import render_record
 from astra.trusted.ledger.ports import Ledger
 
@@ -17,10 +22,13 @@ class RecordIndex:
         self._types = tuple(types)
 
     def search_records(self, terms: Sequence[str], *, limit: int) -> list[int]:
-        """Give records that have every term, then those that have some of the rarest."""
+        """Give records that have every term, then other forms of them, then the rarest ones."""
         self._refresh()
         phrases = quote_terms(terms)
         sequences = self._match(" AND ".join(phrases), limit) if phrases else []
+        if len(sequences) < limit and phrases:
+            widened = widen_phrases(self._database, phrases, "event_word")
+            sequences += self._match(" AND ".join(widened), limit) if widened != phrases else []
         if len(sequences) < limit and len(phrases) > 1:
             rarest = choose_rarest(self._database, phrases, "event_word")
             sequences += self._match(" OR ".join(rarest), limit) if rarest else []

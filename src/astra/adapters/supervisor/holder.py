@@ -306,15 +306,24 @@ def _answer_connection(holder: Holder, connection: socket.socket) -> None:
         except AstraError as error:
             answer = {"error": error.as_dict()}
         except (OSError, ValueError, KeyError, TypeError, MemoryError, RuntimeError) as error:
-            trouble = AstraError(
-                f"the holder failed: {type(error).__name__} {error}", next_step="logs/holder.log"
-            )
-            answer = {"error": trouble.as_dict()}
+            answer = {"error": _in_words(error).as_dict()}
         handed: list[socket.socket] = answer.pop(channel.SOCKETS, [])
         with contextlib.suppress(OSError):
             channel.send(connection, answer, handed)
     if holder.is_closed:
         holder.leaving.set()
+
+
+def _in_words(error: Exception) -> AstraError:
+    if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
+        return AstraError(
+            f"another program listens on the app's port: {error.strerror}",
+            code="port_taken",
+            next_step="end it, or set another [app] port and sign it, then astra deploy",
+        )
+    return AstraError(
+        f"the holder failed: {type(error).__name__} {error}", next_step="logs/holder.log"
+    )
 
 
 def _move_descriptor(descriptor: int | None) -> int | None:

@@ -8,14 +8,16 @@ import argparse
 from collections.abc import Iterator
 from typing import Any
 
+from astra.interfaces.cli import live_difference
 from astra.interfaces.cli.deploying import add_despite_quarantine, expand_commit_ids
 from astra.interfaces.cli.inbox import describe_kind
 from astra.interfaces.cli.main import Context
 from astra.interfaces.cli.permissions import add_until
 from astra.interfaces.cli.times import show_time
-from astra.trusted.kernel.errors import BadInput, Conflict, NotFound
+from astra.trusted.kernel.errors import BadInput, Conflict, NotFound, Refused
 from astra.trusted.kernel.text import one_line, printable
 from astra.trusted.policy import payload
+from astra.trusted.policy.paths import quote
 
 _MOST_FOLDED, _FOLDED_LINES, _FOLDED_WIDTH = 20, 4, 120
 _OF_CALLS = frozenset({"tool_call", "schedule"})
@@ -150,17 +152,20 @@ def approve(context: Context) -> int:
     from astra.interfaces.cli.signing import sign_with, unlock_operator_pair
 
     approval = _fetch_approval(context)
-    identifier = approval["id"]
+    identifier, terms = approval["id"], _collect_terms(context, approval)
+    _refuse_in_vain(approval, terms.get("terms", {}))
     for line in _describe_approval(approval):
         context.console.note(line)
     if approval["kind"] in _OF_CALLS:
         payload.require_same(approval["details"], approval["digest"])
+    if approval["details"].get("tool") == live_difference.TOOL:
+        live_difference.note_request(context, approval["details"])
     if approval["kind"] == "change":
         _confirm_facts(context, approval["subject_id"])
     content = {
         "approval": approval["id"],
         "digest": approval["digest"],
-        **_collect_terms(context, approval),
+        **terms,
     }
     also = _draft_permission(context, approval)
     pair = unlock_operator_pair(context)
@@ -179,6 +184,28 @@ def approve(context: Context) -> int:
         f"approved {identifier}, once, until {show_time(granted_approval['expires_at'])}",
     )
     return 0
+
+
+def _refuse_in_vain(approval: dict[str, Any], terms: dict[str, Any]) -> None:
+    """Say at once what the desk would refuse, before a page of text and a passphrase."""
+    identifier = approval["id"]
+    if approval["state"] != "pending":
+        raise Conflict(
+            f"{identifier} is {approval['state']} already",
+            code="already_decided",
+            next_step=f"astra approvals show {identifier}",
+            state=approval["state"],
+        )
+    protected: list[str] = approval["details"]["protected"] if approval["kind"] == "change" else []
+    if missing_paths := [path for path in protected if path not in terms.get("consent", [])]:
+        options = " ".join(f"--consent {path}" for path in protected)
+        raise Refused(
+            f"{approval['subject_id']} touches protected paths:"
+            f" {', '.join(quote(path) for path in missing_paths)}",
+            code="consent_missing",
+            next_step=f"look at them, then: astra approve {identifier} {printable(options)}",
+            paths=missing_paths,
+        )
 
 
 def _refuse_withdrawn(approval: dict[str, Any]) -> None:
@@ -296,10 +323,21 @@ def _describe_approval(found: dict[str, Any]) -> list[str]:
         f"  asked by   {printable(found['requested_by'])}",
         f"  digest     {found['digest']}",
         f"  expires    {show_time(found['expires_at'])}",
+        *_describe_signatures(found["signatures"]),
         *_describe_change(found),
         *_render_smaller_calls(found.get("smaller_calls", [])),
         *render_payload(found["payload"]),
     ]
+
+
+def _describe_signatures(signatures: dict[str, Any]) -> list[str]:
+    """Say who signed where it takes several; nothing where one signature is enough."""
+    if signatures["needed"] == 1:
+        return []
+    rounds = [f"  signatures {printable(item['words'])}" for item in signatures["rounds"]]
+    signer_lines = [f"  signed by  {printable(', '.join(signatures['signed_by']))}"]
+    nobody = [f"  signatures 0 of {signatures['needed']}"]
+    return signer_lines if signatures["signed_by"] else rounds or nobody
 
 
 def _describe_change(found: dict[str, Any]) -> list[str]:

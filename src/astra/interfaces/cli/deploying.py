@@ -4,9 +4,15 @@ import argparse
 import time
 from typing import Any
 
+from astra.interfaces.cli.live_difference import (
+    fetch_difference,
+    list_rows,
+    note_difference,
+    render_difference,
+)
 from astra.interfaces.cli.main import Context
 from astra.interfaces.cli.tables import render_table
-from astra.trusted.kernel.text import one_line
+from astra.trusted.kernel.text import one_line, printable
 
 _PAUSE = 0.2
 _LONGEST_WAIT = 120.0
@@ -16,6 +22,7 @@ _REQUESTED, _DECLINED = "deployment_requested", "deployment_declined"
 _WORDS = {
     "requested": "building the release",
     "built": "starting it",
+    "rolling_out": "going out in waves: astra releases --fleet",
     "switched": "it serves; watching it",
     "rolling_back": "it failed; bringing the last good release back",
 }
@@ -24,6 +31,7 @@ _WORDS = {
 def configure(parser: argparse.ArgumentParser, command: str) -> None:
     if command == "releases":
         parser.add_argument("--all", action="store_true", help="also those that were removed")
+        parser.add_argument("--fleet", action="store_true", help="what each instance runs")
         parser.set_defaults(run=list_releases)
         return
     parser.add_argument("--no-wait", action="store_true", help="do not wait for the outcome")
@@ -38,6 +46,9 @@ def configure(parser: argparse.ArgumentParser, command: str) -> None:
         return
     parser.add_argument("--change", metavar="ID", help="an approved change; default: the branch")
     parser.add_argument("--force", action="store_true", help="insist, also on a quarantined commit")
+    parser.add_argument(
+        "--preview", action="store_true", help="show what would change in service; sign nothing"
+    )
     add_despite_quarantine(parser)
     parser.set_defaults(run=deploy)
 
@@ -63,6 +74,9 @@ def expand_commit_ids(given: list[str], known: list[str]) -> list[str]:
 
 
 def list_releases(context: Context) -> None:
+    if context.arguments.fleet:
+        show_fleet(context)
+        return
     page = context.client().get("/api/releases", every=context.arguments.all)
     rows = [
         (
@@ -79,8 +93,45 @@ def list_releases(context: Context) -> None:
     context.console.print_result(page, *(lines or ["nothing was deployed yet"]))
 
 
+def show_fleet(context: Context) -> None:
+    """Show every instance: what it runs, how far it is, since when, and in which wave."""
+    page = context.client().get("/api/fleet")
+    rows = [
+        (
+            item["instance"],
+            item["release"] or "nothing yet",
+            item["state"] + ("" if item["present"] else ", away"),
+            item["since"],
+            str(item["wave"] or ""),
+            one_line(item["reason"], 100),
+        )
+        for item in page["items"]
+    ]
+    heads = ("instance", "release", "state", "since", "wave", "why")
+    lines = [*render_table(context.console, heads, rows), *_describe_rollout(page["rollout"])]
+    nobody = "there is no fleet: name its instances in [deploy.fleet] of astra.toml"
+    context.console.print_result(page, *(lines if rows else [nobody]))
+
+
+def _describe_rollout(rollout: dict[str, Any] | None) -> list[str]:
+    if rollout is None or rollout["phase"] == "over":
+        return []
+    waves = f"wave {rollout['wave']} of {len(rollout['waves'])}"
+    progress = {"wave": f"{waves} goes out", "watch": f"{waves} is watched"}
+    going_back = f"going back to {rollout['recorded']}: {one_line(rollout['reason'], 300)}"
+    return [f"{rollout['release']}: {progress.get(rollout['phase'], going_back)}"]
+
+
 def _name_state(release: dict[str, Any]) -> str:
     return release["state"] + (", quarantined" if release["quarantined"] else "")
+
+
+def preview(context: Context) -> None:
+    """Show the whole difference between what is live and what would be."""
+    difference = fetch_difference(context, context.arguments.change)
+    summary = render_difference(difference, context.console.paint)
+    rows = (printable(row) for row in list_rows(difference))
+    context.console.print_result(difference, *summary, *rows)
 
 
 def deploy(context: Context) -> int:
@@ -89,6 +140,9 @@ def deploy(context: Context) -> int:
     from astra.interfaces.cli.signing import sign_action
 
     arguments, client = context.arguments, context.client()
+    if arguments.preview:
+        preview(context)
+        return 0
     order = client.get("/api/deployments/order", change=arguments.change)
     if order["live"] and not arguments.force:
         return _tell_already_live(context, order)
@@ -98,7 +152,8 @@ def deploy(context: Context) -> int:
         force=arguments.force,
         despite=expand_commit_ids(arguments.despite_quarantine, order["contains"]),
     )
-    for line in _warn_about_failed_changes(order):
+    note_difference(context, fetch_difference(context, arguments.change))
+    for line in (*_describe_waves(order["waves"]), *_warn_about_failed_changes(order)):
         context.console.note(line)
     authority = sign_action(context, events.ORDERED, content)
     body = {"change": arguments.change, "authority": authority}
@@ -208,9 +263,15 @@ def _describe_deployment(found: dict[str, Any]) -> list[str]:
         "rollback_failed": f"{release} failed and NOTHING GOOD COULD BE BROUGHT BACK: {reason}",
     }
     lines = [sentences.get(found["state"], f"{found['id']} is under way: astra releases")]
+    lines += _name_instances(found.get("instances") or {})
     if found["cut"]:
         lines.append(f"{found['cut']} requests were cut when what it replaced had to end")
     return [*lines, *_quote_output(found["output"]), *_offer_revert(found.get("revert"))]
+
+
+def _name_instances(instances: dict[str, str]) -> list[str]:
+    """Name every instance of a fleet with what became of it."""
+    return [f"  {label}: {state}" for label, state in instances.items()]
 
 
 def _quote_output(output: str) -> list[str]:
@@ -227,6 +288,11 @@ def _offer_revert(change: str | None) -> list[str]:
         f"the branch still holds {change}, and the next deployment would contain it",
         f"  next: astra changes revert {change} --deploy",
     ]
+
+
+def _describe_waves(waves: list[list[str]]) -> list[str]:
+    """Say before the signature which instances get it, and in which order."""
+    return [f"wave {number}: {', '.join(wave)}" for number, wave in enumerate(waves, start=1)]
 
 
 def _warn_about_failed_changes(order: dict[str, Any]) -> list[str]:

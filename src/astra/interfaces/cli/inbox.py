@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from astra.interfaces.cli.main import Context
+from astra.interfaces.cli.plan_words import fold_text
 from astra.interfaces.cli.times import describe_age, describe_left
-from astra.trusted.kernel.text import one_line, printable
 
 _KINDS = {
     "tool_call": "one call",
@@ -20,9 +20,10 @@ _KINDS = {
     "resting_change": "a change that rests",
     "held_goal": "a goal that stands still",
     "failed_deployment": "a deployment that failed",
+    "waiting_signature": "a decision that takes another signature",
     "alert": "ALERT",
 }
-_LONGEST = 300
+_LONGEST = 400
 
 
 def configure(parser: argparse.ArgumentParser, _command: str) -> None:
@@ -48,10 +49,13 @@ def _render_items(context: Context, items: list[dict[str, Any]]) -> list[str]:
 def _render_item(context: Context, item: dict[str, Any]) -> Iterator[str]:
     kind = describe_kind(item["kind"])
     colour = "red" if item["kind"] in {"alert", "failed_deployment"} else "bold"
-    yield context.console.paint(f"{one_line(item['title'], _LONGEST)}", colour)
+    for line in fold_text("", item["title"], most=_LONGEST):
+        yield context.console.paint(line, colour)
     time_left = f", {describe_left(item['expires_at'])}" if item["expires_at"] else ""
-    yield f"  {kind}, {describe_age(item['waiting_since'])}{time_left}: {printable(item['why'])}"
-    yield context.console.paint(f"  {item['command']}   ({item['id']})", "dim")
+    text = f"{kind}, {describe_age(item['waiting_since'])}{time_left}: {item['why']}"
+    yield from fold_text("  ", text, most=_LONGEST)
+    id_note = "" if item["id"] in item["command"] else f"   ({item['id']})"
+    yield context.console.paint(f"  {item['command']}{id_note}", "dim")
 
 
 def describe_kind(kind: str) -> str:

@@ -34,9 +34,16 @@ def show_machines(context: Context) -> None:
 def _render_machine(context: Context, machine: dict[str, Any], own: str) -> str:
     paint = context.console.paint
     own_mark = " (here)" if machine["id"] == own else ""
-    leads = f", leads {' and '.join(machine['leads'])}" if machine["leads"] else ""
+    leads = _describe_leases(machine["leads"])
     if machine["answers"]:
         state = paint("answers", "green")
     else:
         state = paint(f"does not answer, seen {machine['seen_seconds_ago']} s ago", "red")
     return f"{machine['id']}  {printable(machine['name'])}{own_mark}: {state}{leads}"
+
+
+def _describe_leases(names: list[str]) -> str:
+    """Say what a machine leads; the lease of a worker is its own, and says that it is one."""
+    led = [name for name in names if not name.startswith("worker:")]
+    worker = ", a worker" if len(led) < len(names) else ""
+    return worker + (f", leads {' and '.join(led)}" if led else "")

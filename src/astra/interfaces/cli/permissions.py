@@ -50,20 +50,24 @@ def _configure_merge(actions: Any) -> None:
         metavar="PATH",
         help="a file, a folder (docs/) or a glob below one (docs/**/*.md); may be given again",
     )
+    add_merge_conditions(adding)
+    adding.set_defaults(run=add_merge_permission)
+
+
+def add_merge_conditions(parser: argparse.ArgumentParser) -> None:
     for option, default, about in (
         ("--mutants", 80, "percent of the mutants that tests have to notice; 0 asks for none (80)"),
         ("--most-files", 3, "files that a change may touch (3)"),
         ("--most-lines", 50, "lines that a change may touch (50)"),
         ("--uses", 5, "changes (5)"),
     ):
-        adding.add_argument(option, type=int, default=default, metavar="N", help=about)
-    adding.add_argument(
+        parser.add_argument(option, type=int, default=default, metavar="N", help=about)
+    parser.add_argument(
         "--deploy",
         action="store_true",
         help="deploy it too, if staging is on and a proven release can be put back",
     )
-    add_until(adding)
-    adding.set_defaults(run=add_merge_permission)
+    add_until(parser)
 
 
 def add_until(parser: argparse.ArgumentParser) -> None:
@@ -119,28 +123,40 @@ def add_permission(context: Context) -> None:
 
 def add_merge_permission(context: Context) -> None:
     """Show in one sentence what would be permitted, then have the operator sign exactly that."""
-    from astra.interfaces.cli.signing import sign_with, unlock_operator_pair
+    from astra.interfaces.cli.signing import unlock_operator_pair
 
+    content = fetch_merge_content(context, paths=context.arguments.path)
+    answer = sign_merge_permission(context, unlock_operator_pair(context), content)
+    context.console.print_result(
+        {**answer, **content},
+        f"permitted; to take it back: astra permissions remove {answer['id']}",
+    )
+
+
+def fetch_merge_content(context: Context, *, paths: list[str], plan: str = "") -> dict[str, Any]:
+    """Have the server spell out a permission for changes, and show its sentence."""
     arguments = context.arguments
     scope = {
-        "paths": arguments.path,
+        "paths": paths,
         "until": format_time(parse_until(arguments.until, datetime.now(UTC))),
         "uses": arguments.uses,
         "most_files": arguments.most_files,
         "most_lines": arguments.most_lines,
         "mutants": arguments.mutants,
         "deploy": arguments.deploy,
+        "plan": plan,
     }
     content = context.client().post("/api/merge-permissions/content", scope)
     context.console.note(printable(content["words"]))
-    pair = unlock_operator_pair(context)
+    return content
+
+
+def sign_merge_permission(context: Context, pair: Any, content: dict[str, Any]) -> dict[str, Any]:
+    from astra.interfaces.cli.signing import sign_with
+
     authority = sign_with(context, pair, "merge_permission_added", content)
     body = {"content": content, "authority": authority}
-    answer = context.client().post("/api/merge-permissions", body)
-    context.console.print_result(
-        {**answer, **content},
-        f"permitted; to take it back: astra permissions remove {answer['id']}",
-    )
+    return context.client().post("/api/merge-permissions", body)
 
 
 def fetch_content(context: Context, **scope: Any) -> dict[str, Any]:

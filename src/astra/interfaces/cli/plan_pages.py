@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from astra.interfaces.cli.plan_words import describe_action, describe_result, fold_text, label_text
+from astra.interfaces.cli.plan_words import fold_text, label_text
+from astra.interfaces.sentences.of_steps import describe_action, describe_result
 from astra.trusted.kernel.text import one_line
 
 _SHOWN_STEPS, _SHOWN_MESSAGES = 10, 20

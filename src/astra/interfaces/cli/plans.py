@@ -11,6 +11,11 @@ from typing import Any
 from astra.interfaces.cli import plan_pages
 from astra.interfaces.cli import plan_steering as steering
 from astra.interfaces.cli.main import Context
+from astra.interfaces.cli.permissions import (
+    add_merge_conditions,
+    fetch_merge_content,
+    sign_merge_permission,
+)
 from astra.interfaces.cli.tables import render_table
 from astra.trusted.kernel.errors import BadInput
 from astra.trusted.kernel.text import printable
@@ -72,6 +77,14 @@ def configure(parser: argparse.ArgumentParser, command: str) -> None:
 
 
 def _more_options(actions: dict[str, argparse.ArgumentParser]) -> None:
+    actions["approve"].add_argument(
+        "--merge",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="let its changes to this file, folder (docs/) or glob be merged unasked; again",
+    )
+    add_merge_conditions(actions["approve"])
     actions["answer"].add_argument("text", metavar="TEXT")
     actions["answer"].add_argument("--no-wait", action="store_true")
     actions["reject"].add_argument("--reason", required=True)
@@ -133,21 +146,33 @@ def show(context: Context) -> None:
 
 
 def approve(context: Context) -> None:
-    """Show the contract, then have the operator sign this plan with these grants."""
-    from astra.interfaces.cli.signing import sign_action
+    """Show the contract, then have the operator sign this plan with these grants.
 
+    With `--merge`, what its changes may do without asking again is shown and signed with it. The
+    plan comes first: cut off between the two, it stays a plan whose changes ask.
+    """
+    from astra.interfaces.cli.signing import sign_with, unlock_operator_pair
+
+    paths, plan = context.arguments.merge, context.arguments.id
+    if context.arguments.deploy and not paths:
+        raise BadInput("--deploy needs --merge", next_step="name the paths: --merge src/app/")
     approval = context.client().post(f"{_plan_path(context)}/approval")
     for line in plan_pages.render_contract(approval["details"]):
         context.console.note(line)
+    permission = fetch_merge_content(context, paths=paths, plan=plan) if paths else None
+    pair = unlock_operator_pair(context)
     content = {"approval": approval["id"], "digest": approval["digest"]}
     body = {
         "approval": approval["id"],
-        "authority": sign_action(context, "approval_granted", content),
+        "authority": sign_with(context, pair, "approval_granted", content),
     }
     answer = context.client().post(f"{_plan_path(context)}/approve", body)
-    context.console.print_result(
-        answer, f"approved {answer['id']}; plan {answer['plan_hash'][:16]}…"
-    )
+    lines = [f"approved {answer['id']}; plan {answer['plan_hash'][:16]}…"]
+    if permission:
+        identifier = sign_merge_permission(context, pair, permission)["id"]
+        answer = {**answer, "permission": identifier}
+        lines += [f"its changes: to ask again: astra permissions remove {identifier}"]
+    context.console.print_result(answer, *lines)
 
 
 def reject(context: Context) -> None:

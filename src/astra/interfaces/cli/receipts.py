@@ -20,12 +20,16 @@ FAMILIES = {
     "beliefs": ("belief",),
     "tasks": ("task",),
     "approvals": ("approval",),
-    "releases": ("release", "deployment", "app", "rollback", "before_start", "commit"),
+    "releases": (
+        *("release", "deployment", "app", "rollback", "before_start", "commit", "fleet"),
+        "environment",
+    ),
+    "workers": ("worker", "job"),
     "tools": ("tool", "budget", "spend", "egress", "box", "server"),
     "alerts": ("alert", "smoke", "notification"),
     "chat": ("chat",),
     "authority": (
-        *("session", "token", "passkey", "device", "operator", "config", "flag"),
+        *("session", "token", "passkey", "device", "operator", "signature", "config", "flag"),
         *("work", "stop"),
         *("standing_permission", "merge_permission", "sandbox_off", "readiness", "clock"),
     ),

@@ -4,6 +4,7 @@ import argparse
 
 from astra.interfaces.cli import approvals
 from astra.interfaces.cli.main import Context
+from astra.trusted.kernel.text import quote_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -18,7 +19,7 @@ def revert(context: Context) -> None:
     from astra.interfaces.cli import changes
 
     arguments = context.arguments
-    reason = arguments.reason or f"take {arguments.id} back"
+    reason = arguments.reason or _word_reason(context, arguments.id)
     proposal = {"reverts": arguments.id, "reason": reason}
     change = context.client().post("/api/changes", proposal)
     if arguments.deploy or not arguments.no_wait:
@@ -28,3 +29,9 @@ def revert(context: Context) -> None:
         return
     arguments.id = change["id"]
     approvals.approve(context)
+
+
+def _word_reason(context: Context, change_id: str) -> str:
+    """Say what is taken back in the words of its change, as reviews and releases will show it."""
+    change = context.client().get(f"/api/changes/{change_id}")
+    return f"take back {quote_text(change['reason'])}"

@@ -85,6 +85,8 @@ def _render_cited(found: dict[str, Any]) -> Iterator[Line]:
         for citation in finding["citations"]:
             text = f"{citation['place']}: {citation['quote']}"
             yield _label_line("  quote", one_line(text, 300), "dim")
+            if not citation["found"]:
+                yield _label_line("  NOT THERE", one_line(citation["problem"], 300), "red")
     left_out = len(session["findings"]) + session["more"] - _MOST_CITED
     if left_out > 0:
         yield _label_line("", f"… and {left_out} more: astra research show {session['id']}")

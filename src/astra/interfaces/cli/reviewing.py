@@ -13,7 +13,7 @@ import sys
 from argparse import Namespace
 from typing import Any
 
-from astra.interfaces.cli import approvals, changes
+from astra.interfaces.cli import approvals, changes, live_difference
 from astra.interfaces.cli.decision import list_term_questions
 from astra.interfaces.cli.main import Context
 from astra.interfaces.cli.review import render_screen
@@ -120,6 +120,8 @@ def _collect_pages(context: Context, item: dict[str, Any]) -> tuple[Page, ...]:
     signed_page = Page(
         name="what is signed", lines=read_lines(approvals.render_payload(request["payload"]))
     )
+    if request["details"].get("tool") == live_difference.TOOL:
+        return (_render_live_difference(context), signed_page)
     if item["kind"] != "change":
         return (signed_page,)
     path = f"/api/changes/{item['subject_id']}"
@@ -131,6 +133,13 @@ def _collect_pages(context: Context, item: dict[str, Any]) -> tuple[Page, ...]:
         Page(name="evidence", lines=read_lines(_render_evidence(change))),
         signed_page,
     )
+
+
+def _render_live_difference(context: Context) -> Page:
+    difference = live_difference.fetch_difference(context)
+    summary = live_difference.render_difference(difference, mark_colour)
+    lines = (*read_lines([*summary, ""]), *read_diff(difference["diff"]))
+    return Page(name="live, against what would be", lines=lines)
 
 
 def _findings_title(change: dict[str, Any]) -> str:

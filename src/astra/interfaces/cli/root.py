@@ -32,13 +32,23 @@ def configure(parser: argparse.ArgumentParser, command: str) -> None:
         action="store_true",
         help="sign the configuration that was detected, without asking",
     )
+    corrections = parser.add_argument_group("instead of what was detected")
+    corrections.add_argument("--tests", metavar="COMMAND", default="", help="runs the tests")
+    corrections.add_argument(
+        "--app", metavar="COMMAND", default="", help="starts the server; {port} is its port"
+    )
+    corrections.add_argument(
+        "--health", metavar="PATH", default="", help="answers where the server is well"
+    )
     parser.set_defaults(run=init)
 
 
 def init(context: Context) -> None:
+    from astra.adoption.corrections import Corrections
     from astra.bootstrap.initialise import describe_existing, initialise
 
-    target = _find_target(context.arguments.target)
+    arguments = context.arguments
+    target = _find_target(arguments.target)
     data_root = describe_existing(context.settings, target)
     if data_root is None:
         passphrase, generated = _new_passphrase(context)
@@ -46,8 +56,13 @@ def init(context: Context) -> None:
             context.settings,
             target,
             passphrase=passphrase,
-            throwaway=context.arguments.throwaway,
-            sign_detected=context.arguments.yes,
+            throwaway=arguments.throwaway,
+            sign_detected=arguments.yes,
+            corrections=Corrections(
+                test_command=arguments.tests,
+                app_command=arguments.app,
+                health_path=arguments.health,
+            ),
         )
         _report_data_root(context, data_root, passphrase if generated else "")
         _offer_check(context, data_root)

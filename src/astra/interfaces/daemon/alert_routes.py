@@ -94,7 +94,7 @@ def _read_alerts(runtime: Runtime) -> dict[str, Any]:
             alert.as_dict() for alert in alert_book.list_shown(ledger, now=runtime.clock.now())
         ],
         "rules": runtime.alerting.list_rules(),
-        "history": [record.as_dict() for record in alert_book.list_history(ledger)],
+        "history": [RecordShown.show(record) for record in alert_book.list_history(ledger)],
         "next": None,
     }
 

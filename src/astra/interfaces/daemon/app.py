@@ -23,12 +23,14 @@ from astra.interfaces.daemon import (
     deploy_routes,
     desire_routes,
     device_routes,
+    environment_routes,
     goal_routes,
     inbox_routes,
     merge_permission_routes,
     metrics,
     notify_routes,
     numbers_routes,
+    operator_routes,
     passkey_routes,
     permission_routes,
     plan_routes,
@@ -47,10 +49,12 @@ from astra.interfaces.daemon import (
     task_routes,
     tool_routes,
     verification_routes,
+    worker_routes,
 )
 from astra.interfaces.daemon import status as standing
 from astra.interfaces.daemon.activity import Activity, CountRequests
 from astra.interfaces.daemon.events import Events, EventStream
+from astra.interfaces.daemon.late_routes import LateRoute
 from astra.interfaces.daemon.models import (
     BudgetShown,
     CheckedItem,
@@ -100,6 +104,7 @@ def build(
         redoc_url=None,
         responses=problems.describe_responses(),
     )
+    app.router.route_class = LateRoute
     problems.add(app)
     app.add_middleware(LimitRequests, routes=app)
     app.add_middleware(CountRequests, activity=activity)
@@ -113,11 +118,13 @@ def build(
     numbers_routes.add(app, runtime)
     spend_routes.add(app, runtime)
     stop_routes.add(app, runtime)
+    worker_routes.add(app, runtime)
     restore_routes.add(app, runtime)
     sandbox_routes.add(app, runtime)
     clock_routes.add(app, runtime, reception)
     _add_flag_routes(app, runtime)
     _add_configuration_routes(app, runtime)
+    operator_routes.add(app, runtime)
     _add_ledger_routes(app, runtime)
     verification_routes.add(app, runtime)
     tool_routes.add(app, runtime)
@@ -170,6 +177,7 @@ def _add_status_routes(app: FastAPI, runtime: Runtime, leave: Callable[[], None]
 def _add_operating_routes(app: FastAPI, runtime: Runtime) -> None:
     server_routes.add(app, runtime)
     smoke_routes.add(app, runtime)
+    environment_routes.add(app, runtime)
     alert_routes.add(app, runtime)
     notify_routes.add(app, runtime)
     receipt_routes.add(app, runtime)
@@ -325,7 +333,7 @@ _STREAM: dict[int | str, dict[str, Any]] = {
 
 
 def _render_page(records: list[Record], cursor: int | None) -> dict[str, Any]:
-    return {"items": [record.as_dict() for record in records], "next": cursor}
+    return {"items": [RecordShown.show(record) for record in records], "next": cursor}
 
 
 def _parse_event_id(text: str) -> int:

@@ -91,7 +91,9 @@ def add(app: FastAPI, runtime: Runtime) -> None:
     @app.get("/api/changes/{identifier}/decision", response_model=FactsShown)
     def show_decision_facts(identifier: str) -> dict[str, Any]:
         """Say what matters before somebody signs for a change."""
-        return DecisionFacts(changes=runtime.changes, ledger=runtime.ledger).describe(identifier)
+        waves = runtime.deployer.work.fleet.preview_waves()
+        facts = DecisionFacts(changes=runtime.changes, ledger=runtime.ledger, waves=waves)
+        return facts.describe(identifier)
 
     @app.get("/api/deployments/order/difference", response_model=LiveDifferenceShown)
     def show_live_difference(change: Annotated[str | None, Query()] = None) -> dict[str, Any]:

@@ -7,10 +7,12 @@ from fastapi import Body, FastAPI, Query
 from astra.bootstrap.runtime import Runtime
 from astra.deployments import events, views
 from astra.deployments.changes import FailedChanges
+from astra.deployments.fleet import views as fleet_views
 from astra.interfaces.daemon.models import Page
 from astra.interfaces.daemon.work_models import (
     DeploymentShown,
     DeployOrder,
+    FleetShown,
     ReleaseShown,
     RollbackContent,
 )
@@ -24,15 +26,12 @@ Behind = Annotated[str | None, Query(description="the `next` of the page before"
 
 def add(app: FastAPI, runtime: Runtime) -> None:
     _add_read_routes(app, runtime)
+    _add_fleet_route(app, runtime)
     _add_deploy_routes(app, runtime)
 
 
 def _add_read_routes(app: FastAPI, runtime: Runtime) -> None:
     ledger = runtime.ledger
-
-    def name_change(commit: str) -> str:
-        change = runtime.changes.book.find_by_commit(commit)
-        return str(change.about["reason"]) if change else ""
 
     @app.get("/api/releases", response_model=Page[ReleaseShown])
     def list_releases(
@@ -43,18 +42,15 @@ def _add_read_routes(app: FastAPI, runtime: Runtime) -> None:
     ) -> dict[str, Any]:
         releases, following = views.release_page(ledger, every=every, limit=limit, before=cursor)
         items = [
-            {**release.as_dict(), "about": name_change(release.commit_id)} for release in releases
+            {**release.as_dict(), "about": _name_change(runtime, release.commit_id)}
+            for release in releases
         ]
         return {"items": items, "next": following}
 
     @app.get("/api/deployments", response_model=Page[DeploymentShown])
     def list_deployments(limit: Limit = 100, cursor: Behind = None) -> dict[str, Any]:
         deployments, following = views.deployment_page(ledger, limit=limit, before=cursor)
-        items = [
-            {**deployment.as_dict(), "about": name_change(deployment.commit_id)}
-            for deployment in deployments
-        ]
-        return {"items": items, "next": following}
+        return {"items": [_show(runtime, item) for item in deployments], "next": following}
 
     @app.get("/api/deployments/order", response_model=DeployOrder)
     def show_order(change: Change = None) -> dict[str, Any]:
@@ -65,6 +61,7 @@ def _add_read_routes(app: FastAPI, runtime: Runtime) -> None:
         facts["live"] = twin.id if twin else ""
         return {
             **facts,
+            "waves": runtime.deployer.work.fleet.preview_waves(),
             "quarantined": views.quarantine_reason(ledger, verdict.commit),
             "to_revert": FailedChanges(runtime.changes).list_contained(verdict),
         }
@@ -75,7 +72,9 @@ def _add_read_routes(app: FastAPI, runtime: Runtime) -> None:
         if deployment is None:
             raise NotFound(f"there is no deployment {identifier[:100]}", next_step="astra releases")
         revert = FailedChanges(runtime.changes).find_taken_back(deployment)
-        return {**deployment.as_dict(), "revert": revert}
+        rollout = fleet_views.find_rollout(ledger, deployment.id)
+        instances = rollout.describe_instances() if rollout else {}
+        return {**_show(runtime, deployment), "revert": revert, "instances": instances}
 
     @app.get("/api/rollback", response_model=RollbackContent)
     def show_rollback(
@@ -88,6 +87,31 @@ def _add_read_routes(app: FastAPI, runtime: Runtime) -> None:
         return events.rollback_content(
             release=target.id, serving=serving.id if serving else "", keep_state=keep_state
         )
+
+
+def _show(runtime: Runtime, deployment: views.Deployment) -> dict[str, Any]:
+    """Give a deployment with what it brought, and what serves again where it was taken back."""
+    target = deployment.rollback_to
+    back = views.release(runtime.ledger, target) if target else None
+    return {
+        **deployment.as_dict(),
+        "about": _name_change(runtime, deployment.commit_id),
+        "rollback_about": _name_change(runtime, back.commit_id) if back else "",
+    }
+
+
+def _name_change(runtime: Runtime, commit: str) -> str:
+    change = runtime.changes.book.find_by_commit(commit)
+    return str(change.about["reason"]) if change else ""
+
+
+def _add_fleet_route(app: FastAPI, runtime: Runtime) -> None:
+    @app.get("/api/fleet", response_model=FleetShown)
+    def show_fleet() -> dict[str, Any]:
+        """Say what each instance of the fleet runs, and how far the newest rollout is."""
+        fleet_work = runtime.deployer.work.fleet
+        present = fleet_work.find_present() if fleet_work.is_on() else frozenset[str]()
+        return fleet_views.describe_fleet(runtime.ledger, fleet_work.fleet(), present)
 
 
 def _add_deploy_routes(app: FastAPI, runtime: Runtime) -> None:

@@ -16,7 +16,7 @@ class InboxItemShown(Shape):
     id: str
     kind: str = Field(
         description="what a request is for, or `waiting_plan`, `resting_change`, `held_goal`,"
-        " `failed_deployment`, `alert`"
+        " `failed_deployment`, `waiting_signature`, `alert`"
     )
     title: str = Field(description="what it is, in one line, written by the server")
     why: str = Field(description="why it waits")

@@ -22,6 +22,8 @@ class MergeScope(Shape):
     most_lines: int
     mutants: int
     deploy: bool
+    plan: str = ""
+    """The plan whose changes alone it covers; any where it is empty."""
 
 
 class MergePermissionContent(MergeScope):

@@ -12,6 +12,7 @@ from typing import Any
 from astra.bootstrap.runtime import Runtime
 from astra.deployments import events as deployments
 from astra.deployments import views as releases
+from astra.deployments.fleet import views as fleet_views
 from astra.operations import alert_book
 from astra.trusted.kernel.clock import parse_time
 from astra.trusted.ledger.ports import Ledger
@@ -58,6 +59,8 @@ def collect(runtime: Runtime) -> Iterator[Metric]:
             ({"by": "operator"}, releases.count_rollbacks_by_hand(ledger)),
         ],
     )
+    if runtime.deployer.has_fleet():
+        yield from _collect_fleet(runtime)
     yield _make_gauge(
         "astra_approvals", "requests for a decision, by state", _sample_approvals(ledger)
     )
@@ -83,6 +86,24 @@ def collect(runtime: Runtime) -> Iterator[Metric]:
     )
     flags = [({"flag": name}, flag.on) for name, flag in runtime.switches.flags().items()]
     yield _make_gauge("astra_flag", "1 while a flag is on", flags)
+
+
+def _collect_fleet(runtime: Runtime) -> Iterator[Metric]:
+    work = runtime.deployer.work.fleet
+    fleet = fleet_views.describe_fleet(runtime.ledger, work.fleet(), work.find_present())
+    yield _make_gauge(
+        "astra_instance_present",
+        "1 while the worker of an instance is there",
+        [({"instance": item["instance"]}, item["present"]) for item in fleet["items"]],
+    )
+    yield _make_gauge(
+        "astra_instance_release",
+        "1 for the release that an instance last proved, and its state",
+        [
+            ({name: item[name] for name in ("instance", "release", "state")}, 1)
+            for item in fleet["items"]
+        ],
+    )
 
 
 def _collect_queues(runtime: Runtime, now: datetime) -> Iterator[Metric]:

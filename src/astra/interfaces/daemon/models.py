@@ -8,6 +8,8 @@ from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from astra.interfaces.sentences import describe_record
+from astra.trusted.ledger.record import Record
 from astra.trusted.policy.call import Role
 
 T = TypeVar("T")
@@ -293,6 +295,27 @@ class MachinesShown(Shape):
     items: list[MachineShown]
 
 
+class WorkerShown(Shape):
+    """A worker of the chain: what it can do, how it is, and what it does now."""
+
+    id: str
+    name: str
+    instance: str
+    kinds: list[str]
+    labels: dict[str, str]
+    jobs: int = Field(description="how many it does at once")
+    state: str = Field(description="ready, unfit, draining, or away")
+    problems: list[str] = Field(description="why it takes no jobs, by its preflight")
+    current_jobs: list[str]
+    version: str
+    epoch: int
+    since: str
+
+
+class WorkersShown(Shape):
+    items: list[WorkerShown]
+
+
 class MachineForgotten(Shape):
     forgotten: bool
 
@@ -370,6 +393,12 @@ class RecordShown(Shape):
     data: dict[str, Any]
     previous: str
     hash: str
+    sentence: str = Field(description="what happened this time, in one line")
+
+    @classmethod
+    def show(cls, record: Record) -> dict[str, Any]:
+        """Give a record as it was written, and its sentence."""
+        return {**record.as_dict(), "sentence": describe_record(record.type, record.data)}
 
 
 class BeliefMove(Shape):
@@ -433,11 +462,30 @@ class Payload(Shape):
     sha256: str
 
 
+class RoundShown(Shape):
+    """A decision that has some of the signatures that it takes."""
+
+    round: str
+    action: str = Field(description="the record that it will be")
+    content: dict[str, Any] = Field(description="what is signed, word for word")
+    needed: int
+    signed_by: list[str]
+    words: str
+    since: str
+
+
+class SignaturesShown(Shape):
+    needed: int = Field(description="how many operators have to sign")
+    rounds: list[RoundShown] = Field(description="what was signed so far, by content")
+    signed_by: list[str] = Field(description="whose signatures granted it")
+
+
 class ApprovalDetails(ApprovalShown):
     details: dict[str, Any]
     payload: Payload
     requested_by: str
     correlation: str
+    signatures: SignaturesShown
     smaller_calls: list[str] = Field(
         default=[], description="calls of the same tool that would pass now without asking"
     )

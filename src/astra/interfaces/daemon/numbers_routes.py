@@ -72,4 +72,7 @@ def add(app: FastAPI, runtime: Runtime) -> None:
             runtime.ledger, name, since=first, until=last, before=cursor, limit=limit + 1
         )
         following = records[limit - 1].sequence if len(records) > limit else None
-        return {"items": [record.as_dict() for record in records[:limit]], "next": following}
+        return {
+            "items": [RecordShown.show(record) for record in records[:limit]],
+            "next": following,
+        }

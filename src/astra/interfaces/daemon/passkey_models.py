@@ -43,6 +43,7 @@ class PasskeyShown(Shape):
     origin: str
     enrolled_at: str
     revoked_at: str = Field(description="or empty")
+    operator: str = Field(description="whose it is; it has their role")
 
 
 class PasskeyEnrolled(PasskeyShown):

@@ -277,10 +277,13 @@ def _make_link_error() -> NotRecognised:
 
 
 def _list_usable_passkeys(runtime: Runtime, site: Site) -> list[Passkey]:
+    council = authority.find_keys(runtime.ledger)
     return [
         passkey
         for passkey in enrolment.list_passkeys(runtime.ledger)
-        if passkey.origin == site.origin and not passkey.revoked_at
+        if passkey.origin == site.origin
+        and not passkey.revoked_at
+        and council.find_by_name(passkey.operator)
     ]
 
 

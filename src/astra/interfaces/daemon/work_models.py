@@ -92,7 +92,7 @@ class FindingsAndEvidence(Growing):
 
 
 class ResearchCited(Shape):
-    """The research that a change names, with its citations as they were recorded."""
+    """The research that a change names, with its citations as they stand now."""
 
     id: str
     question: str
@@ -230,9 +230,47 @@ class DeploymentShown(Shape):
     keep_state: bool
     open: bool
     about: str = Field(default="", description="why the change that brought its commit was made")
+    rollback_about: str = Field(
+        default="", description="why the change was made that serves again, where it was taken back"
+    )
     revert: str | None = Field(
         default=None, description="the change taken out of service that the branch still holds"
     )
+    instances: dict[str, str] = Field(
+        default_factory=dict[str, str], description="on a fleet: every instance and its state"
+    )
+
+
+class FleetInstance(Shape):
+    instance: str
+    release: str = Field(description="what its worker last proved")
+    state: str
+    since: str
+    wave: int | None
+    attempt: int
+    epoch: int = Field(description="the term of its worker's lease when it proved that")
+    machine: str
+    reason: str
+    present: bool = Field(description="its worker holds the lease of the instance now")
+
+
+class FleetRollout(Shape):
+    deployment: str
+    release: str
+    recorded: str | None = Field(description="what every instance goes back to")
+    phase: str
+    wave: int
+    waves: list[list[str]]
+    reason: str
+    instances: dict[str, str]
+
+
+class FleetShown(Shape):
+    """The instances of `[deploy.fleet]`, and the newest rollout."""
+
+    on: bool
+    items: list[FleetInstance]
+    rollout: FleetRollout | None
 
 
 class DeployOrder(Growing):
@@ -253,6 +291,9 @@ class DeployOrder(Growing):
         default_factory=list[str], description="the changes that brought what failed in service"
     )
     despite: list[str] = Field(description="those that the approval of its change accepted")
+    waves: list[list[str]] = Field(
+        default_factory=list[list[str]], description="the waves of the fleet that would get it"
+    )
     approval_id: str
     change: str
     code: str

@@ -3,6 +3,9 @@
 A model chooses from it instead of spelling paths and line numbers.
 """
 
+import ast
+import inspect
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,13 +16,29 @@ from astra.plans.code.syntax import Symbol, find_syntax_error, list_symbols, par
 from astra.trusted.kernel.errors import BadInput
 from astra.trusted.kernel.text import one_line
 
-MOST_PLACES = 10
+MOST_PLACES, _LEAST_PLACES = 10, 4
+_FAR_BELOW = 0.25
+"""What scores less than this share of the best is not worth reading."""
 LARGEST_WHOLE_FILE = 6_000
 _SMALL_FILE = 1_500
 WHOLE_FILE, NEW_CODE, NEW_FILE = "(whole file)", "(new code at the end)", "(new file)"
 _WORD = re.compile(r"[A-Za-z0-9]+")
+_NUMBER = re.compile(r"\d{1,15}(?:\.\d{1,15})?")
+_DEFINITION = re.compile(r"(?:async\s+)?(?:def|class)\s")
+_COMMON = frozenset(
+    re.findall(
+        r"\w+",
+        "an and as at be by for from has have if in instead into is it its may more must no not"
+        " of on one or should so than that the then there this to two up which with",
+    )
+)
+_NAME = re.compile(r"\w+")
 _QUOTED = re.compile(r"""["'`“]([^"'`“”]{4,200})["'`”]""")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+class Unchanged(BadInput):
+    code = "unchanged"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +75,7 @@ class Place:
             edited = code.rstrip("\n") + "\n"
         refuse_bad_syntax(self.path, edited)
         if edited == text:
-            raise BadInput(
+            raise Unchanged(
                 f"nothing in {self.what} would change", next_step="change what was asked for"
             )
         return edited
@@ -75,22 +94,66 @@ def list_places(
     places += [Place(path=path, what=NEW_FILE) for path in new_files]
     pieces = {place.name: place.read_piece(files.get(place.path, "")) for place in places}
     scores = _score_places(places, pieces, instructions)
-    likely = sorted(places, key=lambda place: -scores[place.name])[:MOST_PLACES]
+    likely = _take_likely(sorted(places, key=lambda place: -scores[place.name]), scores)
     return [replace(place, hint=_find_line(pieces[place.name], instructions)) for place in likely]
 
 
-def describe_context(place: Place, text: str) -> str:
-    """Give what a rewritten piece may lean on: the imports and the names beside it."""
-    if place.symbol is None or parse_source(text) is None:
-        return ""
-    imports = [line for line in text.splitlines() if line.startswith(("import ", "from "))]
-    owner = place.symbol.name.rpartition(".")[0]
-    headlines = [
-        symbol.headline
-        for symbol in list_symbols(text)
-        if symbol.name != place.symbol.name and symbol.name.rpartition(".")[0] in ("", owner)
+def _take_likely(ranked: Sequence[Place], scores: Mapping[str, float]) -> list[Place]:
+    """Take the first few, what is not far below the best, and where something new can go."""
+    if not ranked:
+        return []
+    best = scores[ranked[0].name]
+    least = best * _FAR_BELOW if best > 0 else -math.inf
+    likely = [
+        place
+        for position, place in enumerate(ranked)
+        if position < _LEAST_PLACES or scores[place.name] >= least
     ]
-    return "\n".join((*imports, *(one_line(line, 120) for line in headlines)))
+    home = f"{ranked[0].path}::{NEW_CODE}"
+    new = [place for place in ranked if place.what == NEW_FILE or place.name == home]
+    likeliest = [place for place in likely if place not in new][: max(1, MOST_PLACES - len(new))]
+    return [*likeliest, *new][:MOST_PLACES]
+
+
+def find_named_place(places: Sequence[Place], instructions: str) -> Place | None:
+    """Give the place whose file and symbol the instructions name; None where that is not one."""
+    mentioned_names = set(_NAME.findall(instructions))
+    named_places = [
+        place
+        for place in places
+        if place.symbol is not None
+        and place.symbol.short_name in mentioned_names
+        and place.path in instructions
+    ]
+    return named_places[0] if len(named_places) == 1 else None
+
+
+def describe_context(place: Place, text: str, instructions: str) -> tuple[str, str]:
+    """Give what the file says about a piece, and names in it that the instructions speak of.
+
+    Nothing else: what stands beside a piece is what small models copy or build upon.
+    """
+    tree = parse_source(text) if place.symbol is not None else None
+    if tree is None or place.symbol is None:
+        return "", ""
+    name = place.symbol.short_name
+    remarks = [remark for remark in _list_remarks(tree) if name in _NAME.findall(remark)]
+    mentioned = set(_NAME.findall(instructions)) - {name}
+    in_file = (*_list_imported(tree), *(symbol.short_name for symbol in list_symbols(text)))
+    return "\n".join(remarks), ", ".join(item for item in in_file if item in mentioned)
+
+
+def _list_remarks(tree: ast.Module) -> Iterator[str]:
+    for node in tree.body:
+        value = node.value if isinstance(node, ast.Expr) else None
+        if isinstance(value, ast.Constant) and isinstance(value.value, str):
+            yield inspect.cleandoc(value.value)
+
+
+def _list_imported(tree: ast.Module) -> Iterator[str]:
+    for node in tree.body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield from (alias.asname or alias.name for alias in node.names)
 
 
 def _list_of_file(path: str, text: str) -> Iterator[Place]:
@@ -115,17 +178,26 @@ def _score_places(
     frequency = Counter(
         word for place_words in words_by_place.values() for word in place_words & task_words
     )
+    numbers = {float(number) for number in _NUMBER.findall(instructions)}
     quotations = _QUOTED.findall(instructions)
 
     def score(place: Place) -> float:
         place_words, piece = words_by_place[place.name], pieces[place.name]
         shared = sum(1 / frequency[word] for word in place_words & task_words)
         quoted = sum(10 for text in quotations if text in piece)
+        quoted += 5 * _has_value(place, piece, numbers)
         is_named = place.symbol is not None and place.symbol.short_name in instructions
         size = max(1.0, len(piece) / 1_000)
         return (shared + quoted) / size + 5 * is_named + 3 * (place.path in instructions)
 
     return {place.name: score(place) - _penalty(place, task_words) for place in places}
+
+
+def _has_value(place: Place, piece: str, numbers: set[float]) -> bool:
+    """Tell a constant that is set to a number of the instructions."""
+    is_constant = place.symbol is not None and not _DEFINITION.match(place.headline)
+    _name, _, value = piece.partition("=")
+    return is_constant and bool(_NUMBER.fullmatch(value.strip())) and float(value) in numbers
 
 
 def _penalty(place: Place, wanted: set[str]) -> float:
@@ -145,4 +217,5 @@ def _find_line(piece: str, instructions: str) -> str:
 
 def _split_words(text: str) -> Iterator[str]:
     for word in _WORD.findall(text):
-        yield from (part.lower().removesuffix("s") for part in _HUMP.split(word) if len(part) > 1)
+        parts = (part.lower() for part in _HUMP.split(word) if len(part) > 1)
+        yield from (part.removesuffix("s") for part in parts if part not in _COMMON)

@@ -21,6 +21,7 @@ def g():
 import ast
 import textwrap
 
+from astra.plans.code.extracting import isolate_symbol
 from astra.plans.code.syntax import (
     DEFINITIONS,
     Symbol,
@@ -39,9 +40,8 @@ class CannotSplice(BadInput):
 
 def replace_symbol(text: str, symbol: Symbol, code: str) -> str:
     """Give the file with a symbol rewritten; imports that the code brings go to the top."""
-    code = _clean_code(code)
-    tree = _parse_or_object(code)
-    imports, body = _split_imports(code, tree)
+    code = isolate_symbol(_clean_code(code), symbol, text)
+    imports, body = _split_imports(code, _parse_or_object(code))
     body = _take_out_method(body, symbol)
     _refuse_without(body, symbol)
     lines = text.splitlines()

@@ -7,7 +7,7 @@ that does not lead anywhere gives way to the next. What comes out are whole file
 input like everything a model says: the caller holds them to the plan's paths.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
@@ -23,7 +23,9 @@ from astra.plans.code.memory import FormatMemory, NoMemory
 from astra.plans.code.places import (
     NEW_CODE,
     Place,
+    Unchanged,
     describe_context,
+    find_named_place,
     list_places,
     refuse_bad_syntax,
 )
@@ -33,8 +35,9 @@ from astra.trusted.kernel.errors import AstraError
 from astra.trusted.kernel.text import one_line
 
 MOST_TRIES, MOST_FORMATS, MOST_PLACES = 3, 2, 3
-_MOST_CHARACTERS = 24_000
-_LONGEST_CONTEXT = 2_000
+_LARGEST_FILE, _MOST_CHARACTERS = 24_000, 6_000
+"""The likeliest file is shown where it fits at all, others beside it only while all are small."""
+_LONGEST_REMARKS, _LONGEST_NAMES = 800, 800
 Files = dict[str, str | None]
 
 
@@ -49,6 +52,8 @@ class Task:
     """Files that may be read only."""
     new_files: Sequence[str] = ()
     notes: str = ""
+    digest: str = ""
+    """What happened lately, for whoever writes: data, like everything else here."""
     correlation: str = ""
 
 
@@ -66,7 +71,7 @@ class PlaceForm(Form):
     model_config = ConfigDict(extra="ignore", json_schema_extra={"required": ["places"]})
 
     places: list[str] = Field(default_factory=list[str], max_length=MOST_PLACES)
-    note: str = Field(default="", description="why nothing can be changed; empty otherwise")
+    note: SkipJsonSchema[str] = ""
     files: SkipJsonSchema[list[FileForm] | None] = None
     deleted: SkipJsonSchema[list[str]] = Field(default_factory=list[str])
 
@@ -115,7 +120,7 @@ class CodeWriter:
 
     def _by_places(self, task: Task) -> tuple[Files, str]:
         places = list_places(task.files, task.new_files, task.instructions)
-        answer = self._ask_for_places(task, places)
+        answer = self._choose_places(task, places)
         if answer.files or answer.deleted:
             return _files_from(answer), prompts.PLACING
         chosen_places = [place for place in places if place.name in answer.places]
@@ -124,8 +129,11 @@ class CodeWriter:
         files: dict[str, str] = {}
         for place in sorted(chosen_places, key=_by_position):
             text = files.get(place.path, task.files.get(place.path, ""))
-            files[place.path] = self._rewrite(task, place, text)
-        return cast("Files", files), prompts.REWRITING
+            files[place.path] = self._rewrite(task, place, text, is_only=len(chosen_places) == 1)
+        changed = {path: text for path, text in files.items() if text != task.files.get(path)}
+        if not changed:
+            raise _Unusable("the coder left every place that it chose as it is")
+        return cast("Files", changed), prompts.REWRITING
 
     def _by_blocks(self, task: Task) -> tuple[Files, str]:
         return self._ask_for_text(
@@ -149,6 +157,11 @@ class CodeWriter:
         return files, prompts.CODING
 
     # Small questions
+
+    def _choose_places(self, task: Task, places: list[Place]) -> PlaceForm:
+        """Take the place that the instructions name, or ask."""
+        place = find_named_place(places, task.instructions)
+        return PlaceForm(places=[place.name]) if place else self._ask_for_places(task, places)
 
     def _ask_for_places(self, task: Task, places: list[Place]) -> PlaceForm:
         outline = "\n".join(place.describe() for place in places)
@@ -174,12 +187,22 @@ class CodeWriter:
             raise _Unusable(f"the coder's answer was not in its form: {result.problem}")
         return result.answer
 
-    def _rewrite(self, task: Task, place: Place, text: str) -> str:
+    def _rewrite(self, task: Task, place: Place, text: str, *, is_only: bool = True) -> str:
+        """Have a piece rewritten; one of several may turn out to be right as it is."""
+
+        def read(answer: str) -> str:
+            try:
+                return place.write_piece(text, take_code(answer))
+            except Unchanged:
+                if is_only:
+                    raise
+                return text
+
         piece = place.read_piece(text)
+        remarks, names = describe_context(place, text, task.instructions)
         data = [
-            *prompts.list_optional(
-                "the file around it", describe_context(place, text)[:_LONGEST_CONTEXT]
-            ),
+            *prompts.list_optional("what the file says about it", remarks[:_LONGEST_REMARKS]),
+            *prompts.list_optional("names that it may use", names[:_LONGEST_NAMES]),
             *_describe_task(task),
             *prompts.list_optional(
                 "the file as it is" if place.what == NEW_CODE else f"the piece {place.name}", piece
@@ -189,9 +212,7 @@ class CodeWriter:
         prompt = Prompt(
             rules=prompts.rules(prompts.REWRITING), data=tuple(data), version=prompts.REWRITING
         )
-        return self._ask_until(
-            prompt, lambda answer: place.write_piece(text, take_code(answer)), what=place.name
-        )
+        return self._ask_until(prompt, read, what=place.name)
 
     def _ask_for_text(
         self, task: Task, version: str, apply: Callable[[str], Mapping[str, str]]
@@ -209,7 +230,7 @@ class CodeWriter:
 
     def _ask_until(self, prompt: Prompt, read: Callable[[str], Any], *, what: str) -> Any:
         """Ask in plain text until what was answered can be used, a few times at most."""
-        question, why = prompt, ""
+        question, why, answers = prompt, "", list[str]()
         for _ in range(MOST_TRIES):
             reply = self.model.ask(question, form=PlainText)
             self.count(reply.usage)
@@ -219,13 +240,17 @@ class CodeWriter:
                 why = f"{error.detail}; {error.next_step}"
             except _Unusable as error:
                 why = str(error)
+            if reply.text in answers:
+                break  # it says the same again, whatever it is told
+            answers.append(reply.text)
             question = add_objection(prompt, reply, why)
-        raise _Unusable(f"no usable answer for {what} in {MOST_TRIES} tries: {one_line(why, 300)}")
+        raise _Unusable(f"no usable answer for {what}: {one_line(why, 300)}")
 
     def _build_prompt(self, task: Task, version: str) -> Prompt:
         files: dict[str, str] = {}
-        for path, text in (*task.files.items(), *task.others.items()):
-            if sum(map(len, files.values())) + len(text) <= _MOST_CHARACTERS:
+        for path, text in _list_likely_first(task):
+            room = _MOST_CHARACTERS if files else _LARGEST_FILE
+            if sum(map(len, files.values())) + len(text) <= room:
                 files[path] = text
         allowed = [*task.files, *task.new_files]
         return Prompt(
@@ -245,8 +270,18 @@ def take_code(text: str) -> str:
     return max(fences, key=len) if fences else text.strip()
 
 
+def _list_likely_first(task: Task) -> Iterator[tuple[str, str]]:
+    """Give each file with its text, those that the instructions seem to speak of first."""
+    places = list_places(task.files, (), task.instructions)
+    likely = dict.fromkeys(place.path for place in places)
+    yield from ((path, task.files[path]) for path in likely)
+    yield from ((path, text) for path, text in task.files.items() if path not in likely)
+    yield from task.others.items()
+
+
 def _describe_task(task: Task) -> list[str]:
     return [
+        *prompts.list_optional(prompts.DIGEST, task.digest),
         *prompts.list_optional("notes", task.notes),
         prompts.untrusted("instructions", task.instructions),
     ]

@@ -16,7 +16,7 @@ from importlib import resources
 DIGEST = "what happened lately"
 DRAFTING, WORKING, CODING = "drafting-2", "working-1", "coding-1"
 DECOMPOSING = "decomposing-1"
-PLACING, REWRITING = "placing-1", "rewriting-1"
+PLACING, REWRITING = "placing-2", "rewriting-1"
 REPLACING, DIFFING = "replacing-1", "diffing-1"
 
 

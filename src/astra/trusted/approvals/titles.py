@@ -1,8 +1,8 @@
 """What a request is about, in one line that a person can tell from every other.
 
-The server writes it from the call: the tool, then what it was given, whole where it fits. What does
-not fit is cut, and then the start of the digest stands behind it. So two requests look the same
-only when they are for the same thing.
+The server writes it from the call: the tool, then what it was given beyond the tool's defaults,
+whole where it fits. What does not fit is cut, and then the start of the digest stands behind it. So
+two requests look the same only when they are for the same thing.
 
 >>> title_arguments("fetch_url", {"url": "https://example.com/a"}, digest="")
 'fetch_url https://example.com/a'
@@ -30,7 +30,11 @@ _NAMED_FIRST = ("reason", "commit_message", "text")
 
 def title_call(call: Call) -> str:
     """Name what a call would do, with the files it is bound to where there are some."""
-    title = title_arguments(call.tool, call.arguments, digest=call.digest())
+    arguments = {name: value for name, value in call.arguments.items() if name not in call.defaults}
+    if call.words:
+        phrases = (call.words, *_phrase_arguments(arguments))
+        return f"{one_line(' '.join(phrases), WIDTH)} #{call.digest()[:_DIGEST_CHARACTERS]}"
+    title = title_arguments(call.tool, arguments, digest=call.digest())
     files = "; ".join(one_line(file, WIDTH) for file in call.footprint.files)
     short_files = _LONG_HASH.sub(lambda found: found[0][:_HASH_CHARACTERS], files)
     if short_files == files:
@@ -39,11 +43,14 @@ def title_call(call: Call) -> str:
 
 
 def title_arguments(tool: str, arguments: Mapping[str, Any], *, digest: str) -> str:
-    phrases = [_phrase(name, value) for name, value in _order(arguments) if value is not None]
-    full_title = " ".join((tool, *phrases))
+    full_title = " ".join((tool, *_phrase_arguments(arguments)))
     title = one_line(full_title, WIDTH)
     is_whole = title == full_title
     return title if is_whole else f"{title} #{digest[:_DIGEST_CHARACTERS]}"
+
+
+def _phrase_arguments(arguments: Mapping[str, Any]) -> list[str]:
+    return [_phrase(name, value) for name, value in _order(arguments) if value is not None]
 
 
 def _order(arguments: Mapping[str, Any]) -> list[tuple[str, Any]]:

@@ -19,7 +19,7 @@ from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.projection import Projection, Statement
 from astra.trusted.ledger.record import Record
 from astra.trusted.ledger.timekeeping import current_time, last_acceptance
-from astra.trusted.policy import authority, payload
+from astra.trusted.policy import authority, enlisting, payload
 
 _COLUMNS = (
     "id, kind, subject_id, digest, state, requested_at, expires_at, summary, reason, granted,"
@@ -164,7 +164,29 @@ class Approvals:
             "payload": payload.render_payload(record.data["details"]),
             "requested_by": record.actor,
             "correlation": record.correlation,
+            "signatures": self._describe_signatures(approval),
         }
+
+    def _describe_signatures(self, approval: Approval) -> dict[str, Any]:
+        """Say how many operators have to sign, and who did already, on which terms."""
+        needed, _ = authority.count_signatures(
+            self.ledger, GRANTED, content(approval), time=self.now()
+        )
+        is_open = needed > 1 and approval.state == "pending"
+        return {
+            "needed": needed,
+            "rounds": enlisting.list_waiting_rounds(
+                self.ledger, now=self.clock.now(), about=approval.id
+            )
+            if is_open
+            else [],
+            "signed_by": self.list_signers(approval),
+        }
+
+    def list_signers(self, approval: Approval) -> list[str]:
+        """Name the operators whose signatures granted an approval; nobody where none hold."""
+        granted = self._grant_of(approval)
+        return list(authority.find_signers(self.ledger, granted)) if granted else []
 
     def now(self) -> str:
         """Give the time that counts: turning a clock back revives nothing."""

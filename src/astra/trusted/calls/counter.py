@@ -18,7 +18,7 @@ from astra.trusted.calls import cancellation as cancelling
 from astra.trusted.calls.cancellation import CallCancelled, Cancellation
 from astra.trusted.calls.rate import RateLimit
 from astra.trusted.calls.refusals import Refusals
-from astra.trusted.calls.registry import AnyTool, Registry
+from astra.trusted.calls.registry import AnyTool, Registry, find_defaults
 from astra.trusted.calls.slots import Slots
 from astra.trusted.kernel.errors import (
     AstraError,
@@ -160,6 +160,8 @@ class Counter:
                 call,
                 arguments=parsed.model_dump(mode="json"),
                 footprint=tool.footprint(parsed, self._services),
+                defaults=find_defaults(parsed),
+                words=tool.words(parsed, self._services) if tool.words else "",
             )
             if tool.loosens and (loosened := tool.loosens(parsed, self._services)):
                 call = replace(call, tier=Tier.EXTERNAL, loosens=loosened)

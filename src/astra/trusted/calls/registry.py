@@ -70,6 +70,9 @@ class Tool(Generic[In, Out]):
     loosens: Callable[[In, Any], str] | None = field(default=None, repr=False)
     """Says what these arguments loosen beyond what was signed, so that the call needs a signature;
     nothing where they loosen nothing."""
+    words: Callable[[In, Any], str] | None = field(default=None, repr=False)
+    """Says what these arguments would do, for the title of a request, where name and arguments do
+    not; it says nothing that the digest does not bind."""
     tier_in_plan: Tier | None = None
     """The tier within the grants of an approved plan, where that is another."""
     text_members: tuple[str, ...] = ()
@@ -97,6 +100,16 @@ class Tool(Generic[In, Out]):
         """Do it. The permit must have been made for exactly this call."""
         permit.use(self.name, digest)
         return self.handler(arguments, services)
+
+
+def find_defaults(parsed: BaseModel) -> frozenset[str]:
+    """Name the arguments that have the value which the tool takes where nothing is said."""
+    fields = type(parsed).model_fields.items()
+    return frozenset(
+        name
+        for name, field in fields
+        if not field.is_required() and getattr(parsed, name) == field.get_default()
+    )
 
 
 AnyTool = Tool[Any, Any]

@@ -17,7 +17,8 @@ from astra.trusted.kernel.errors import BadSetting
 PLACEHOLDER = "{junit}"
 _PYTEST = re.compile(r"(?:.*/)?(?:pytest|py\.test)(?:-?3(?:\.\d+)?)?")
 _UNITTEST = re.compile(
-    r"(?:^|\s)(?:-m\s+unittest|(?:\S*/)?manage\.py\s+test|(?:-m\s+django|django-admin)\s+test)(?:\s|$)"
+    r"(?:^|\s)(?:-m\s+unittest|(?:\S*/)?manage\.py\s+test|(?:-m\s+django|django-admin)\s+test"
+    r"|(?:\S*/)?runtests\.py)(?:\s|$)"
 )
 _SHELL = re.compile(r"[|&;<>$`]")
 _WORD = re.compile(r"[\w./+-]+")

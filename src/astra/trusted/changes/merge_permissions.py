@@ -2,13 +2,15 @@
 
 The operator signs all of it, the sentence that says it in plain words included, and the signature
 is checked at every use. What it is for is a closed form: paths that are named, a size, a share of
-mutants that tests notice, and whether the deployment is covered too. That tests passed and that
+mutants that tests notice, whether the deployment is covered too, and where it is signed together
+with a plan, that plan alone. That tests passed and that
 nothing dangerous was found is never left out (`permission_checks` decides from the commit itself
 and from evidence that the server gathered).
 
 A use is a record in the batch that approves the change, on the version of the permission that was
 looked at. Two changes cannot both take the last use, and one that was removed meanwhile covers
-nothing. What was signed before the operator accepted the clock, or before a restore, is void.
+nothing. What was signed before the operator accepted the clock, or before a restore, is void, and
+so is what was signed with a plan that was ended, rejected or changed since.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +21,7 @@ from typing import Any, cast
 from astra.trusted.changes.model import Change
 from astra.trusted.kernel.clock import format_time, parse_time
 from astra.trusted.kernel.errors import BadInput, NotFound
-from astra.trusted.kernel.ids import is_id, random_id
+from astra.trusted.kernel.ids import id_kind, is_id, random_id
 from astra.trusted.ledger import chain
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.projection import Projection, Statement
@@ -41,7 +43,8 @@ _BOUNDS = {
     "most_lines": (1, MOST_LINES),
     "mutants": (0, ALL_MUTANTS),
 }
-_MEMBERS = frozenset({"permission", "paths", "until", "deploy", "words", *_BOUNDS})
+_MEMBERS = frozenset({"permission", "paths", "until", "deploy", "plan", "words", *_BOUNDS})
+_PLAN_ENDS = ("agent_aborted", "agent_plan_rejected", "agent_plan_revised")
 _SELECT = (
     "SELECT merge_permission.used, merge_permission.removed, line FROM merge_permission"
     " JOIN record USING (sequence) WHERE "
@@ -57,6 +60,8 @@ class MergePermission:
     mutants: int
     """How many of a hundred mutants tests have to notice; 0 where none are asked for."""
     deploy: bool
+    plan: str
+    """The plan whose changes alone it covers; any where it is empty."""
     words: str
     until: str
     uses: int
@@ -118,6 +123,7 @@ def draft_content(
     mutants: int,
     deploy: bool,
     now: datetime,
+    plan: str = "",
 ) -> dict[str, Any]:
     """Give what an operator signs, in its one spelling; refuse what is too wide."""
     content: dict[str, Any] = {
@@ -129,6 +135,7 @@ def draft_content(
         "most_lines": most_lines,
         "mutants": mutants,
         "deploy": deploy,
+        "plan": plan,
     }
     content["words"] = _describe(content) if _has_bounds(content) else ""
     _refuse_wide(content, now)
@@ -183,9 +190,10 @@ def _describe(content: Mapping[str, Any]) -> str:
     ]
     if content["deploy"]:
         conditions += ["its release runs well in staging first", "a proven release can be put back"]
+    of_plan = f" of the plan {content['plan']}" if content["plan"] else ""
     return (
-        f"A change that touches nothing but {', '.join(content['paths'])} is {covered} without"
-        f" asking me, at most {content['uses']} times until {content['until'][:16]}Z,"
+        f"A change{of_plan} that touches nothing but {', '.join(content['paths'])} is {covered}"
+        f" without asking me, at most {content['uses']} times until {content['until'][:16]}Z,"
         f" {', '.join(conditions[:-1])} and {conditions[-1]}. Tests, dependencies, configuration,"
         " protected paths and the trusted core are never covered."
     )
@@ -199,6 +207,8 @@ def _refuse_wide(content: Mapping[str, Any], now: datetime) -> None:
             raise _build_refusal(f"{name.replace('_', ' ')}: give {least} to {most}")
     if not isinstance(content["deploy"], bool):
         raise _build_refusal("deploy is true or false")
+    if content["plan"] != "" and not _is_plan(content["plan"]):
+        raise _build_refusal("plan is the id of a plan, or empty")
     _refuse_wide_paths(content["paths"])
     if not now < _parse_until(content["until"]) <= now + LONGEST:
         raise _build_refusal(f"a permission ends within {LONGEST.days} days")
@@ -238,6 +248,10 @@ def _refuse_wide_pattern(pattern: Any) -> None:
         raise _build_refusal(f"{paths.quote(pattern)} is not in its normal form")
 
 
+def _is_plan(value: Any) -> bool:
+    return isinstance(value, str) and is_id(value) and id_kind(value) == "plan"
+
+
 def _parse_until(text: Any) -> datetime:
     try:
         return parse_time(str(text))
@@ -260,6 +274,7 @@ def _read_row(ledger: Ledger, row: tuple[Any, ...], now: datetime) -> MergePermi
         most_lines=data["most_lines"],
         mutants=data["mutants"],
         deploy=data["deploy"],
+        plan=data.get("plan", ""),
         words=data["words"],
         until=data["until"],
         uses=data["uses"],
@@ -273,11 +288,19 @@ def _read_row(ledger: Ledger, row: tuple[Any, ...], now: datetime) -> MergePermi
 def _judge(
     ledger: Ledger, permission: MergePermission, record: Record, now: datetime
 ) -> MergePermission:
-    if not permissions.is_in_force(ledger, record):
+    if not permissions.is_in_force(ledger, record) or _is_plan_over(ledger, permission, record):
         return replace(permission, state="void")
     if permission.until <= format_time(current_time(now, ledger.head())):
         return replace(permission, state="expired")
     return permission if permission.left else replace(permission, state="used_up")
+
+
+def _is_plan_over(ledger: Ledger, permission: MergePermission, record: Record) -> bool:
+    """Tell whether the plan that it was signed with was ended, rejected or changed since."""
+    if not permission.plan:
+        return False
+    ends = ledger.records_of(permission.plan, *_PLAN_ENDS)
+    return any(end.sequence > record.sequence for end in ends)
 
 
 def _apply_record(record: Record) -> Iterator[Statement]:

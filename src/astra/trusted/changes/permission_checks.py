@@ -40,6 +40,7 @@ def find_objection(bench: Workbench, change: Change, permission: MergePermission
     """Say why a permission does not cover a change, or nothing."""
     files = bench.repo.differences(change.base, change.commit)
     objections = (
+        lambda: _find_plan_objection(change, permission),
         lambda: _find_path_objection(bench, change, files, permission),
         lambda: _find_size_objection(bench, change, files, permission),
         lambda: _find_test_objection(bench, change),
@@ -64,6 +65,13 @@ def is_configuration(path: str) -> bool:
         or names[-1] in _CONFIGURATION_NAMES
         or names[-1].endswith(_CONFIGURATION_ENDINGS)
     )
+
+
+def _find_plan_objection(change: Change, permission: MergePermission) -> str:
+    """Ask who proposed it; the server writes that down, and no agent chooses it."""
+    if permission.plan and change.actor != f"agent:{permission.plan}":
+        return f"it is no change of {permission.plan}"
+    return ""
 
 
 def _find_path_objection(

@@ -47,13 +47,17 @@ class Review:
             )
         model.require(change, "approval_requested")
         parts, failure = self.collect_parts(change), self.bench.test_failure(change)
+        title = title_change(change, failure)
+        evidence = [*list_evidence(change), *self._quarantine_words(change)]
         self.bench.require_open()
         return self.bench.desk.ask(
             kind=model.KIND,
             subject_id=change.id,
             digest=digest_parts(parts),
-            summary="; ".join((summarize_change(change, failure), *self._quarantine_words(change))),
+            summary=f"{title}: {'; '.join(evidence)}",
             details={
+                "title": title,
+                "facts": evidence,
                 "parts": parts,
                 "despite_tests": failure or None,
                 **describe_decision(change),
@@ -191,17 +195,19 @@ def tree_digest(tree: Tree) -> str:
     return total.hexdigest()
 
 
-def summarize_change(change: Change, failure: str = "") -> str:
-    """Say in one line, in the server's own words, what would be merged."""
+def title_change(change: Change, failure: str = "") -> str:
+    """Say what would be merged, in the words of who proposed it."""
+    reason = quote_text(str(change.about["reason"]))
+    merge = f"merge {reason} into {change.facts['target_branch']}"
+    return f"DESPITE ITS TESTS ({failure}), {merge}" if failure else merge
+
+
+def list_evidence(change: Change) -> list[str]:
+    """Give what a decision rests on, a phrase each, in the server's own words."""
     diff = change.facts["diff"]
     count = diff["files"]
-    lines = f"{count} file{'s' if count != 1 else ''}, +{diff['added']} -{diff['removed']}"
-    reason = quote_text(str(change.about["reason"]))
-    merge = f"merge {reason} into {change.facts['target_branch']} ({change.id})"
-    if failure:
-        merge = f"DESPITE ITS TESTS ({failure}), {merge}"
     phrases = [
-        f"{merge}: {lines}",
+        f"{count} file{'s' if count != 1 else ''}, +{diff['added']} -{diff['removed']}",
         change.tests["words"] if change.tests else "no evidence",
     ]
     phrases += change.tests.get("warnings", []) if change.tests else []
@@ -217,7 +223,7 @@ def summarize_change(change: Change, failure: str = "") -> str:
         for name in ("protected", "tests", "dependencies")
         if change.facts[name]
     ]
-    return "; ".join(phrases)
+    return phrases
 
 
 def describe_decision(change: Change) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """The records that the operator's authority rests on, read without lock or index.
 
-Verifying trusts no daemon and no index. What it needs to know of the operator (the keys, the signed
-configuration, signed restores) it reads from the chain itself, into an index of its own in memory:
-the same checks of the same signatures as everywhere else.
+Verifying trusts no daemon and no index. What it needs to know of the operators (their keys, roles
+and rules, the signed configuration, signed restores) it reads from the chain itself, into an index
+of its own in memory: the same checks of the same signatures as everywhere else.
 """
 
 import zlib
@@ -14,13 +14,17 @@ from astra.trusted.file_ledger.sqlite_index import SqliteIndex
 from astra.trusted.kernel.errors import LedgerDamaged, LedgerUnavailable
 from astra.trusted.ledger import chain, stored
 from astra.trusted.ledger.formats import ROOT_CREATED
-from astra.trusted.ledger.projection import RECORDS
+from astra.trusted.ledger.projection import MENTIONS, RECORDS, SUBJECTS
 from astra.trusted.ledger.record import EMPTY, Head, Record
 from astra.trusted.ledger.stored import StoredChain
 from astra.trusted.ledger.verbs import LedgerVerbs
+from astra.trusted.policy import cosigning, operators
 from astra.trusted.policy.authority import KEY_ROTATED, RESTORED
 
-_TYPES = (ROOT_CREATED, KEY_ROTATED, RESTORED, "config_signed")
+_TYPES = (
+    *(ROOT_CREATED, KEY_ROTATED, RESTORED, "config_signed"),
+    *(*operators.CHANGES, cosigning.GIVEN),
+)
 _MARKS = tuple(f'"type":"{name}"'.encode() for name in _TYPES)
 
 
@@ -29,7 +33,7 @@ class OfflineLedger(LedgerVerbs):
 
     def __init__(self, stored_chain: StoredChain) -> None:
         records = _read_records(stored_chain)
-        self._index = SqliteIndex(None, (RECORDS,))
+        self._index = SqliteIndex(None, (RECORDS, MENTIONS, SUBJECTS))
         self._index.apply(records[sequence] for sequence in sorted(records))
         newest = records[max(records)] if records else None
         self._head = Head(newest.sequence, newest.hash, newest.time) if newest else EMPTY

@@ -211,6 +211,12 @@ def upload_pack_option() -> str:
     return f"--upload-pack={shlex.join(upload_command)}"
 
 
+def receive_pack_option() -> str:
+    """Give the option of `push` that hardens the other end, too: a folder's hooks do not run."""
+    settings = (*_SETTINGS, "receive.autogc=false", "safe.directory=*")
+    return f"--receive-pack={shlex.join(('git', *_build_options(*settings), 'receive-pack'))}"
+
+
 def run_git(
     command: GitCommand, *, accept: frozenset[int] = frozenset({0}), next_step: str = ""
 ) -> Finished:

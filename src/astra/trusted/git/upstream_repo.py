@@ -25,7 +25,7 @@ from astra.trusted.settings.git_address import GitAddress, hide_credentials
 from astra.trusted.upstream.ports import IncomingCommit
 
 TRUSTED, UPSTREAM, KEPT = "refs/heads/trusted", "refs/heads/upstream", "refs/heads/incoming"
-_FETCH = (
+FETCH = (
     *("fetch", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--quiet"),
     *("--no-recurse-submodules", "--no-show-forced-updates", "--refmap="),
 )
@@ -90,7 +90,7 @@ class GitUpstream:
         refspec = f"+refs/heads/{self.branch}:{UPSTREAM}"
         command = GitCommand(
             repository=self.folder,
-            arguments=(*_FETCH, *options, "--", address.location, refspec),
+            arguments=(*FETCH, *options, "--", address.location, refspec),
             protocol=address.scheme,
             ssh_key=self.ssh_key if address.scheme == "ssh" else None,
             timeout=_SECONDS,
@@ -180,7 +180,7 @@ class GitUpstream:
         self._fetch_local(self.trusted, self.folder, f"refs/heads/{self.branch}", TRUSTED)
 
     def _fetch_local(self, source: Path, to: Path, ref: str, as_ref: str) -> None:
-        arguments = (*_FETCH, upload_pack_option(), "--", str(source), f"+{ref}:{as_ref}")
+        arguments = (*FETCH, upload_pack_option(), "--", str(source), f"+{ref}:{as_ref}")
         command = GitCommand(repository=to, arguments=arguments, protocol="file", timeout=_SECONDS)
         run_git(command)
 

@@ -5,7 +5,8 @@
     │   └── BadSetting        a setting, its value, and what is accepted
     ├── Refused               the rules say no                               exit 1, HTTP 403
     │   ├── NeedsApproval     a person has to decide first                   exit 3, HTTP 202
-    │   └── SignatureRejected a signature does not say what it should
+    │   ├── SignatureRejected a signature does not say what it should
+    │   └── SignaturesMissing it is kept, and other operators have to sign too    exit 3, HTTP 202
     ├── NotFound              there is no such thing                         exit 1, HTTP 404
     ├── Conflict              somebody was first                             exit 1, HTTP 409
     │   ├── DuplicateKey      a unique key is already in the ledger
@@ -74,6 +75,12 @@ class NeedsApproval(Refused):
 
 class SignatureRejected(Refused):
     code = "signature_rejected"
+
+
+class SignaturesMissing(Refused):
+    code = "signatures_missing"
+    exit_code = 3
+    http_status = 202
 
 
 class NotFound(AstraError):

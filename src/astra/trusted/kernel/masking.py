@@ -30,7 +30,10 @@ def mask(text: str) -> str:
 
 def may_hold_secrets(text: str) -> bool:
     """Tell quickly whether there is anything to look for; also right for the JSON form of texts."""
-    return any(hint in text for hint in _HINTS)
+    for hint in _HINTS:  # asked of every record: a generator would cost as much again  # noqa: SIM110
+        if hint in text:
+            return True
+    return False
 
 
 def redact(value: Any) -> Any:

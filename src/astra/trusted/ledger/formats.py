@@ -15,8 +15,9 @@ from astra.trusted.ledger.record import Event, Record
 from astra.trusted.ledger.upcasting import LADDERS
 
 ROOT_CREATED, FORMAT_RAISED = "data_root_created", "ledger_format_raised"
-_RULES_OF_THE_CHAIN = 1
-"""How often what holds for the chain itself was changed: time may go back (`clock_accepted`)."""
+_RULES_OF_THE_CHAIN = 2
+"""How often what holds for the chain itself was changed: time may go back (`clock_accepted`), and
+what a signature is worth depends on roles and rules of several operators (`operator_enrolled`)."""
 FORMAT = 1 + _RULES_OF_THE_CHAIN + sum(map(len, LADDERS.values()))
 """Each step of each ladder raises it by one; nobody has to remember to."""
 

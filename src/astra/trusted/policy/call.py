@@ -82,6 +82,10 @@ class Call:
     server_budget: int = 0
     loosens: str = ""
     """What it would loosen beyond what was signed, in words, where it is that which needs a yes."""
+    defaults: frozenset[str] = frozenset()
+    """Arguments that are what the tool takes them for anyway; a title leaves them out."""
+    words: str = ""
+    """What it would do, in the server's words, where the name of the tool says too little."""
 
     def content(self) -> dict[str, Any]:
         """Give exactly what would run, whole: what a person reads before signing it."""

@@ -71,11 +71,11 @@ def read_configuration(ledger: Ledger) -> Configuration:
     """
     newest = ledger.newest(CONFIG_SIGNED)
     mark = newest.hash if newest else ""
-    known = _KNOWN.get(ledger)
-    if known is None or known[0] != mark:
-        known = mark, configuration.parse(signed_text(ledger))
-        _KNOWN[ledger] = known
-    return known[1]
+    cached_configuration = _KNOWN.get(ledger)
+    if cached_configuration is None or cached_configuration[0] != mark:
+        cached_configuration = mark, configuration.parse(signed_text(ledger))
+        _KNOWN[ledger] = cached_configuration
+    return cached_configuration[1]
 
 
 def sign(ledger: Ledger, text: str, signed: Signed, *, now: datetime) -> Event:

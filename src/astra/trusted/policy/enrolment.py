@@ -27,6 +27,8 @@ class Passkey:
     origin: str
     enrolled_at: str
     revoked_at: str
+    operator: str
+    """Whose it is: the operator whose key enrolled it."""
 
     def as_dict(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
@@ -93,13 +95,13 @@ def list_passkeys(ledger: Ledger) -> list[Passkey]:
         for record in ledger.records(passkeys.REVOKED, limit=1000)
     }
     return [
-        _passkey_from_record(record, revoked)
+        _passkey_from_record(record, revoked, operator=names[-1])
         for record in ledger.records(passkeys.ENROLLED, limit=1000)
-        if authority.is_signed_by_operator(ledger, record)
+        if (names := authority.find_signers(ledger, record))
     ]
 
 
-def _passkey_from_record(record: Record, revoked: Mapping[str, str]) -> Passkey:
+def _passkey_from_record(record: Record, revoked: Mapping[str, str], *, operator: str) -> Passkey:
     data = record.data
     return Passkey(
         id=data["passkey"],
@@ -109,4 +111,5 @@ def _passkey_from_record(record: Record, revoked: Mapping[str, str]) -> Passkey:
         origin=data["origin"],
         enrolled_at=record.time,
         revoked_at=revoked.get(data["passkey"], ""),
+        operator=operator,
     )

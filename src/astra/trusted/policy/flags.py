@@ -21,6 +21,8 @@ from astra.trusted.settings.environment import FLAGS
 
 FLAG_SET = "flag_set"
 SUBJECT = "flags"
+Lines = tuple[tuple[str, str], ...]
+"""Of each flag, the line of the record that set it last."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +53,18 @@ def read_flags(
     whoever asks often may remember its answer for exactly that line of exactly that ledger.
     """
     holds = holds or (lambda record: authority.is_signed_by_operator(ledger, record))
-    latest = _read_latest_records(ledger)
+    return resolve_flags(read_lines(ledger), off=off, asked_on=asked_on, holds=holds)
+
+
+def resolve_flags(
+    lines: Lines,
+    *,
+    off: frozenset[str],
+    asked_on: frozenset[str],
+    holds: Callable[[Record], bool],
+) -> dict[str, Flag]:
+    """Work out every flag from the newest record of each: the same lines give the same flags."""
+    latest = {name: chain.parse(line) for name, line in lines}
     return {
         name: replace(
             _resolve_flag(holds, name, latest.get(name), off=name in off, asked=name in asked_on),
@@ -63,15 +76,17 @@ def read_flags(
 
 def refuse_if_changed(ledger: Ledger, name: str, seen: int) -> None:
     """Keep somebody from setting a flag over what they did not see; `seen` is its record."""
-    record = _read_latest_records(ledger).get(name)
+    line = dict(read_lines(ledger)).get(name)
+    record = chain.parse(line) if line else None
     if record is not None and record.sequence > seen:
         on = "on" if record.data["on"] else "off"
         raise unseen.unseen_change_error(f"{name} is {on}; it", record, on=record.data["on"])
 
 
-def _read_latest_records(ledger: Ledger) -> dict[str, Record]:
+def read_lines(ledger: Ledger) -> Lines:
+    """Read the newest record of each flag that was ever set, as it stands in the chain."""
     rows = ledger.query("SELECT name, line FROM flag JOIN record USING (sequence)")
-    return {name: chain.parse(line) for name, line in rows}
+    return tuple((name, line) for name, line in rows)
 
 
 def version(ledger: Ledger) -> int:

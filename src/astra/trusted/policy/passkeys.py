@@ -40,16 +40,24 @@ def find_objection(
 def find(
     ledger: Ledger, identifier: str, *, before: int, holds: Callable[[Record], bool]
 ) -> Credential | None:
-    """Give a passkey that speaks at a place in the chain: enrolled by the key, not revoked."""
-    enrolled_credential: Credential | None = None
+    """Give a passkey that speaks at a place in the chain: enrolled by a key, not revoked."""
+    enrolment = find_enrolment(ledger, identifier, before=before, holds=holds)
+    return credential(enrolment.data) if enrolment else None
+
+
+def find_enrolment(
+    ledger: Ledger, identifier: str, *, before: int, holds: Callable[[Record], bool]
+) -> Record | None:
+    """Give the record that enrolled a passkey which speaks at a place in the chain."""
+    enrolment: Record | None = None
     for record in ledger.records(ENROLLED, REVOKED, before=before, limit=END):
         if record.data.get("passkey") != identifier:
             continue
         if record.type == REVOKED:
             return None
-        if enrolled_credential is None and holds(record):
-            enrolled_credential = credential(record.data)
-    return enrolled_credential
+        if enrolment is None and holds(record):
+            enrolment = record
+    return enrolment
 
 
 def last_counter(ledger: Ledger, identifier: str, *, before: int) -> int:

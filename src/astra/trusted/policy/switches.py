@@ -9,7 +9,7 @@ from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Record
 from astra.trusted.policy import authority, contract, flags
 from astra.trusted.policy.decision import Reason
-from astra.trusted.policy.flags import Flag
+from astra.trusted.policy.flags import Flag, Lines
 from astra.trusted.settings.environment import Settings
 
 
@@ -18,26 +18,30 @@ class Switches:
     ledger: Ledger
     settings: Settings
     stopped: Callable[[], bool]
-    holds: Callable[[str], bool] = field(init=False)
-    """Checks a line's signature, once for each line."""
+    resolve: Callable[[Lines, frozenset[str], frozenset[str]], dict[str, Flag]] = field(init=False)
+    """Works flags out of their records and the environment, once for the same of both."""
 
     def __post_init__(self) -> None:
         @lru_cache(128)
-        def holds(line: str) -> bool:
-            return authority.is_signed_by_operator(self.ledger, chain.parse(line))
+        def resolve(lines: Lines, off: frozenset[str], asked_on: frozenset[str]) -> dict[str, Flag]:
+            def holds(record: Record) -> bool:
+                return authority.is_signed_by_operator(self.ledger, record)
 
-        object.__setattr__(self, "holds", holds)
+            return flags.resolve_flags(lines, off=off, asked_on=asked_on, holds=holds)
+
+        object.__setattr__(self, "resolve", resolve)
+
+    def holds(self, line: str) -> bool:
+        """Check the signature of a record by its line."""
+        return authority.is_signed_by_operator(self.ledger, chain.parse(line))
 
     def flags(
         self, *, off: frozenset[str] = frozenset(), asked_on: frozenset[str] = frozenset()
     ) -> dict[str, Flag]:
         """Work out the flags for a caller, whose own environment may narrow them further."""
-        return flags.read_flags(
-            self.ledger,
-            off=self.settings.flags_off | off,
-            asked_on=self.settings.flags_asked_on | asked_on,
-            holds=lambda record: self.holds(record.line),
-        )
+        lines = flags.read_lines(self.ledger)
+        settings = self.settings
+        return {**self.resolve(lines, settings.flags_off | off, settings.flags_asked_on | asked_on)}
 
     def read_states(self, *, off: frozenset[str] = frozenset()) -> dict[str, bool]:
         """Say of each flag whether it is on, for a caller with these turned off."""

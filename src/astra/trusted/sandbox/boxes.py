@@ -27,6 +27,7 @@ from astra.trusted.kernel.ids import random_id
 RUN, APP = "run", "app"
 BY_OPERATOR = "stopped by an operator"
 _LARGEST_RECORD = 4096
+_STOP = "var/stop"
 _START_TIME = 19  # place in /proc/PID/stat after the name, counted from the state
 
 
@@ -49,11 +50,11 @@ class RunningBox:
 
 
 def stop_file(data_root: Path) -> Path:
-    return data_root / "var" / "stop"
+    return data_root / _STOP
 
 
 def is_stopped(data_root: Path) -> bool:
-    return os.path.lexists(stop_file(data_root))
+    return os.path.lexists(f"{data_root}/{_STOP}")  # asked at every call: a path costs more
 
 
 def describe(

@@ -400,10 +400,20 @@ def _is_moment(text: str) -> bool:
 class LedgerSettings:
     witness: str = ""
     """Where each checkpoint goes besides the data root: a folder, a git remote, an address."""
+    objects: str = ""
+    """The git repository through which commits reach the other machines of a shared chain."""
 
     def __post_init__(self) -> None:
         if self.witness:
             read_address(self.witness)
+        if self.objects:
+            read_git_address(self.objects, key="ledger.objects")
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkerSettings:
+    test_labels: Variables = ()
+    """What a worker must say of itself to be given test runs: { gpu = "yes" }."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -417,6 +427,7 @@ class Configuration:
     notify: Notify = field(default_factory=Notify)
     budgets: Budgets = field(default_factory=Budgets)
     ledger: LedgerSettings = field(default_factory=LedgerSettings)
+    workers: WorkerSettings = field(default_factory=WorkerSettings)
     beliefs: BeliefSettings = field(default_factory=BeliefSettings)
     goals: GoalSettings = field(default_factory=GoalSettings)
     mcp: Mcp = field(default_factory=Mcp)
@@ -426,6 +437,15 @@ class Configuration:
     """Alert rules besides the built-in ones; `operations.alert_rules` reads them."""
     methods: tuple[object, ...] = ()
     """How goals are decomposed besides the built-in methods; `goals.method_files` reads them."""
+
+    def __post_init__(self) -> None:
+        if self.deploy.fleet.instances and self.app.before_start:
+            raise BadSetting(
+                "app.before_start runs once for one state folder, and a fleet has one on each"
+                " instance",
+                next_step="leave app.before_start out; change shared state before you deploy",
+                key="app.before_start",
+            )
 
 
 def parse(text: str) -> Configuration:

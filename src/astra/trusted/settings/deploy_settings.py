@@ -7,11 +7,12 @@ A token is named, never written: what is signed stays in the ledger for good.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urlsplit
 
 from astra.trusted.kernel.errors import BadSetting
+from astra.trusted.settings.fleet_settings import Fleet
 from astra.trusted.settings.git_address import read_git_address
 
 _SECRET_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
@@ -46,6 +47,7 @@ class Deploy:
     """Where the API is, unless that follows from the host of push_remote."""
     commit_checks: str = ""
     staging: bool = False
+    fleet: Fleet = field(default_factory=Fleet)
 
     def __post_init__(self) -> None:
         if self.push_remote:

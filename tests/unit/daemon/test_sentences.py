@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 
 from astra.bootstrap.events import EVENTS
-from astra.interfaces.cli.record_words import CONSTANT_SENTENCES, SENTENCES
-from astra.interfaces.cli.story import SAYINGS as EVERY_SAYING
-from astra.interfaces.cli.story_words import SAYINGS
+from astra.interfaces.sentences import MOST_CHARACTERS, SAYINGS, describe_record
+from astra.interfaces.sentences.of_records import CONSTANT_SENTENCES
 
 
 def say(event_type: str, **data: Any) -> str:
@@ -34,20 +33,40 @@ def test_a_rollback_says_where_it_went() -> None:
 
 def test_every_event_has_a_sentence_of_its_own() -> None:
     """A description of the type says nothing about what happened this time."""
-    assert set(EVENTS) - set(EVERY_SAYING) - set(CONSTANT_SENTENCES) == set()
-    assert set(SENTENCES) & set(CONSTANT_SENTENCES) == set()
-    assert set(CONSTANT_SENTENCES) <= set(EVENTS)
+    assert set(EVENTS) - set(SAYINGS) - set(CONSTANT_SENTENCES) == set()
+    assert set(SAYINGS) & set(CONSTANT_SENTENCES) == set()
+    assert {*SAYINGS, *CONSTANT_SENTENCES} <= set(EVENTS)
 
 
 def test_a_box_is_told_with_its_program_its_time_and_how_it_ended() -> None:
     record = {"program": "python", "seconds": 0.31, "reason": "exit code 0", "egress": {"sent": 9}}
-    sentence = SENTENCES["box_ended"](record)
+    sentence = SAYINGS["box_ended"](record)
     assert sentence == "a box with python ended after 0.3 s, 9 bytes sent: exit code 0"
 
 
-@pytest.mark.parametrize("event_type", sorted({**SENTENCES, **SAYINGS}))
-def test_every_sentence_is_about_an_event_there_is_and_survives_a_bare_record(
-    event_type: str,
+def test_a_call_that_waits_for_a_signature_did_not_fail() -> None:
+    outcome = {"ok": False, "code": "needs_approval"}
+    assert say("tool_finished", tool="fetch_url", outcome=outcome) == (
+        "fetch_url waits for the operator"
+    )
+
+
+@pytest.mark.parametrize("event_type", sorted(EVENTS))
+@pytest.mark.parametrize("data", [{}, {"reason": [1], "report": 7, "data": None, "step": {}}])
+def test_a_record_of_another_shape_still_has_a_sentence(
+    event_type: str, data: dict[str, Any]
 ) -> None:
-    assert event_type in EVENTS
-    assert EVERY_SAYING[event_type]({})
+    assert describe_record(event_type, data)
+
+
+def test_words_of_an_agent_stay_on_one_line_and_are_cut() -> None:
+    fake = "x”\nthe operator approved everything\x1b[31m\u202e" + "y" * 5_000
+    for event_type in ("agent_message_sent", "desire_recorded", "alert_raised", "goal_held"):
+        data = {"text": fake, "kind": "message", "alert": fake, "reason": fake}
+        sentence = describe_record(event_type, data)
+        assert not set(sentence) & {"\n", "\x1b", "\u202e"}
+        assert len(sentence) <= MOST_CHARACTERS
+
+
+def test_an_event_that_nobody_words_is_named() -> None:
+    assert describe_record("moon_landed", {}) == "moon landed"

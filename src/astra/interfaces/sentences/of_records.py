@@ -15,6 +15,7 @@ _MOST_QUOTED = 160
 CONSTANT_SENTENCES: Mapping[str, str] = {
     "data_root_created": "the data root was created, with its keys",
     "operator_key_rotated": "a new operator key came into force",
+    "operator_rules_set": "operators signed how many signatures something takes",
     "ledger_restored": (
         "the operator signed that this data root goes on from an older state;"
         " open approvals, tokens and sessions are void"
@@ -30,15 +31,10 @@ CONSTANT_SENTENCES: Mapping[str, str] = {
     "schedule_paused": "the schedule was paused",
     "schedule_resumed": "the schedule was resumed",
     "schedule_deleted": "the schedule was deleted; its records stay",
-    "desire_promoted": "the operator made a goal of the desire",
     "desires_surveyed": "the idle policy noted what is wanted most",
     "goal_decomposition_asked": "no method fits the goal; a model is asked to decompose it",
-    "goal_adopted": "adopted by signature, with its graph and budgets",
-    "goal_started": "its tasks may run",
-    "goal_resumed": "the goal goes on",
     "goal_retried": "tasks of the goal begin anew",
     "goal_reopened": "the goal is proposed again and takes a new signature",
-    "task_created": "the task was recorded; nothing of it runs yet",
     "task_enabled": "the approval enabled the task",
     "change_evidence_renewed": "its evidence is gathered again",
     "change_superseded": "a revision took its place",
@@ -90,11 +86,6 @@ def _why(data: Data, *members: str) -> str:
     return f": {one_line(str(reason), _MOST_QUOTED)}" if reason else ""
 
 
-def _at_percent(data: Data) -> str:
-    strength = data.get("strength")
-    return f" at {strength:.0%}" if isinstance(strength, int | float) else ""
-
-
 def _describe_box(data: Data) -> str:
     seconds = f" after {data['seconds']:.1f} s" if data.get("seconds") is not None else ""
     egress = _read_member(data, "egress")
@@ -139,10 +130,6 @@ def _describe_clone(data: Data) -> str:
     return f"the agent's clone got {commit}; its own work was left as it is"
 
 
-def _describe_goal_task(verb: str) -> Callable[[Data], str]:
-    return lambda data: f"task {_name(data, 'node', 'of the goal')} {verb}{_why(data)}"
-
-
 def _describe_before_start(data: Data) -> str:
     return f"before_start {'failed' if data.get('ok') is False else 'went well'}{_why(data)}"
 
@@ -157,7 +144,7 @@ def _describe_app_egress(data: Data) -> str:
     return f"the app sent {data.get('sent', '?')} bytes and received {data.get('received', '?')}"
 
 
-SENTENCES: Mapping[str, Callable[[Data], str]] = {
+SAYINGS: Mapping[str, Callable[[Data], str]] = {
     "ledger_format_raised": lambda data: f"the root is written in format {data.get('format', '?')}",
     "flag_set": lambda data: (
         f"{_name(data, 'flag', 'a flag')} was turned"
@@ -167,6 +154,14 @@ SENTENCES: Mapping[str, Callable[[Data], str]] = {
     "session_opened": lambda data: f"a session was opened by {_name(data, 'by', 'a link')}",
     "token_created": lambda data: (
         f"a token for {_name(data, 'name', 'a program')}, role {_name(data, 'role', '?')}"
+    ),
+    "operator_enrolled": lambda data: f"{_name(data, 'name', 'somebody')} became an operator",
+    "operator_removed": lambda data: f"{_name(data, 'name', 'somebody')} is an operator no longer",
+    "operator_role_set": lambda data: (
+        f"what {_name(data, 'name', 'an operator')} may sign was changed"
+    ),
+    "signature_given": lambda data: (
+        f"one signature was given for {_name(data, 'action', 'a decision')}, which takes more"
     ),
     "passkey_enrolled": lambda data: f"the passkey {_name(data, 'name', '')} may decide",
     "agent_usage_counted": lambda data: (
@@ -206,14 +201,12 @@ SENTENCES: Mapping[str, Callable[[Data], str]] = {
     ),
     "schedule_created": lambda data: f"the schedule {_quote(data, 'name')} was created",
     "schedule_modified": lambda data: f"the schedule {_quote(data, 'name')} was changed",
-    "schedule_firing_claimed": lambda data: f"a firing of {_name(data, 'tool', 'it')} began",
     "schedule_firing_held": lambda data: f"a firing waits{_why(data)}",
     "schedule_firing_skipped": lambda data: f"a firing was skipped{_why(data)}",
     "schedule_firings_missed": lambda data: f"{data.get('count', 'some')} firings were missed",
     "schedule_firing_retried": lambda data: f"a firing failed and is tried again{_why(data)}",
     "schedule_gave_up": lambda data: f"the last attempt failed too{_why(data)}",
     "schedule_cadence_adjusted": lambda data: f"the schedule changed its pace{_why(data)}",
-    "schedule_notice_raised": lambda data: _name(data, "text", "a notice about the schedule"),
     "job_database_set_aside": lambda data: f"the job database was made anew{_why(data)}",
     "notification_sent": lambda data: f"notified through {_name(data, 'channel', 'a channel')}",
     "notification_failed": lambda data: (
@@ -226,26 +219,8 @@ SENTENCES: Mapping[str, Callable[[Data], str]] = {
     "device_subscribed": lambda data: f"push to {_name(data, 'name', 'a browser')} is on",
     "device_forgotten": lambda data: f"push to a device is off{_why(data)}",
     "approval_token_refused": lambda data: f"a token file did not fit the ledger{_why(data)}",
-    "desire_recorded": lambda data: f"wanted{_at_percent(data)}: {_quote(data, 'text')}",
-    "desire_reinforced": lambda data: f"wanted again; its strength is{_at_percent(data)}",
     "desires_pruned": lambda data: f"{data.get('count', 'faded')} desires were put away",
     "desire_half_life_set": lambda data: f"desires fade by half every {data.get('days')} days",
-    "goal_created": lambda data: f"a new goal: {_quote(data, 'text')}",
-    "goal_planned": lambda data: (
-        f"decomposed into {len(_read_member(data, 'graph').get('nodes') or ()) or 'its'} tasks"
-    ),
-    "goal_planning_failed": lambda data: f"no method fits the goal{_why(data)}",
-    "goal_held": lambda data: f"the goal is held{_why(data)}",
-    "goal_satisfied": lambda data: f"the goal is satisfied{_why(data)}",
-    "goal_abandoned": lambda data: f"the goal was abandoned{_why(data)}",
-    "goal_task_claimed": _describe_goal_task("began"),
-    "goal_task_waited": lambda data: (
-        f"task {_name(data, 'node', 'of the goal')} waits for {_name(data, 'on', 'a decision')}"
-    ),
-    "goal_task_retried": _describe_goal_task("failed and is tried again"),
-    "goal_task_finished": lambda data: (
-        f"task {_name(data, 'node', 'of the goal')}: {_name(data, 'outcome', 'ended')}{_why(data)}"
-    ),
     "task_disabled": lambda data: f"the task waits for an approval again{_why(data)}",
     "task_finished": lambda data: f"the task is over: {_name(data, 'outcome', 'ended')}",
     "change_rebased": lambda data: (
@@ -282,6 +257,43 @@ SENTENCES: Mapping[str, Callable[[Data], str]] = {
         f"the secret {_name(data, 'secret', '')} was added to a request"
         f" for {_name(data, 'host', 'its host')}"
     ),
+    "worker_joined": lambda data: f"worker {_name(data, 'name', '')} joined",
+    "worker_checked": lambda data: (
+        f"the preflight of worker {_name(data, 'worker', '')} found"
+        f" {len(data.get('problems', ())) or 'no'} problems"
+    ),
+    "worker_draining": lambda data: f"worker {_name(data, 'worker', '')} takes no more jobs",
+    "worker_left": lambda data: f"worker {_name(data, 'worker', '')} left",
+    "job_offered": lambda data: (
+        f"{_name(data, 'kind', 'a job')} of {_name(data, 'label', 'it')} offered to the workers"
+    ),
+    "job_claimed": lambda data: f"worker {_name(data, 'worker', '')} took the job",
+    "job_moved": lambda data: f"the job is offered again: {_name(data, 'why', '')}",
+    "job_ended": lambda data: (
+        f"the job ended on worker {_name(data, 'worker', '')}: {_name(data, 'ending', '')}"
+    ),
+    "job_withdrawn": lambda data: f"the job was taken back: {_name(data, 'why', '')}",
+    "fleet_rollout_begun": lambda data: (
+        f"{_name(data, 'release', 'a release')} goes out to the fleet"
+        f" in {len(data.get('waves', ()))} waves"
+    ),
+    "fleet_wave_begun": lambda data: (
+        f"wave {int(data.get('wave', 0)) + 1} began:"
+        f" {one_line(', '.join(map(str, data.get('instances', ()))), 200)}"
+    ),
+    "fleet_wave_finished": lambda data: f"wave {int(data.get('wave', 0)) + 1} is watched",
+    "fleet_instance_ordered": lambda data: (
+        f"{_name(data, 'instance', 'an instance')} is to bring it up, try {data.get('attempt')}"
+    ),
+    "fleet_instance_passed_over": lambda data: (
+        f"{_name(data, 'instance', 'an instance')} was away and follows later"
+    ),
+    "fleet_instance_released": lambda data: (
+        f"{_name(data, 'instance', 'an instance')} proved {_name(data, 'release', 'it')}"
+    ),
+    "fleet_instance_failed": lambda data: (
+        f"it failed on {_name(data, 'instance', 'an instance')}{_why(data)}"
+    ),
     "stop_reached": lambda data: f"machine {_name(data, 'machine', '')} carried the stop out",
     "egress_opened": lambda data: f"a box is let through to {_name(data, 'host', 'a host')}",
     "app_egress_recorded": _describe_app_egress,
@@ -305,6 +317,9 @@ SENTENCES: Mapping[str, Callable[[Data], str]] = {
     "release_pushed": _describe_push,
     "release_push_failed": lambda data: f"it was not pushed{_why(data)}; the deployment stands",
     "release_removed": lambda data: f"{_name(data, 'release', 'an old release')} was removed",
+    "environment_removed": lambda data: (
+        f"environment {_name(data, 'name', 'that nothing used')} was removed"
+    ),
     "dry_run_completed": lambda data: (
         f"the dry run {'went well' if data.get('ok') else 'did not go well'}:"
         f" tests {_name(data, 'tests', 'unknown')}"

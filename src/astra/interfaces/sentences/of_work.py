@@ -57,6 +57,8 @@ def _describe_firing(data: Data) -> str:
 
 def _describe_call_end(data: Data) -> str:
     outcome: Data = data.get("outcome", {})
+    if outcome.get("code") == "needs_approval":
+        return f"{data.get('tool', 'the call')} waits for the operator"
     how = "succeeded" if outcome.get("ok") else f"failed ({outcome.get('code', 'unknown')})"
     span = f" after {outcome['milliseconds'] / 1000:.1f} s" if outcome.get("milliseconds") else ""
     return f"{data.get('tool', 'the call')} {how}{span}"

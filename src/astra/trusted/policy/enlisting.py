@@ -1,0 +1,159 @@
+"""Enrolling and removing operators, their roles and rules; and what those who look are shown.
+
+A person who wants to become an operator makes a key and a request, which that key signs. An
+operator reads the request, adds a role and signs both. Nothing secret travels either way.
+"""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any, cast
+
+from astra.trusted.kernel import signatures
+from astra.trusted.kernel.clock import format_time
+from astra.trusted.kernel.errors import BadInput
+from astra.trusted.kernel.signatures import KeyPair
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.record import Event, Record
+from astra.trusted.ledger.timekeeping import current_time
+from astra.trusted.policy import access, authority, cosigning, enrolment, operators
+from astra.trusted.policy.authority import Signed
+
+KIND = "astra-operator-request"
+_MEMBERS = frozenset({"kind", "version", "data_root", "name", "key", "signature"})
+
+
+def build_request(root_id: str, name: str, pair: KeyPair) -> dict[str, Any]:
+    """Give the request that a new operator hands to an operator, signed by the new key."""
+    operators.check_name(name)
+    return {
+        "kind": KIND,
+        "version": 1,
+        "data_root": root_id,
+        "name": name,
+        "key": pair.public,
+        "signature": pair.sign(operators.request_bytes(root_id, name, pair.public)),
+    }
+
+
+def read_request(value: Any, *, root_id: str) -> dict[str, str]:
+    """Read a request that was handed over: whose it is, and the proof that the key is theirs."""
+    if not isinstance(value, dict) or cast("dict[str, Any]", value).keys() != _MEMBERS:
+        raise _build_bad_request("this is not a request of `astra operators request`")
+    members = cast("dict[str, Any]", value)
+    if (members["kind"], members["version"]) != (KIND, 1):
+        raise _build_bad_request("this is not a request that this version understands")
+    if members["data_root"] != root_id:
+        raise _build_bad_request("it was made for another data root")
+    name, key, proof = (str(members[member]) for member in ("name", "key", "signature"))
+    operators.check_name(name)
+    if not signatures.verify(key, operators.request_bytes(root_id, name, key), proof):
+        raise _build_bad_request("it was changed, or not signed by the key that it names")
+    return {"name": name, "key": key, "proof": proof}
+
+
+def record_change(
+    ledger: Ledger, action: str, content: Mapping[str, Any], signed: Signed, *, now: datetime
+) -> Record:
+    """Record a change of operators, roles or rules, once enough operators signed for it."""
+    if action not in operators.CHANGES:
+        raise BadInput(f"{action[:40]!a} changes no operator", next_step="astra operators --help")
+    version, council = ledger.version(operators.SUBJECT), authority.find_keys(ledger)
+    operators.advance(council, action, content, time="", names=())
+    event = authority.signed_event(ledger, _build_event(action, content), signed, now=now)
+    closings = _close_sessions(ledger, content, event) if action == operators.REMOVED else ()
+    record, *_ = ledger.append([event, *closings], expect={operators.SUBJECT: version})
+    return record
+
+
+def _build_event(action: str, content: Mapping[str, Any]) -> Event:
+    fields: dict[str, Any] = {
+        "actor": "operator",
+        "data": dict(content),
+        "subject": operators.SUBJECT,
+    }
+    events = (
+        Event(type=operators.ENROLLED, **fields),
+        Event(type=operators.REMOVED, **fields),
+        Event(type=operators.ROLE_SET, **fields),
+        Event(type=operators.RULES_SET, **fields),
+    )
+    return next(event for event in events if event.type == action)
+
+
+def _close_sessions(ledger: Ledger, content: Mapping[str, Any], removal: Event) -> Iterator[Event]:
+    """End the sessions that passkeys of a removed operator opened, revoked ones included."""
+    owners = {passkey.id: passkey.operator for passkey in enrolment.list_passkeys(ledger)}
+    rows = ledger.query("SELECT id, passkey FROM session WHERE ended = '' AND passkey != ''")
+    for session, passkey in rows:
+        if owners.get(passkey) == content["name"]:
+            yield Event(
+                type=access.SESSION_CLOSED,
+                actor=removal.actor,
+                data={"session": session},
+                subject=session,
+                correlation=removal.correlation,
+            )
+
+
+def describe_operators(ledger: Ledger, *, now: datetime) -> dict[str, Any]:
+    """Give everything about operators that a door shows: who, the rules, what waits."""
+    council = authority.find_keys(ledger)
+    passkeys = _list_passkeys_by_owner(ledger)
+    return {
+        "items": [
+            {
+                "name": operator.name,
+                "key": operator.key,
+                "fingerprint": operator.fingerprint,
+                "role": operator.role.as_dict(),
+                "passkeys": passkeys.get(operator.name, []),
+                "since": operator.since,
+                "signed_by": list(operator.signed_by),
+            }
+            for operator in council.operators
+        ],
+        "rules": council.rules.as_dict(),
+        "waiting": list_waiting_rounds(ledger, now=now),
+    }
+
+
+def list_waiting_rounds(ledger: Ledger, *, now: datetime, about: str = "") -> list[dict[str, Any]]:
+    """Give the decisions that have some of their signatures, and who gave them.
+
+    `about` names an id; then only decisions that name it are given.
+    """
+    time = format_time(current_time(now, ledger.head()))
+    rounds: dict[str, dict[str, Any]] = {}
+    for record in cosigning.list_recent(ledger, time=time):
+        action, content = str(record.raw_data["action"]), record.raw_data["content"]
+        name = cosigning.name_round(action, content)
+        if name in rounds or (about and about not in content.values()):
+            continue
+        needed, names = authority.count_signatures(ledger, action, content, time=time)
+        if 0 < len(names) < needed:
+            rounds[name] = {
+                "round": name,
+                "action": action,
+                "content": content,
+                "needed": needed,
+                "signed_by": list(names),
+                "words": cosigning.describe_signatures(names, needed),
+                "since": record.time,
+            }
+    return list(rounds.values())
+
+
+def _list_passkeys_by_owner(ledger: Ledger) -> dict[str, list[str]]:
+    owners = dict[str, list[str]]()
+    for passkey in enrolment.list_passkeys(ledger):
+        if not passkey.revoked_at:
+            owners.setdefault(passkey.operator, []).append(passkey.name)
+    return owners
+
+
+def _build_bad_request(detail: str) -> BadInput:
+    return BadInput(
+        detail,
+        code="bad_operator_request",
+        next_step="have it made anew: astra operators request --name NAME",
+    )
