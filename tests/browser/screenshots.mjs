@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Model, reaching } from "./model.mjs";
-import { DESKTOP, eventually, furnish, PHONE, places, World } from "./world.mjs";
+import { DESKTOP, eventually, furnish, grow, PHONE, places, World } from "./world.mjs";
 
 const folder = process.argv[2];
 const IN_THE_DARK = ["inbox", "review", "live"];
@@ -42,6 +42,17 @@ try {
       }
       await page.context().close();
     }
+  }
+  await grow(world);
+  for (const [size, viewport] of Object.entries({ desk: DESKTOP, phone: PHONE })) {
+    const page = await world.page({ viewport });
+    for (const [name, [path, title]] of Object.entries({ operators: ["/safety", "Operators"], fleet: ["/releases", "Fleet"] })) {
+      await world.go(page, path);
+      const card = page.locator("section", { has: page.getByRole("heading", { name: title, exact: true }) });
+      await card.first().evaluate((node) => node.scrollIntoView({ block: "center" }));
+      await picture(page, join(folder, `${name}-${size}-light.webp`));
+    }
+    await page.context().close();
   }
 } finally {
   await world.end();
