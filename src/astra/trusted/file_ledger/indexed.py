@@ -155,9 +155,8 @@ class IndexedLedger(LedgerVerbs):
         return self._urgent(pending.events)
 
     def _apply_durable(self, records: list[Record]) -> None:
-        """Apply what is durable to the index, and let everybody know who waits for it."""
-        if not self._index.behind:  # else whoever catches up will find them in the chain
-            self._keep_index(lambda: self._index.apply(records))
+        """Hand what is durable to the index, and let everybody know who waits for it."""
+        self._keep_index(lambda: self._index.defer(records))
         with self._applied:
             self._applied_sequence = self._head.sequence
             self._applied.notify_all()
