@@ -126,7 +126,7 @@ def test_no_route_reads_a_table_that_grows(runtime: Runtime) -> None:
 
 def test_a_query_that_scans_is_found_out(runtime: Runtime) -> None:
     for sql, tables in (
-        ("SELECT line FROM record WHERE (type = ? OR ? = '') ORDER BY sequence", ["record"]),
+        ("SELECT line FROM record WHERE (type = ? OR ? = '') ORDER BY sequence", ["record_row"]),
         ("SELECT id FROM approval WHERE reason = ? AND summary = ?", ["approval"]),
         ("SELECT d.id FROM desire d WHERE d.text = ? AND d.goal = ?", ["desire"]),
         ("SELECT line FROM record WHERE type = ? AND sequence > ?", []),
