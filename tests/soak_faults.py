@@ -236,10 +236,28 @@ def without_daemon(world: World, act: Callable[[], bool]) -> Generator[None]:
 
     world.may_work.clear()
     try:
-        until(attempt, seconds=MOST_SECONDS, otherwise=lambda: "there was always a daemon")
+        until(
+            attempt,
+            seconds=MOST_SECONDS,
+            otherwise=lambda: f"there was no moment without a daemon: {list_writers(world.disk)}",
+        )
         yield
     finally:
         world.may_work.set()
+
+
+def list_writers(disk: Path) -> list[str]:
+    """Say which processes have which files of a disk open for writing."""
+    writers: list[str] = []
+    for link in Path("/proc").glob("[0-9]*/fd/*"):
+        with contextlib.suppress(OSError):
+            path = str(link.readlink())
+            details = (link.parents[1] / "fdinfo" / link.name).read_text()
+            flags = int(details.split("flags:")[1].split()[0], 8)
+            if path.startswith(f"{disk}/") and flags & (os.O_WRONLY | os.O_RDWR):
+                command = (link.parents[1] / "cmdline").read_bytes().replace(b"\0", b" ")
+                writers.append(f"{path} by {command[:200].decode(errors='replace')}")
+    return writers
 
 
 def remount(disk: Path, mode: str) -> bool:

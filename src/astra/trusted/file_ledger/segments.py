@@ -7,7 +7,6 @@ holder's business.
 
 import gzip
 import hashlib
-import io
 import mmap
 import os
 from collections.abc import Iterator
@@ -49,7 +48,7 @@ def lines(folder: Path, *, after: int = 0) -> Iterator[str]:
     """Give the complete lines of the chain whose sequence is behind `after`."""
     for segment in _list_segments_after(folder, after):
         with open_segment(folder, segment) as file:
-            if isinstance(file, io.BufferedReader):  # not compressed: any place can be gone to
+            if not isinstance(file, gzip.GzipFile):  # there, any place can be gone to
                 _seek_line(file, after)
             for raw in file:
                 if raw.endswith(b"\n") and sequence_of(raw) > after:
