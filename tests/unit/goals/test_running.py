@@ -20,6 +20,7 @@ from astra.goals.book import TaskRow
 from astra.goals.model import Goal, Usage
 from astra.goals.ports import Done, TaskRun, Waiting
 from astra.goals.running import GOALS_AT_ONCE, DueTask
+from astra.goals.standing import Standings
 from astra.trusted.kernel.errors import Conflict, Refused
 from astra.trusted.ledger.record import Event
 from goals_in_memory import STORY, GoalsInMemory, Scripted
@@ -357,6 +358,7 @@ class CrashingGraph(RuleBasedStateMachine):
         self.world = GoalsInMemory(diamond("skip"))
         self.goal = self.world.adopted()
         self.ledger: Any = self.world.gate.root.ledger
+        self.standings = Standings(self.ledger)
         self.appends_left = -1
         self.append = self.ledger.append
         self.ledger.append = self.append_or_die
@@ -450,6 +452,13 @@ class CrashingGraph(RuleBasedStateMachine):
         attempts = [r.key for r in claims]
         assert len(attempts) == len(set(attempts))
         assert sum(self.world.performer.begun.values()) <= len(attempts)
+
+    @invariant()
+    def a_claim_reads_the_goal_as_the_book_has_it(self) -> None:
+        standing = self.standings.read(self.goal.id)
+        assert standing is not None
+        assert standing.goal == self.world.book.get(self.goal.id)
+        assert standing.version == self.ledger.version(self.goal.id)
 
     def teardown(self) -> None:
         """Whatever happened, a daemon that is left alone brings every task to an end."""

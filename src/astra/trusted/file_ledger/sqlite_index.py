@@ -5,7 +5,9 @@ Invariants:
 - `position` (sequence and hash of the last record applied) moves in the same transaction as the
   tables, and only over records that are already on disk. So it is never ahead of an honest chain.
 - Applying leaves its transaction open, and the next reader commits it first: whoever reads sees
-  everything applied, and a burst of appends that nobody reads in between costs one commit.
+  everything applied, and a burst of appends that nobody reads in between costs one commit. A single
+  row is read inside that transaction instead (`query_row`): work that reads a row between any two
+  appends would otherwise commit for each.
 - The file name carries a digest of the projections, so a new version of Astra builds its own index
   beside the old one. A rebuilt index is a new file, never renamed over one that is open.
 """
@@ -83,6 +85,13 @@ class SqliteIndex:
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         return self._read_rows(sql, parameters)
+
+    def query_row(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[Any, ...] | None:
+        """Give the first row of an answer, beside the writer: nobody can write meanwhile."""
+        with self._shared:
+            if self.behind:
+                raise IndexBehind("records are missing")
+            return _guard_corruption(lambda: _fetch_first(self._writer.execute(sql, parameters)))
 
     def query_uncommitted(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
         """Ask without committing first: for the one who is about to apply more."""
@@ -205,6 +214,12 @@ class SqliteIndex:
             isolation_level=None,
             check_same_thread=False,
         )
+
+
+def _fetch_first(cursor: sqlite3.Cursor) -> tuple[Any, ...] | None:
+    """Give the first row, and leave nothing open that would read on."""
+    with closing(cursor):
+        return cursor.fetchone()
 
 
 def _project_records(projection: Projection, records: list[Record]) -> Iterator[Statement]:
