@@ -6,7 +6,9 @@ Invariants:
   tables, and only over records that are already on disk. So it is never ahead of an honest chain.
 - Records that are durable wait in memory (`defer`) until somebody reads, or until they are many:
   whoever reads folds and commits them first, so everybody sees everything that was acknowledged,
-  and a burst of appends that nobody reads in between costs one fold and one commit.
+  and a burst of appends that nobody reads in between costs one fold and one commit. A single row is
+  read inside the open transaction instead (`query_row`): work that reads a row between any two
+  appends would otherwise commit for each.
 - The file name carries a digest of the projections, so a new version of Astra builds its own index
   beside the old one. A rebuilt index is a new file, never renamed over one that is open.
 """
@@ -99,6 +101,14 @@ class SqliteIndex:
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         return self._read_rows(sql, parameters)
+
+    def query_row(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[Any, ...] | None:
+        """Give the first row of an answer, beside the writer: nobody can write meanwhile."""
+        with self._shared:
+            self._fold_deferred()
+            if self.behind:
+                raise IndexBehind("records are missing")
+            return _guard_corruption(lambda: _fetch_first(self._writer.execute(sql, parameters)))
 
     def query_uncommitted(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
         """Ask without committing first: for the one who is about to apply more."""
@@ -242,6 +252,12 @@ class SqliteIndex:
 
 def _concerns(projection: Projection, types: set[str]) -> bool:
     return projection.types is None or not projection.types.isdisjoint(types)
+
+
+def _fetch_first(cursor: sqlite3.Cursor) -> tuple[Any, ...] | None:
+    """Give the first row, and leave nothing open that would read on."""
+    with closing(cursor):
+        return cursor.fetchone()
 
 
 def _project_records(projection: Projection, records: list[Record]) -> Iterator[Statement]:
