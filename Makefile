@@ -8,7 +8,7 @@ export UV_LINK_MODE := copy
 # What pytest makes of the assertions in a file is kept in its byte code.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: advisories arena attacks autonomy help setup system web web-types check check-source check-tests check-versions format test test-model test-servers matrix soak cgroups screenshots conformance bench demo self up docs lock clean
+.PHONY: advisories arena attacks autonomy cluster help setup system web web-types check check-source check-tests check-versions format test test-model test-servers matrix soak cgroups screenshots conformance bench demo self up docs lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -125,6 +125,9 @@ demo: setup  ## the guided story on a throwaway data root
 
 self: setup  ## Astra changes, tests, deploys and takes back Astra, on a throwaway data root
 	@$(BIN)/python scripts/astra_on_astra.py
+
+cluster: setup  ## Postgres, two daemons, three workers and an app on this machine; a release that takes itself back
+	@$(BIN)/python scripts/cluster.py
 
 up: setup  ## run Astra in the foreground on ./agent-data
 	$(BIN)/astra up

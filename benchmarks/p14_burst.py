@@ -22,7 +22,7 @@ from astra.schedules.model import Definition
 from astra.trusted.kernel.clock import format_time
 from astra.trusted.settings import environment
 
-COUNT, TARGET = 10_000, 1_000.0
+COUNT, TARGET = 10_000, 2_000.0
 PASSPHRASE = "only for numbers"
 
 

@@ -56,20 +56,23 @@ def measure_group(
 
     best = best_rounds(
         {
-            "astra": lambda: timed(ledger.append, groups()),
+            "astra": lambda: timed(ledger.append, groups(), then=lambda: ask_last(ledger)),
             "minimal": lambda: timed(minimal.append, groups()),
         },
         rounds,
     )
     rate = {name: GROUP * 5 / spent for name, spent in best.items()}
     name = f"P2 append of {GROUP}, records/s, at {size:,}"
-    report(name, rate["astra"], rate["minimal"], at_least(0.5))
+    report(name, rate["astra"], rate["minimal"], at_least(0.6))
 
 
 def measure_naive(ledger: FileLedger, events: Iterator[Event], naive: "Naive", rounds: int) -> None:
     best = best_rounds(
         {
-            "astra": lambda: timed(ledger.append, [list(islice(events, GROUP))]) / GROUP,
+            "astra": lambda: (
+                timed(ledger.append, [list(islice(events, GROUP))], then=lambda: ask_last(ledger))
+                / GROUP
+            ),
             "naive": lambda: timed(naive.append, [next(events)]),
             "never synced": lambda: timed(naive.append_hopefully, [next(events)]),
         },
@@ -112,8 +115,15 @@ def many_threads(ledger: FileLedger, events: list[Event]) -> float:
     return seconds(lambda: [thread.join() for thread in threads])
 
 
-def timed(append: Callable[[Any], object], things: list[Any]) -> float:
-    return seconds(lambda: [append(thing) for thing in things])
+def timed(
+    append: Callable[[Any], object], things: list[Any], then: Callable[[], object] = lambda: None
+) -> float:
+    return seconds(lambda: [*[append(thing) for thing in things], then()])
+
+
+def ask_last(ledger: FileLedger) -> None:
+    """Have the index fold what was appended: it is part of what is measured."""
+    ledger.query("SELECT max(sequence) FROM record")
 
 
 class Minimal:

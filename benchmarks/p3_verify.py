@@ -30,7 +30,7 @@ def main() -> None:
             },
             rounds=2 if quick else 7,
         )
-    report("P3 verify, records/s", size / best["astra"], size / best["plain"], at_least(0.8))
+    report("P3 verify, records/s", size / best["astra"], size / best["plain"], at_least(0.9))
 
 
 def verify(place: Path, public_key: str, size: int) -> None:

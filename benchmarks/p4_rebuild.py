@@ -23,7 +23,7 @@ def main() -> None:
     for size in measured:
         with folder() as place:
             astra, plain = measure(place, size, rounds=2 if quick or size == measured[-1] else 5)
-        target = at_least(0.5) if size == measured[-1] else None
+        target = at_least(0.6) if size == measured[-1] else None
         report(f"P4 rebuild, records/s, at {size:,}", size / astra, size / plain, target)
 
 

@@ -54,7 +54,8 @@ SUBJECTS = {
     "signing": "what is shown and what is signed",
     "spend": "models that misreport what they used, raises that nobody signed",
     "sync": "an upstream whose history, refs and files are hostile",
-    "workers": "a repository for exchange that gives other commits, or parts of one",
+    "workers": "a repository for exchange that gives other commits, or parts of one; an instance"
+    " of the fleet that lies about its digest, its term or its name",
 }
 
 

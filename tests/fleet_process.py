@@ -11,17 +11,92 @@ from pathlib import Path
 from typing import Any
 
 from astra.adapters.supervisor.client import HolderClient
-from deploying import until
-from driver import Astra
+from deploying import EXAMPLE, PYTHON, until
+from driver import Astra, make_repository
+from postgres_server import Database
 from worker_process import WorkerProcess
 
 PATIENCE = 400.0
+LABELS = ("web-1", "web-2", "web-3")
+CONFIGURATION = f"""
+[target]
+branch = "trunk"
+
+[app]
+command = "{PYTHON} -m agent_server"
+health_path = "/healthz"
+watch_seconds = 1
+
+[app.permissions]
+network = "host"
+
+[deploy.fleet]
+instances = ["web-1", "web-2", "web-3"]
+waves = ["1", "rest"]
+max_down = 2
+watch_seconds = 2
+away_seconds = 20
+instance_seconds = 240
+wave_seconds = 600
+rollback_seconds = 300
+"""
+
+
+def prepare_root(folder: Path) -> Astra:
+    """Make a repository with a server in it, and a data root whose configuration names a fleet."""
+    astra = Astra(folder)
+    target = make_repository(astra.folder / "target")
+    subprocess.run(["cp", "-r", f"{EXAMPLE}/.", target], check=True)
+    run_git(target, "add", "-A")
+    run_git(target, "commit", "-qm", "two")
+    astra.json("init", target, "--throwaway")
+    configure(astra, CONFIGURATION)
+    astra.run("down")
+    return astra
+
+
+@contextlib.contextmanager
+def open_fleet(
+    prepared: Astra, database: Database, folder: Path, *, more: Sequence[str] = ()
+) -> "Generator[RealFleet]":
+    """One daemon, three workers and more machines, each with its folder; they share git objects."""
+    for name in ("daemon", *LABELS, *more):
+        (folder / name).mkdir()
+    daemon = prepared.copied_to(Astra(folder / "daemon"))
+    daemon.json("ledger", "move", "--to", database.url)
+    copies = {name: daemon.copied_to(Astra(folder / name)) for name in (*LABELS, *more)}
+    for astra in (daemon, *copies.values()):
+        astra.extra["ASTRA_DATABASE_URL"] = database.url
+    for astra in copies.values():
+        shutil.rmtree(astra.root / "var" / "git")
+        (astra.root / "var" / "git").symlink_to(daemon.root / "var" / "git")
+    workers = {label: WorkerProcess(copies[label]) for label in LABELS}
+    fleet = RealFleet(daemon, workers, {name: copies[name] for name in more})
+    try:
+        yield fleet
+    finally:
+        for worker in workers.values():
+            worker.end()
+        for astra in (daemon, *fleet.more.values()):
+            astra.end()
+
+
+def run_git(folder: Path, *words: str) -> None:
+    identity = ["-c", "user.name=Someone", "-c", "user.email=someone@localhost"]
+    subprocess.run(["git", *identity, *words], cwd=folder, check=True)
+
+
+def configure(astra: Astra, text: str) -> None:
+    (astra.root / "astra.toml").write_text(text)
+    astra.json("config", "sign")
 
 
 @dataclass
 class RealFleet:
     daemon: Astra
     workers: dict[str, WorkerProcess]
+    more: dict[str, Astra] = field(default_factory=dict[str, Astra])
+    """Machines besides: other daemons."""
 
     def start(self, *labels: str) -> None:
         for label in labels or tuple(self.workers):

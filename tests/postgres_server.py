@@ -78,6 +78,7 @@ class PostgresServer:
                 stdout=subprocess.DEVNULL,
                 stderr=log,
                 cwd="/",
+                start_new_session=True,  # Ctrl-C is for whoever started it, who ends it in order
             )
         self._await_ready()
 

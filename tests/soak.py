@@ -66,6 +66,7 @@ def soak(folder: Path, options: argparse.Namespace) -> int:
     world = make_world(folder, options)
     os.environ.update(world.astra.environment)
     workers = hire_workers(world, folder, options)
+    world.is_at_rest = lambda: not any(worker.is_working for worker in workers)
     over = threading.Event()
     threads = [threading.Thread(target=worker.work, args=(over,)) for worker in workers]
     for thread in threads:

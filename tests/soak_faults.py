@@ -37,6 +37,8 @@ class World:
     dice: random.Random
     may_work: threading.Event = field(default_factory=threading.Event)
     violations: list[str] = field(default_factory=list[str])
+    is_at_rest: Callable[[], bool] = lambda: True
+    """Whether no worker is in the middle of a step."""
 
     def daemon(self) -> int:
         """Give the process that owns the data root, waiting until there is one."""
@@ -228,18 +230,41 @@ def list_processes(data_root: Path) -> list[int]:
 def without_daemon(world: World, act: Callable[[], bool]) -> Generator[None]:
     """Act in a moment without work and without a daemon; what is under way ends first."""
 
+    answers: list[str] = []
+
     def attempt() -> bool:
-        world.astra.run("down")
+        done = world.astra.run("down")
+        answers[:] = [done.stdout, done.stderr]
         with contextlib.suppress(AstraError, OSError, AssertionError):
             return act()
         return False
 
     world.may_work.clear()
     try:
-        until(attempt, seconds=MOST_SECONDS, otherwise=lambda: "there was always a daemon")
+        # A deployment that somebody waits for starts a daemon again and again.
+        until(world.is_at_rest, seconds=MOST_SECONDS, otherwise=lambda: "the work never ended")
+        until(
+            attempt,
+            seconds=MOST_SECONDS,
+            otherwise=lambda: f"never without a daemon: {answers} {list_writers(world.disk)}",
+        )
         yield
     finally:
         world.may_work.set()
+
+
+def list_writers(disk: Path) -> list[str]:
+    """Say which processes have which files of a disk open for writing."""
+    writers: list[str] = []
+    for link in Path("/proc").glob("[0-9]*/fd/*"):
+        with contextlib.suppress(OSError):
+            path = str(link.readlink())
+            details = (link.parents[1] / "fdinfo" / link.name).read_text()
+            flags = int(details.split("flags:")[1].split()[0], 8)
+            if path.startswith(f"{disk}/") and flags & (os.O_WRONLY | os.O_RDWR):
+                command = (link.parents[1] / "cmdline").read_bytes().replace(b"\0", b" ")
+                writers.append(f"{path} by {command[:200].decode(errors='replace')}")
+    return writers
 
 
 def remount(disk: Path, mode: str) -> bool:

@@ -69,17 +69,22 @@ class Worker:
     acknowledged: int = 0
     answered: int = 0
     """How often the server answered in its own right, if only with a spent budget."""
+    is_working: bool = False
+    """Whether a step is under way; told before `may_work` is asked, so that none slips through."""
     surprises: Counter[str] = field(default_factory=Counter[str])
     codes: Counter[str] = field(default_factory=Counter[str])
 
     def work(self, over: threading.Event) -> None:
         while not over.is_set():
-            if not self.may_work.wait(1):
-                continue
+            self.may_work.wait(1)
+            self.is_working = True
             try:
-                self.take_step()
+                if self.may_work.is_set():
+                    self.take_step()
             except AstraError as error:
                 self.note_error(error.reason, error.detail)
+            finally:
+                self.is_working = False
             over.wait(self.dice.uniform(0.0, 0.2))
 
     def take_step(self) -> None:

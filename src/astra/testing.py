@@ -163,6 +163,9 @@ class MemoryLedger(LedgerVerbs):
             _EXPLAINED.add(sql)
         return self._index.query(sql, parameters)
 
+    def position(self) -> int:
+        return self._head.sequence
+
     def wait(self, after: int, timeout: float) -> bool:
         with self._changed:
             wakes_before = self._wakes

@@ -1,6 +1,5 @@
 """An app on several instances: real workers, a real Postgres, real holders, HAProxy before them."""
 
-import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -9,35 +8,21 @@ from typing import Any
 
 import pytest
 
-from deploying import EXAMPLE, PYTHON, Traffic, fetch, until
-from driver import Astra, make_repository
-from fleet_process import PATIENCE, RealFleet, balanced
+from deploying import Traffic, fetch, until
+from driver import Astra
+from fleet_process import (
+    CONFIGURATION,
+    LABELS,
+    PATIENCE,
+    RealFleet,
+    balanced,
+    configure,
+    open_fleet,
+    prepare_root,
+    run_git,
+)
 from postgres_server import Database, new_database
-from worker_process import WorkerProcess
 
-LABELS = ("web-1", "web-2", "web-3")
-CONFIGURATION = f"""
-[target]
-branch = "trunk"
-
-[app]
-command = "{PYTHON} -m agent_server"
-health_path = "/healthz"
-watch_seconds = 1
-
-[app.permissions]
-network = "host"
-
-[deploy.fleet]
-instances = ["web-1", "web-2", "web-3"]
-waves = ["1", "rest"]
-max_down = 2
-watch_seconds = 2
-away_seconds = 20
-instance_seconds = 240
-wave_seconds = 600
-rollback_seconds = 300
-"""
 CRASHES_WHERE_TOLD = """
 import os, pathlib, runpy, sys
 if pathlib.Path(os.environ["ASTRA_STATE"], "crash").exists():
@@ -54,46 +39,13 @@ def database() -> Iterator[Database]:
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Astra:
-    """A repository with a server in it, and a data root whose configuration names a fleet."""
-    astra = Astra(tmp_path_factory.mktemp("fleet"))
-    target = make_repository(astra.folder / "target")
-    subprocess.run(["cp", "-r", f"{EXAMPLE}/.", target], check=True)
-    run_git(target, "add", "-A")
-    run_git(target, "commit", "-qm", "two")
-    astra.json("init", target, "--throwaway")
-    configure(astra, CONFIGURATION)
-    astra.run("down")
-    return astra
+    return prepare_root(tmp_path_factory.mktemp("fleet"))
 
 
 @pytest.fixture
 def fleet(prepared: Astra, database: Database, tmp_path: Path) -> Iterator[RealFleet]:
-    """One daemon and three workers, each with its folder; they share the git objects."""
-    for name in ("daemon", *LABELS):
-        (tmp_path / name).mkdir()
-    daemon = prepared.copied_to(Astra(tmp_path / "daemon"))
-    daemon.json("ledger", "move", "--to", database.url)
-    copies = {label: daemon.copied_to(Astra(tmp_path / label)) for label in LABELS}
-    for astra in (daemon, *copies.values()):
-        astra.extra["ASTRA_DATABASE_URL"] = database.url
-    for astra in copies.values():
-        shutil.rmtree(astra.root / "var" / "git")
-        (astra.root / "var" / "git").symlink_to(daemon.root / "var" / "git")
-    real = RealFleet(daemon, {label: WorkerProcess(astra) for label, astra in copies.items()})
-    yield real
-    for worker in real.workers.values():
-        worker.end()
-    daemon.end()
-
-
-def run_git(folder: Path, *words: str) -> None:
-    identity = ["-c", "user.name=Someone", "-c", "user.email=someone@localhost"]
-    subprocess.run(["git", *identity, *words], cwd=folder, check=True)
-
-
-def configure(astra: Astra, text: str) -> None:
-    (astra.root / "astra.toml").write_text(text)
-    astra.json("config", "sign")
+    with open_fleet(prepared, database, tmp_path) as fleet:
+        yield fleet
 
 
 def commit(astra: Astra, name: str, text: str) -> None:

@@ -94,6 +94,7 @@ def test_a_failure_is_drawn_in_the_tree_and_retried_from_a_task(astra: Astra) ->
     assert "✔ files (list_source_files)  succeeded" in text
     assert "✘ read (read_source_code): nowhere.py  failed" in text
     assert "○ tell (ASK_OPERATOR): Enough?  pending" in text
+    assert f"next: astra goals retry {goal}" in text
     assert astra.json("goals", "run", goal, code=1)["code"] == "task_failed"
     node = astra.json("goals", "show", goal)["graph"]["nodes"][0]["id"]
     astra.json("goals", "retry", goal, "--node", node)
@@ -117,3 +118,17 @@ def test_a_bad_method_is_refused_with_its_line_and_field_and_nothing_is_lost(ast
     assert astra.json("config", "show") == signed
     goal = astra.json("goals", "create", "agent.py", "--task", "look_twice")
     assert len(goal["tasks"]) == 3
+
+
+def test_a_goal_that_no_method_fits_says_what_to_do_and_is_adopted_once_one_does(
+    astra: Astra,
+) -> None:
+    goal = astra.json("goals", "create", "agent.py", "--task", "look_twice")["id"]
+    text = astra.run("goals", "show", goal).stdout
+    assert "not planned: no method decomposes 'look_twice'" in text
+    assert f"then astra goals adopt {goal}" in text
+    sign_methods(astra, METHODS)
+    astra.json("goals", "adopt", goal)
+    assert len(astra.json("goals", "show", goal)["tasks"]) == 3
+    refusal = astra.json("goals", "adopt", "nonsense", code=1)
+    assert (refusal["code"], refusal["next_step"]) == ("not_found", "astra goals list")

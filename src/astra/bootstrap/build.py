@@ -148,7 +148,9 @@ def build_runtime(
         listeners = LentListeners(root.run)
         exit_stack.callback(listeners.close)
         deployer = make_deployer(base, sandbox, parts, listeners)
-        research = make_research(base, planning, views, sandbox, exit_stack)
+        research = make_research(
+            base, planning, views, sandbox=sandbox, objects=parts.objects, opened=exit_stack
+        )
         parts = parts.check_citations(research.researcher.citations.describe)
         devices, push_key = make_devices(root, ledger, base.clock), make_key_file(root)
         channels = SignedChannels(ledger=ledger, root=root)

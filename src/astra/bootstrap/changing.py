@@ -17,6 +17,7 @@ from astra.adapters.environments import FOLDER as ENVIRONMENTS
 from astra.adapters.environments import Environments
 from astra.adapters.git_objects import ObjectExchange
 from astra.adapters.live_output import LiveOutput
+from astra.adapters.offered_mutants import OfferedMutation
 from astra.adapters.offered_tests import PREPARATION_SECONDS, TEST_RUNS, OfferedTests
 from astra.adapters.travelling_repo import TravellingRepo
 from astra.adapters.waiting_flag import WaitingFlagFile
@@ -26,6 +27,7 @@ from astra.bootstrap.base import Base
 from astra.bootstrap.throwaway import open_stage
 from astra.changes.dry_run import DryRuns
 from astra.changes.gathering import Gathering
+from astra.changes.mutation import MutationRuns
 from astra.changes.readiness import Readiness
 from astra.changes.service import Changes
 from astra.deployments import arming
@@ -58,6 +60,8 @@ class ChangeParts:
     """How commits travel between machines that share a chain."""
     own_tests: ConfiguredTests
     """Runs tests on this machine, whoever else could."""
+    own_mutation: ConfiguredMutation
+    """Measures mutants on this machine, likewise."""
     workspaces: Workspaces
     environments: Environments
     changes: Changes
@@ -120,7 +124,7 @@ def make_change_parts(base: Base, sandbox: Sandbox, opened: ExitStack) -> Change
             ledger, plan_of(base.configuration(), root.path.resolve())
         ),
     )
-    mutations = ConfiguredMutation(
+    own_mutation = ConfiguredMutation(
         boxes=boxes,
         workspaces=workspaces,
         target=lambda: base.configuration().target,
@@ -130,6 +134,7 @@ def make_change_parts(base: Base, sandbox: Sandbox, opened: ExitStack) -> Change
     def compare_environments(before: str, after: str) -> tuple[str, ...]:
         return environments.compare(before, after, base.configuration().target)
 
+    mutations = make_mutations(base, own_mutation, objects)
     gathering = Gathering(bench, live_output.feed, mutations, compare_environments)
     changes = Changes(bench, gathering)
     base.desk.conditions[model.KIND] = changes.review.check_terms
@@ -153,6 +158,7 @@ def make_change_parts(base: Base, sandbox: Sandbox, opened: ExitStack) -> Change
         repo=repo,
         objects=objects,
         own_tests=own_tests,
+        own_mutation=own_mutation,
         workspaces=workspaces,
         environments=environments,
         changes=changes,
@@ -229,6 +235,21 @@ def make_tests(base: Base, own_tests: ConfiguredTests, objects: ObjectExchange) 
         objects=objects,
         labels=lambda: base.configuration().workers.test_labels,
         seconds=lambda: TEST_RUNS * base.settings.test_timeout + PREPARATION_SECONDS,
+    )
+
+
+def make_mutations(
+    base: Base, own_mutation: ConfiguredMutation, objects: ObjectExchange
+) -> MutationRuns:
+    """Have workers measure mutants where a chain has some, as with tests."""
+    if not base.machines.own_id:
+        return own_mutation
+    return OfferedMutation(
+        board=JobBoard(ledger=base.ledger, machines=base.machines),
+        own=own_mutation,
+        objects=objects,
+        labels=lambda: base.configuration().workers.test_labels,
+        seconds=lambda: base.configuration().target.mutation_seconds,
     )
 
 

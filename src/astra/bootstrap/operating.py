@@ -26,6 +26,7 @@ from astra.trusted.kernel.clock import parse_time
 from astra.trusted.kernel.errors import AstraError
 from astra.trusted.policy import contract
 from astra.trusted.policy.call import Actor, Role
+from astra.trusted.stop.machines import Machines
 
 _SMOKE = Actor(role=Role.AGENT, name="smoke", door="smoke")
 
@@ -111,6 +112,7 @@ def make_alerting(base: Base, *, deployer: Deployer, troubles: Callable[[], str]
             "disk_free_share": smoke_probes.compute_free_share(base.root.path),
             "chain_trouble": float(_has_chain_trouble(base)),
             "clock_behind_seconds": _compute_clock_lag(base),
+            "machines_away": _count_away(base.machines),
             "background_trouble": float(bool(troubles())),
             "app_trouble": float(_has_app_trouble(deployer)),
         }
@@ -134,6 +136,13 @@ def _compute_clock_lag(base: Base) -> float:
     head = base.ledger.head()
     behind = (parse_time(head.time) - base.clock.machine.now()).total_seconds()
     return max(behind, 0.0)
+
+
+def _count_away(machines: Machines) -> float | None:
+    """Count the machines that do not answer; None where this one is alone."""
+    if not machines.own_id:
+        return None
+    return float(sum(not machine.is_answering for machine in machines.list_machines()))
 
 
 def _has_app_trouble(deployer: Deployer) -> bool:

@@ -31,7 +31,7 @@ from astra.deployments.service import Deployer, Leaving
 from astra.deployments.stage import Stage
 from astra.deployments.upkeep import Upkeep
 from astra.deployments.work import Work
-from astra.trusted.stop.machines import Machines
+from astra.trusted.stop.machines import LeaseHolder, Machines
 
 
 def make_deployer(
@@ -78,6 +78,7 @@ def make_deployer(
         fleet=lambda: base.configuration().deploy.fleet,
         find_present=lambda: find_present_instances(base.machines),
         stopwatch=Stopwatch(leaving.monotonic),
+        find_holders=lambda: find_instance_holders(base.machines),
     )
     upkeep = Upkeep(stage, snapshots)
     work = Work(stage=stage, upkeep=upkeep, migrations=migrations, fleet=fleet)
@@ -93,6 +94,12 @@ def find_present_instances(machines: Machines) -> frozenset[str]:
     """Name the instances of the fleet whose worker holds its lease now."""
     leases = (lease for machine in machines.list_machines() for lease in machine.leads)
     return frozenset(lease.removeprefix(LEASE) for lease in leases if lease.startswith(LEASE))
+
+
+def find_instance_holders(machines: Machines) -> dict[str, LeaseHolder]:
+    """Give who has or had the lease of each instance of the fleet."""
+    leases = machines.list_leases().items()
+    return {name.removeprefix(LEASE): holder for name, holder in leases if name.startswith(LEASE)}
 
 
 def _make_pushing(base: Base, stage: Stage, changes: Changes, checks: CommitChecks) -> Pushing:

@@ -5,6 +5,8 @@ from contextlib import ExitStack
 from astra.adapters.agent_views import CurrentViews
 from astra.adapters.boxes.boxes_only import BoxesOnly
 from astra.adapters.boxes.sandbox import Sandbox
+from astra.adapters.git_objects import ObjectExchange
+from astra.adapters.offered_research import OfferedResearch
 from astra.adapters.research_sources import GrantedPages, KeptBodies, PersonaNotes
 from astra.adapters.search_index.code_search import TargetSearch
 from astra.adapters.search_index.database import SearchDatabase
@@ -23,6 +25,7 @@ from astra.research.running import Researcher
 from astra.research.service import Research
 from astra.schedules import events as schedules
 from astra.trusted.changes import model as changes
+from astra.workers.offering import JobBoard
 
 SEARCHED_TYPES = (
     *(changes.SCHEDULED, changes.REJECTED, changes.EXECUTED, changes.ROLLED_BACK),
@@ -35,7 +38,13 @@ SEARCHED_TYPES = (
 
 
 def make_research(
-    base: Base, planning: Planning, views: CurrentViews, sandbox: Sandbox, opened: ExitStack
+    base: Base,
+    planning: Planning,
+    views: CurrentViews,
+    *,
+    sandbox: Sandbox,
+    objects: ObjectExchange,
+    opened: ExitStack,
 ) -> Research:
     database = SearchDatabase(base.root.var / "search")
     opened.callback(database.close)
@@ -47,18 +56,26 @@ def make_research(
         grants = planning.allowlist.list_grants()
         return [grant["value"] for grant in grants if grant["kind"] == "network_domains"]
 
+    notes, reader = PersonaNotes(views), Reader(models=find_model(base, "research"))
+    others = OfferedResearch(
+        board=JobBoard(ledger=base.ledger, machines=base.machines),
+        objects=objects,
+        notes=notes,
+        reader=reader,
+    )
     researcher = Researcher(
         ledger=base.ledger,
         gathering=Gathering(
             ledger=base.ledger,
             code=code,
             records=RecordIndex(database, base.ledger, SEARCHED_TYPES),
-            notes=PersonaNotes(views),
+            notes=notes,
             bodies=bodies,
             pages=GrantedPages(boxes=BoxesOnly(sandbox), grants=granted_domains),
         ),
         citations=Citations(ledger=base.ledger, code=code, bodies=bodies),
-        reader=Reader(models=find_model(base, "research")),
+        reader=reader,
         closed=base.switches.why_no_goals,
+        others=others if base.machines.own_id else None,
     )
     return Research(researcher=researcher)

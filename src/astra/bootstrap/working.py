@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 
 from astra import __version__
 from astra.adapters.boxes import target_tools
+from astra.adapters.offered_mutants import MutantPerformer
+from astra.adapters.offered_research import ResearchPerformer
 from astra.adapters.offered_tests import TestPerformer
 from astra.bootstrap.build import build_runtime
 from astra.bootstrap.instances import make_instance_lanes
@@ -28,8 +30,8 @@ from astra.trusted.settings.environment import Settings
 from astra.trusted.stop import stop
 from astra.workers import events
 from astra.workers.duties import Duty
-from astra.workers.model import TESTS, Job, Skills, lease_of
-from astra.workers.taking import JobTaking
+from astra.workers.model import MUTANTS, RESEARCH, TESTS, Job, Skills, lease_of
+from astra.workers.taking import JobTaking, Performer
 
 MEMBERSHIP, JOBS = "worker", "worker-jobs"
 DRAIN_SECONDS = 600.0
@@ -148,15 +150,18 @@ class WorkerAtWork:
         return Lane(name=MEMBERSHIP, lease=self.lease, due=due, look_again=1.0, longest_pause=5.0)
 
     def _make_job_lane(self) -> Lane:
-        runtime, parts = self.runtime, self.runtime.change_parts
+        runtime = self.runtime
         taking = JobTaking(
             ledger=runtime.ledger,
             worker=self.id,
             skills=self.skills,
-            performers={TESTS: TestPerformer(own=parts.own_tests, objects=parts.objects)},
+            performers=self._make_performers(),
             is_fit=lambda: bool(self._joined_epoch) and not self._problems,
             has_given_up=self._given_up.is_set,
         )
+
+        def list_due() -> list[Job]:
+            return [job for job in taking.list_due() if not self._explain_closed([job.offer.kind])]
 
         def item(job: Job) -> WorkItem:
             return WorkItem(
@@ -171,14 +176,40 @@ class WorkerAtWork:
         return Lane(
             name=JOBS,
             lease=self.lease,
-            due=lambda: [item(job) for job in taking.list_due()],
+            due=lambda: [item(job) for job in list_due()],
             workers=self.skills.jobs,
-            closed=runtime.switches.why_no_changes,
+            closed=lambda: self._explain_closed(self.skills.kinds),
             grace=self.drain_seconds,
             breath=0.0,
             look_again=1.0,
             longest_pause=5.0,
         )
+
+    def _explain_closed(self, kinds: Sequence[str]) -> str:
+        """Say why no job of these kinds may run now; each kind has the switch of its own work."""
+        switches = self.runtime.switches
+        reasons = [
+            switches.why_no_goals() if kind == RESEARCH else switches.why_no_changes()
+            for kind in kinds
+        ]
+        return reasons[0] if all(reasons) else ""
+
+    def _make_performers(self) -> dict[str, Performer]:
+        parts = self.runtime.change_parts
+        mutants = MutantPerformer(
+            own=parts.own_mutation,
+            repo=parts.repo,
+            book=parts.changes.book,
+            objects=parts.objects,
+            end_boxes=parts.own_tests.end,
+        )
+        return {
+            TESTS: TestPerformer(own=parts.own_tests, objects=parts.objects),
+            MUTANTS: mutants,
+            RESEARCH: ResearchPerformer(
+                researcher=self.runtime.research.researcher, objects=parts.objects
+            ),
+        }
 
     def _make_duty_lane(self, duty: Duty) -> Lane:
         item = _make_item(duty.name, duty.run_once, every=duty.every)

@@ -6,20 +6,18 @@ each lane then; looking only asks and claims, and the work is done by threads of
 stop together; stopping begins nothing more and waits for what runs as long as its lane says.
 """
 
-import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
 
 from astra.flow.at_work import LaneAtWork
 from astra.flow.lane import Lane
-from astra.flow.pauses import FailureLog
 from astra.trusted.kernel.clock import Clock
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.stop.machines import Alone, Machines
 
 _WAKE_EVERY = 0.05
-_LONGEST_WAIT, _PAUSE = 30.0, 1.0
+_LONGEST_WAIT = 30.0
 
 
 class Background:
@@ -41,7 +39,6 @@ class Background:
         self._ledger = ledger
         self._woken = woken or threading.Event()
         self._stopping = threading.Event()
-        self._failures = FailureLog(logging.getLogger("astra.background"))
         self._lanes = {
             lane.name: LaneAtWork(
                 lane=lane,
@@ -114,16 +111,6 @@ class Background:
     def _follow_ledger(self) -> None:
         """Wake the loop when the index holds more than it did: the head may be ahead of it."""
         while not self._stopping.is_set():
-            try:
-                position = _last_indexed(self._ledger)
-            except Exception as error:  # noqa: BLE001 - the lanes look again without it
-                self._failures.log_failure("following the ledger", error, time.monotonic())
-                self._stopping.wait(_PAUSE)
-                continue
+            position = self._ledger.position()
             self._woken.set()
             self._ledger.wait(position, _LONGEST_WAIT)
-
-
-def _last_indexed(ledger: Ledger) -> int:
-    ((sequence,),) = ledger.query("SELECT coalesce(max(sequence), 0) FROM record")
-    return sequence

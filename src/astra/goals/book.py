@@ -17,7 +17,7 @@ from astra.trusted.kernel.paging import check_page
 from astra.trusted.ledger.ports import Ledger
 
 KEPT_GRAPHS = 64
-__all__ = ["CREATED", "PROJECTION", "Goal", "Goals", "Standing", "TaskRow"]
+__all__ = ["CREATED", "PROJECTION", "Goal", "Goals", "TaskName", "TaskRow"]
 _TASK_COLUMNS = (
     "goal, id, kind, title, path, state, attempt, first, unmet, due, waits_on, reason, detail,"
     " outputs, started_at, finished_at, milliseconds, model_calls, tokens, begun"
@@ -27,13 +27,20 @@ _READY = (
 )
 _TASK_NAMES = tuple(_TASK_COLUMNS.split(", "))
 _GOAL_NAMES = (*GOAL_COLUMNS.split(", "), "waiting")
-_GOAL = (
-    f"{', '.join(f'goal.{name}' for name in GOAL_COLUMNS.split(', '))}, EXISTS"  # noqa: S608 - fixed texts
-    " (SELECT 1 FROM goal_task WHERE goal = goal.id AND goal_task.state = 'waiting')"
+IS_WAITING = "EXISTS (SELECT 1 FROM goal_task WHERE goal = goal.id AND goal_task.state = 'waiting')"
+GOAL_ROW = f"{', '.join(f'goal.{name}' for name in GOAL_COLUMNS.split(', '))}, {IS_WAITING}"
+_NAMES = "SELECT task.goal, task.id, task.attempt, task.state FROM json_each(?1) AS wanted"
+_OPEN = (
+    f"{_NAMES} CROSS JOIN goal_task AS task INDEXED BY goal_task_state"
+    " ON task.goal = wanted.value AND task.state IN ('running', 'waiting')"
+    " ORDER BY task.goal, task.place"
 )
-_STANDING = (
-    f"SELECT subject.version, {_GOAL} FROM goal"  # noqa: S608 - fixed texts
-    " JOIN subject ON subject.id = goal.id WHERE goal.id = ?"
+_READY_NAMES = (
+    f"{_NAMES} CROSS JOIN goal_task AS task ON task.goal = wanted.value AND task.id IN"  # noqa: S608 - fixed texts
+    " (SELECT ready.id FROM goal_task AS ready INDEXED BY goal_task_state"
+    " WHERE ready.goal = wanted.value AND ready.state = 'pending' AND ready.unmet = 0"
+    " AND coalesce(ready.due, '') <= ?2 ORDER BY ready.place LIMIT ?3)"
+    " ORDER BY task.goal, task.place"
 )
 
 
@@ -73,11 +80,13 @@ class TaskRow:
         return {**fields, "outputs": json.loads(self.outputs)}
 
 
-class Standing(NamedTuple):
-    """A goal, and the version an append expects that is to find it like that."""
+class TaskName(NamedTuple):
+    """Which task of which goal, and how it stands: enough to say what is due for it."""
 
-    goal: Goal
-    version: int
+    goal: str
+    id: str
+    attempt: int
+    state: str
 
 
 @dataclass(frozen=True)
@@ -154,14 +163,6 @@ class Goals:
             raise NotFound(f"there is no goal {label}", next_step="astra goals list")
         return goals[0]
 
-    def read_standing(self, identifier: str) -> Standing | None:
-        """Give a goal as it is and how many records made it so, read in one go."""
-        rows = self.ledger.query(_STANDING, [identifier])
-        if not rows:
-            return None
-        version, *row = rows[0]
-        return Standing(_read_goal(row), version)
-
     def graph(self, goal: Goal) -> Graph:
         """Give the graph that a goal was planned into."""
         graph = self._read_graph(goal.planned) if goal.planned else None
@@ -193,10 +194,14 @@ class Goals:
         """Give pending tasks that wait for no other, and whose pause is over."""
         return self._query_tasks(_READY, goal, now, limit)
 
-    def list_ready(self, goal: str, now: str, *, limit: int) -> list[tuple[str, int]]:
-        """Name the same tasks, each with the number of its last attempt."""
-        sql = f"SELECT id, attempt FROM goal_task WHERE {_READY}"  # noqa: S608 - fixed texts
-        return [(name, attempt) for name, attempt in self.ledger.query(sql, [goal, now, limit])]
+    def name_ready(self, goals: Sequence[str], now: str, *, limit: int) -> list[TaskName]:
+        """Name such tasks of several goals, at most so many of each."""
+        rows = self.ledger.query(_READY_NAMES, [json.dumps(goals), now, limit])
+        return [TaskName(*row) for row in rows]
+
+    def name_open(self, goals: Sequence[str]) -> list[TaskName]:
+        """Name the tasks of several goals that were begun and are not over."""
+        return [TaskName(*row) for row in self.ledger.query(_OPEN, [json.dumps(goals)])]
 
     def list_behind_failures(self, goal: str) -> frozenset[str]:
         """Name the tasks right behind one that did not succeed."""
@@ -209,8 +214,8 @@ class Goals:
         return frozenset(name for (name,) in rows)
 
     def _query_goals(self, condition: str, *parameters: Any) -> list[Goal]:
-        rows = self.ledger.query(f"SELECT {_GOAL} FROM goal WHERE {condition}", parameters)  # noqa: S608 - fixed texts
-        return [_read_goal(row) for row in rows]
+        rows = self.ledger.query(f"SELECT {GOAL_ROW} FROM goal WHERE {condition}", parameters)  # noqa: S608 - fixed texts
+        return [read_goal(row) for row in rows]
 
     def _query_tasks(self, condition: str, *parameters: Any) -> list[TaskRow]:
         rows = self.ledger.query(
@@ -220,5 +225,5 @@ class Goals:
         return [TaskRow(**dict(zip(_TASK_NAMES, row, strict=True))) for row in rows]
 
 
-def _read_goal(row: Sequence[Any]) -> Goal:
+def read_goal(row: Sequence[Any]) -> Goal:
     return read_row(dict(zip(_GOAL_NAMES, row, strict=True)))

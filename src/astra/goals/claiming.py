@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from astra.goals import events
-from astra.goals.book import Goals, Standing, TaskRow
+from astra.goals.book import Goals, TaskRow
 from astra.goals.endings import TaskEndings, identify
 from astra.goals.events import TaskIdentity
 from astra.goals.graph import Graph, Node
@@ -24,6 +24,7 @@ from astra.goals.methods import CONTINUE
 from astra.goals.model import Goal
 from astra.goals.ports import Performer
 from astra.goals.ready import ReadyTask, ReadyTasks
+from astra.goals.standing import Standing, Standings
 from astra.goals.states import State, TaskState
 from astra.trusted.kernel.errors import DuplicateKey, StaleVersion
 from astra.trusted.ledger.record import Event
@@ -55,6 +56,7 @@ class Claims:
     endings: TaskEndings
     limits: Limits
     ready: ReadyTasks
+    standings: Standings
     held: dict[TaskIdentity, threading.Event] = field(
         default_factory=dict[TaskIdentity, threading.Event]
     )
@@ -74,7 +76,7 @@ class Claims:
         With it, in one batch, goes the end of the task that this worker did before; where nothing
         is claimed, that end was not recorded either.
         """
-        standing = self.goals.read_standing(goal)
+        standing = self.standings.read(goal)
         if standing is None or not may_begin(standing.goal):
             return None
         ready = self.ready.take(goal, standing.version)
@@ -106,7 +108,7 @@ class Claims:
         if not calls and standing:
             return self._claim_task(ready, standing, calls, ended)
         with self._counting if calls else contextlib.nullcontext():
-            standing = self.goals.read_standing(ready.row.goal)
+            standing = self.standings.read(ready.row.goal)
             return self._claim_task(ready, standing, calls, ended) if standing else None
 
     def _claim_task(

@@ -79,7 +79,7 @@ class CheckTask:
         output_line = one_line(str(answer["stderr"] or answer["stdout"]), 500)
         if answer["exit_code"] == 0:
             return Done(outputs={"notes": output_line})
-        detail = f"exit code {answer['exit_code']}, {answer['reason']}: {output_line}"
+        detail = f"{answer['reason']}{f': {output_line}' if output_line else ''}"
         return Done(succeeded=False, reason="check_failed", detail=detail)
 
     def look(self, _run: TaskRun, _on: str) -> Done | Waiting | None:

@@ -18,6 +18,13 @@ GOAL_COLUMNS = (
     " model_calls, tokens, milliseconds, checks, asks_model, model_asked, nano, grants"
 )
 
+_SKIP_TASKS = (
+    "UPDATE goal_task SET state = 'skipped', reason = 'abandoned', waits_on = '', due = NULL,"
+    " detail = 'its goal was given up', finished_at = ?"
+)
+_NEVER_DONE = "('pending', 'waiting')"
+"""States of a task that is never done once its goal was given up."""
+
 
 def _create_goal(record: Record) -> Iterator[Statement]:
     data = record.data
@@ -173,6 +180,22 @@ def _satisfy_goal(record: Record) -> Iterator[Statement]:
 def _abandon_goal(record: Record) -> Iterator[Statement]:
     yield from _move_state(record)
     yield "UPDATE goal SET why = ? WHERE id = ?", (record.data["reason"], record.subject)
+    yield (
+        f"{_SKIP_TASKS} WHERE goal = ? AND state IN {_NEVER_DONE}",
+        (record.time, record.subject),
+    )
+
+
+def _skip_if_abandoned(record: Record) -> Statement:
+    """Leave nothing open that came to wait, or to be tried again, when its goal was given up."""
+    goal, node = record.data["goal"], record.data["node"]
+    return (
+        (
+            f"{_SKIP_TASKS} WHERE goal = ? AND id = ? AND state IN {_NEVER_DONE}"  # noqa: S608 - fixed texts
+            " AND EXISTS (SELECT 1 FROM goal WHERE id = ? AND goal.state = 'abandoned')"
+        ),
+        (record.time, goal, node, goal),
+    )
 
 
 def _reopen_goal(record: Record) -> Iterator[Statement]:
@@ -204,6 +227,7 @@ def _wait_task(record: Record) -> Iterator[Statement]:
     data = record.data
     yield _end_part(record, "state = 'waiting', waits_on = ?, detail = ?", data["on"], data["why"])
     yield _add_usage(record)
+    yield _skip_if_abandoned(record)
 
 
 def _retry_task(record: Record) -> Iterator[Statement]:
@@ -214,6 +238,7 @@ def _retry_task(record: Record) -> Iterator[Statement]:
         *(data["again_at"], data["reason"], data["detail"]),
     )
     yield _add_usage(record)
+    yield _skip_if_abandoned(record)
 
 
 def _finish_task(record: Record) -> Iterator[Statement]:

@@ -21,6 +21,7 @@ from astra.goals.book import Goals, TaskRow
 from astra.goals.claiming import Claim, Claims, EndedTask, may_begin
 from astra.goals.control import BUDGET_SPENT, OVER_CAP, Control
 from astra.goals.criteria import describe_check, make_check_node
+from astra.goals.due_tasks import DueTask, DueTasks
 from astra.goals.endings import INTERRUPTED, TaskEndings, identify
 from astra.goals.graph import Node, bind_arguments
 from astra.goals.kinds import Kind
@@ -29,12 +30,13 @@ from astra.goals.model import Goal
 from astra.goals.outcomes import needs_signals
 from astra.goals.ports import Done, Performer, TaskRun
 from astra.goals.ready import ReadyTasks
+from astra.goals.standing import Standings
 from astra.goals.states import State, TaskState
 from astra.operations.signals import ReadValues
 from astra.spend.book import GOAL_SPENT
 from astra.spend.model import SpendRefused, SpendRoom, UnlimitedRoom
 from astra.trusted.kernel import cancellation
-from astra.trusted.kernel.clock import Clock, format_time
+from astra.trusted.kernel.clock import Clock
 from astra.trusted.kernel.errors import (
     AstraError,
     Conflict,
@@ -42,25 +44,8 @@ from astra.trusted.kernel.errors import (
 )
 
 GOALS_AT_ONCE, MOST_CRASHES = 16, 3
-MOST_OFFERED = 10
-"""How many ready tasks of a goal are offered to workers at once: they go on by themselves."""
 LONGEST_TURN = 0.5
 """For how many seconds a worker goes on by itself before it asks what is due."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class DueTask:
-    """Something to do for a goal: `node` empty where it is about the goal as a whole."""
-
-    action: str
-    goal: str
-    node: str = ""
-    attempt: int = 0
-    every: float = 0.0
-
-    @property
-    def key(self) -> str:
-        return f"{self.action} {self.goal} {self.node} {self.attempt}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +76,10 @@ class TaskRunner:
             endings=self._endings,
             limits=self._limits,
             ready=ReadyTasks(goals=self.goals, clock=self.clock),
+            standings=Standings(self.goals.ledger),
+        )
+        self._due = DueTasks(
+            goals=self.goals, clock=self.clock, is_held=self._claims.held.__contains__
         )
 
     # What is due
@@ -110,8 +99,10 @@ class TaskRunner:
             for goal in capped_goals
             if not self.room.waits(goal.id)
         ]
-        items = (item for goal in under_way for item in self._list_due_of(goal))
-        return [*starts, *resumes, *items]
+        spent = [goal for goal in under_way if self._has_spent_money(goal)]
+        holds = [DueTask(action="hold", goal=goal.id) for goal in spent]
+        going_on = [goal for goal in under_way if goal not in spent]
+        return [*starts, *resumes, *holds, *self._due.list_of(going_on)]
 
     def run(self, item: DueTask) -> None:
         """Do one thing that was due; whoever comes second finds nothing to do."""
@@ -146,30 +137,6 @@ class TaskRunner:
         is_under_way = item.goal in self._under_way
         if not is_under_way and self.goals.get(item.goal).state == State.ABANDONED:
             self._claims.end_goal(item.goal)
-
-    def _list_due_of(self, goal: Goal) -> list[DueTask]:
-        if self._has_spent_money(goal):
-            return [DueTask(action="hold", goal=goal.id)]
-        open_states = (TaskState.RUNNING, TaskState.WAITING)
-        items = [
-            self._describe_open(goal, task) for task in self.goals.tasks_in(goal.id, *open_states)
-        ]
-        now = format_time(self.clock.now())
-        items += [
-            DueTask(action="do", goal=goal.id, node=node, attempt=attempt + 1)
-            for node, attempt in self.goals.list_ready(goal.id, now, limit=MOST_OFFERED)
-        ]
-        if not items and not self.goals.tasks_in(goal.id, TaskState.PENDING, limit=1):
-            return [DueTask(action="conclude", goal=goal.id)]
-        return items
-
-    def _describe_open(self, goal: Goal, task: TaskRow) -> DueTask:
-        """Say what is due for a task that was claimed: nothing new while this process has it."""
-        item = DueTask(action="look", goal=goal.id, node=task.id, attempt=task.attempt, every=1.0)
-        if task.state == TaskState.WAITING:
-            return item
-        mine = identify(goal, task) in self._claims.held
-        return replace(item, action="do" if mine else "settle", every=0.0)
 
     # Tasks
 

@@ -13,7 +13,10 @@ from pathlib import Path
 from astra.trusted.kernel.errors import BadInput
 
 SERVICE, SMOKE, TIMER = "astra.service", "astra-smoke.service", "astra-smoke.timer"
+WORKER = "astra-worker.service"
+DRAIN_SECONDS = 600
 _NAME = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
+_INSTANCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _PATH = re.compile(r"/[A-Za-z0-9._/@+-]{0,200}")
 REQUIRED = (
     *("Delegate=cpu memory pids io", "NoNewPrivileges=yes", "ProtectSystem=strict"),
@@ -31,8 +34,14 @@ class Service:
     data_root: str
     user: str = "astra"
     port: int = 8700
+    instance: str = ""
+    """The app's instance that a worker holds."""
+    jobs: int = 1
+    """How many jobs a worker does at once."""
 
     def __post_init__(self) -> None:
+        if self.instance and not _INSTANCE.fullmatch(self.instance):
+            raise _build_refusal(f"{self.instance[:40]!r} is no name", "--instance web-1")
         if not _NAME.fullmatch(self.user):
             raise _build_refusal(f"{self.user[:40]!r} is no name of a user", "--user astra")
         for path in (self.program, self.data_root):
@@ -50,6 +59,11 @@ def write_units(service: Service) -> dict[str, str]:
         SMOKE: _write_smoke(service),
         TIMER: _TIMER,
     }
+
+
+def write_worker_units(service: Service) -> dict[str, str]:
+    """Give the unit of a worker: it has no door, so nothing asks it for a smoke run."""
+    return {WORKER: _write_worker(service)}
 
 
 def find_problems(text: str) -> list[str]:
@@ -78,17 +92,38 @@ KillSignal=SIGTERM
 TimeoutStopSec=60
 Restart=on-failure
 RestartSec=5
-# Boxes are limited by control groups below this unit.
-Delegate=cpu memory pids io
-TasksMax=4096
-LimitNOFILE=65536
-# Nothing but the data root can be written.
-ProtectSystem=strict
-ReadWritePaths={service.data_root}
-ProtectHome=yes
-PrivateTmp=yes
-UMask=0077
-{_HARDENING}
+{_CONFINEMENT.format(data_root=service.data_root)}{_HARDENING}
+[Install]
+WantedBy=multi-user.target
+"""
+
+
+def _write_worker(service: Service) -> str:
+    words = [service.program, "worker", "--data-root", service.data_root]
+    words += ["--jobs", str(service.jobs), "--drain", str(DRAIN_SECONDS)]
+    words += ["--instance", service.instance] if service.instance else []
+    return f"""\
+# Written by `astra service install --worker`.
+[Unit]
+Description=A worker of Astra: jobs of a shared chain on this machine
+Documentation=man:systemd.exec(5)
+After=network-online.target
+Wants=network-online.target
+StartLimitIntervalSec=300
+StartLimitBurst=20
+
+[Service]
+Type=exec
+User={service.user}
+Group={service.user}
+ExecStart={" ".join(words)}
+# The first signal drains it; its jobs get as long as --drain says before they are cut off.
+KillMode=mixed
+KillSignal=SIGTERM
+TimeoutStopSec={DRAIN_SECONDS + 60}
+Restart=on-failure
+RestartSec=5
+{_CONFINEMENT.format(data_root=service.data_root)}{_HARDENING}
 [Install]
 WantedBy=multi-user.target
 """
@@ -116,6 +151,18 @@ UMask=0077
 {_HARDENING}"""
 
 
+_CONFINEMENT = """\
+# Boxes are limited by control groups below this unit.
+Delegate=cpu memory pids io
+TasksMax=4096
+LimitNOFILE=65536
+# Nothing but the data root can be written.
+ProtectSystem=strict
+ReadWritePaths={data_root}
+ProtectHome=yes
+PrivateTmp=yes
+UMask=0077
+"""
 _HARDENING = """\
 NoNewPrivileges=yes
 CapabilityBoundingSet=

@@ -31,6 +31,8 @@ SIGNALS: Mapping[str, str] = MappingProxyType(
         "chain_trouble": "1 while the ledger is held, cannot be written, or the witness lacks its"
         " newest checkpoint",
         "clock_behind_seconds": "how far the machine's clock is behind the last record",
+        "machines_away": "daemons and workers of a shared chain that were killed or hang; not"
+        " known where a machine is alone",
         "agent_quiet_hours": "hours since the agent's last call; not known unless it was active on"
         " three days of the week before",
         "unusual_calls": "calls with an effect in this hour, where the agent had none at this hour"

@@ -97,6 +97,7 @@ def fold_session(records: Sequence[Record]) -> Session:
         actor=first.actor,
         correlation=first.correlation,
         started_at=first.time,
+        machine=str(first.data.get("machine", "")),
     )
     for record in later_records:
         session = _apply_record(session, record)

@@ -229,6 +229,8 @@ class Session:
     actor: str
     correlation: str
     started_at: str
+    machine: str = ""
+    """Who began it, where several machines share a chain."""
     steps: tuple[Step, ...] = ()
     resumed: int = 0
     """How often it was resumed since its last task ended."""

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from astra.research.model import Session
+
 MOST_COUNTED = 1_000
 """At how many places that mention a name counting stops."""
 
@@ -82,6 +84,21 @@ class Bodies(Protocol):
 
     def read(self, sha256: str) -> bytes | None:
         """Give a body whose sha-256 is still this, or None."""
+        ...
+
+
+class OtherMachines(Protocol):
+    """Those who share the chain, and may do a session in this machine's place."""
+
+    @property
+    def own_machine(self) -> str: ...
+
+    def send(self, session: Session) -> None:
+        """Have somebody else do a session and wait for it; does nothing where nobody can."""
+        ...
+
+    def is_elsewhere(self, session: Session) -> bool:
+        """Tell whether somebody else does it now."""
         ...
 
 

@@ -6,7 +6,8 @@ open. A session that could not get past one task three times ends with what it h
 """
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from astra.research import events, prompts
@@ -23,6 +24,7 @@ from astra.research.model import (
     Task,
 )
 from astra.research.planning import find_next_task
+from astra.research.ports import OtherMachines
 from astra.research.quotes import choose_quote, find_terms
 from astra.research.reading import Ordering, Reader, Reading
 from astra.research.results import compose_result
@@ -48,6 +50,8 @@ class Researcher:
     reader: Reader
     closed: Callable[[], str] = str
     """Says why nothing may be searched now."""
+    others: OtherMachines | None = None
+    """Who could do a session instead; None where this machine is alone."""
     _held: set[str] = field(default_factory=set[str])
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -60,13 +64,18 @@ class Researcher:
         session = self.book.find_in_story(correlation, request.question)
         if session is None or session.state == "finished":
             session = self._start(request, actor=actor, correlation=correlation)
+        self._send_away(session)
         return self.run(session.id)
 
     def list_due(self) -> list[str]:
-        """Give open sessions that nobody in this process works on."""
+        """Give open sessions that nobody works on, here or elsewhere."""
         if self.closed():
             return []
-        return [identifier for identifier in self.book.list_open() if identifier not in self._held]
+        open_sessions = [name for name in self.book.list_open() if name not in self._held]
+        if self.others is None:
+            return open_sessions
+        others = self.others
+        return [name for name in open_sessions if not others.is_elsewhere(self.book.get(name))]
 
     def resume(self, identifier: str) -> None:
         """Go on with a session that a dead daemon left, or end it where that fails each time."""
@@ -83,12 +92,22 @@ class Researcher:
 
     def run(self, identifier: str) -> Session:
         """Do what is left of a session; only one thread of this process does."""
+        with self._hold(identifier):
+            return self._run_tasks(identifier)
+
+    def _send_away(self, session: Session) -> None:
+        if self.others is not None and not self.closed():
+            with self._hold(session.id):
+                self.others.send(session)
+
+    @contextmanager
+    def _hold(self, identifier: str) -> Generator[None]:
         with self._lock:
             if identifier in self._held:
                 raise _still_running(identifier, "another call works on it")
             self._held.add(identifier)
         try:
-            return self._run_tasks(identifier)
+            yield
         finally:
             self._held.discard(identifier)
 
@@ -111,6 +130,8 @@ class Researcher:
             PREFIX, request.question, random_id(PREFIX), taken=self.book.exists
         )
         data = {"request": request.as_dict(), "commit": commit}
+        if self.others is not None:
+            data["machine"] = self.others.own_machine
         fields = events.fill_event(identifier, data, correlation=correlation, actor=actor)
         event = Event(type=events.STARTED, **fields)
         self.ledger.append([event], expect={identifier: 0})

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-TESTS = "tests"
-KINDS = (TESTS,)
+TESTS, MUTANTS, RESEARCH = "tests", "mutants", "research"
+KINDS = (TESTS, MUTANTS, RESEARCH)
 """What a worker can be asked to do."""
 
 

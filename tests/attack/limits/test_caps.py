@@ -99,6 +99,27 @@ def test_sessions_on_the_socket_are_few_and_the_daemon_still_answers(site: Serve
             connection.close()
 
 
+def test_who_is_turned_away_and_has_left_leaves_no_traceback_in_the_log(site: Served) -> None:
+    run = site.astra.root / "var" / "run"
+    connections: list[socket.socket] = []
+    refused = False
+    try:
+        while not refused:
+            connections.append(socket_path.connect(run, socket_path.MCP, timeout=60))
+            connections[-1].sendall(_line(INITIALIZE))
+            refused = b"too_many_sessions" in _read_line(connections[-1])
+        for _ in range(50):
+            with socket_path.connect(run, socket_path.MCP, timeout=60) as leaving:
+                leaving.sendall(_line(INITIALIZE))
+        assert site.astra.json("status")["daemon"]["pid"]
+    finally:
+        for connection in connections:
+            connection.close()
+    logs = [path.read_text() for path in (site.astra.root / "logs").glob("daemon*")]
+    assert logs
+    assert not any("BrokenResourceError" in text for text in logs)
+
+
 def _line(message: dict[str, Any]) -> bytes:
     return json.dumps(message).encode() + b"\n"
 

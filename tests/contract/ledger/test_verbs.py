@@ -42,6 +42,22 @@ def test_a_key_is_known_once_it_is_claimed(ledger: Ledger) -> None:
     assert not ledger.is_claimed("sunk")
 
 
+def test_one_row_is_the_first_of_an_answer_and_sees_what_was_just_appended(ledger: Ledger) -> None:
+    newest = "SELECT sequence FROM record WHERE type = ? ORDER BY sequence DESC"
+    assert ledger.query_row(newest, ["ship_sailed"]) == (5,)
+    assert ledger.query_row(newest, ["never_happened"]) is None
+    ledger.append([Event(type="ship_sailed", actor="agent", subject=SHIP)])
+    assert ledger.query_row(newest, ["ship_sailed"]) == (7,)
+
+
+def test_a_wait_goes_beyond_the_position_of_the_index(ledger: Ledger) -> None:
+    assert ledger.position() == 6
+    assert not ledger.wait(ledger.position(), 0.0)
+    assert ledger.wait(ledger.position() - 1, 0.0)
+    ledger.append([Event(type="crew_rested", actor="agent")])
+    assert ledger.position() == 7
+
+
 def test_one_record_is_found_by_its_place(ledger: Ledger) -> None:
     record = ledger.record(2)
     assert record is not None

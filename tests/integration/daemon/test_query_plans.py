@@ -124,9 +124,33 @@ def test_no_route_reads_a_table_that_grows(runtime: Runtime) -> None:
         assert any(f"FROM {table} " in sql for sql in ledger.asked), table
 
 
+def test_nothing_is_kept_for_each_request(runtime: Runtime) -> None:
+    """What a daemon remembers may not grow with how often, or for what, it is asked.
+
+    The texts of its questions, open readers of the index and records that wait for one are kept;
+    the second hundred requests find them as large as the first left them.
+    """
+    app = api.build(runtime, Activity(), lambda: None, api.PlainTextResponse("no MCP here"))
+    client, sizes = TestClient(app, raise_server_exceptions=True), list[tuple[int, ...]]()
+    for turn in range(2):
+        for path, query in listings(app):
+            assert client.get(path, params=query).status_code < 500, path
+        for number in range(50):
+            name = f"{turn * 50 + number:08x}"
+            for path in ("approvals/apr_", "chat/chat_", "ledger/story/cor_", "nothing/"):
+                assert client.get(f"/api/{path}{name}").status_code < 500
+        kept = vars(runtime.ledger)["_index"]
+        sizes.append(
+            (len(runtime.ledger.asked), len(vars(kept)["_idle"]), len(vars(kept)["_deferred"]))
+        )
+    assert sizes[0][0] == sizes[1][0]
+    assert sizes[1][1] <= 8
+    assert sizes[1][2] == 0
+
+
 def test_a_query_that_scans_is_found_out(runtime: Runtime) -> None:
     for sql, tables in (
-        ("SELECT line FROM record WHERE (type = ? OR ? = '') ORDER BY sequence", ["record"]),
+        ("SELECT line FROM record WHERE (type = ? OR ? = '') ORDER BY sequence", ["record_row"]),
         ("SELECT id FROM approval WHERE reason = ? AND summary = ?", ["approval"]),
         ("SELECT d.id FROM desire d WHERE d.text = ? AND d.goal = ?", ["desire"]),
         ("SELECT line FROM record WHERE type = ? AND sequence > ?", []),

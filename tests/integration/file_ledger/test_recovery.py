@@ -250,7 +250,7 @@ def test_an_index_damaged_while_in_use_is_rebuilt(var: Path) -> None:
         with path.open("r+b") as file:
             file.seek(4096)
             file.write(os.urandom(path.stat().st_size - 4096))
-        found = ledger.query("SELECT count(*) FROM record NOT INDEXED WHERE line LIKE '%n%'")
+        found = ledger.query("SELECT count(*) FROM record_row NOT INDEXED WHERE content LIKE '%n%'")
         assert found == [(3000,)]
         ledger.append([happened(3000)])
 
@@ -259,9 +259,9 @@ def test_an_index_whose_rows_were_changed_is_found_by_comparing(var: Path) -> No
     with opened(var) as ledger:
         assert ledger.compare_rebuilt() == []
         with sqlite3.connect(index_files(var)[0]) as tamper:
-            tamper.execute("UPDATE record SET actor = 'operator' WHERE sequence = 2")
+            tamper.execute("UPDATE record_row SET actor = '\"operator\"' WHERE sequence = 2")
         tamper.close()
-        assert ledger.compare_rebuilt() == ["rows of record"]
+        assert ledger.compare_rebuilt() == ["rows of record_row"]
         ledger.rebuild()
         assert ledger.compare_rebuilt() == []
         assert len(index_files(var)) == 1

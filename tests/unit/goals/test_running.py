@@ -20,6 +20,7 @@ from astra.goals.book import TaskRow
 from astra.goals.model import Goal, Usage
 from astra.goals.ports import Done, TaskRun, Waiting
 from astra.goals.running import GOALS_AT_ONCE, DueTask
+from astra.goals.standing import Standings
 from astra.trusted.kernel.errors import Conflict, Refused
 from astra.trusted.ledger.record import Event
 from goals_in_memory import STORY, GoalsInMemory, Scripted
@@ -175,6 +176,47 @@ def test_a_paused_goal_begins_nothing_and_an_abandoned_one_never_does() -> None:
     world.runner.run(first)
     assert world.runner.list_due() == []
     assert not world.performer.begun
+
+
+def test_no_task_of_an_abandoned_goal_stays_open() -> None:
+    world = GoalsInMemory(diamond())
+    world.performer.answers["l"] = [WAITS]
+    goal = world.adopted()
+    world.run_all()
+    assert world.states(goal) == {
+        "a": "succeeded",
+        "l": "waiting",
+        "r": "succeeded",
+        "z": "pending",
+    }
+    world.control.abandon(goal.id, "not wanted any more", actor="operator")
+    after = {"a": "succeeded", "l": "skipped", "r": "succeeded", "z": "skipped"}
+    assert world.states(goal) == after
+    left_out = [task for task in world.book.tasks(goal.id) if task.state == "skipped"]
+    assert {(task.reason, task.waits_on) for task in left_out} == {("abandoned", "")}
+    world.performer.decided[WAITS.on] = Done(outputs={"notes": "decided"})
+    world.run_all()
+    assert world.states(goal) == after
+
+
+@pytest.mark.parametrize("outcome", [WAITS, BROKEN])
+def test_a_task_that_ran_when_its_goal_was_abandoned_is_not_left_open(
+    outcome: Done | Waiting,
+) -> None:
+    world = GoalsInMemory(diamond(attempts=3).replace('id = "a"', 'id = "a", attempts = 3'))
+    goal = world.adopted()
+    performer = AsTaskBegins()
+    performer.act = lambda: world.control.abandon(goal.id, "enough", actor="operator")
+    performer.answers["a"] = [outcome]
+    world.performer = performer
+    world.runner = world.new_runner()
+    world.run_all()
+    assert set(world.states(goal).values()) == {"skipped"}
+    world.control.reopen(goal.id, actor="operator")
+    performer.act = lambda: None
+    world.adopt(world.book.get(goal.id))
+    world.run_all()
+    assert set(world.states(goal).values()) == {"succeeded"}
 
 
 def test_a_goal_that_is_held_is_not_paused_over_the_reason() -> None:
@@ -357,6 +399,7 @@ class CrashingGraph(RuleBasedStateMachine):
         self.world = GoalsInMemory(diamond("skip"))
         self.goal = self.world.adopted()
         self.ledger: Any = self.world.gate.root.ledger
+        self.standings = Standings(self.ledger)
         self.appends_left = -1
         self.append = self.ledger.append
         self.ledger.append = self.append_or_die
@@ -450,6 +493,13 @@ class CrashingGraph(RuleBasedStateMachine):
         attempts = [r.key for r in claims]
         assert len(attempts) == len(set(attempts))
         assert sum(self.world.performer.begun.values()) <= len(attempts)
+
+    @invariant()
+    def a_claim_reads_the_goal_as_the_book_has_it(self) -> None:
+        standing = self.standings.read(self.goal.id)
+        assert standing is not None
+        assert standing.goal == self.world.book.get(self.goal.id)
+        assert standing.version == self.ledger.version(self.goal.id)
 
     def teardown(self) -> None:
         """Whatever happened, a daemon that is left alone brings every task to an end."""

@@ -12,7 +12,7 @@ from astra.testing import MemoryLedger
 from astra.trusted.kernel.errors import NotFound
 from astra.trusted.kernel.ids import random_id
 from astra.trusted.ledger.fencing import Fence, LeaseLost, work_under
-from astra.trusted.stop.machines import Machine, Term
+from astra.trusted.stop.machines import LeaseHolder, Machine, Term
 from astra.workers import events
 from astra.workers.book import JobBook, WorkerBook
 from astra.workers.model import KINDS, TESTS, Job, JobState, Offer, Skills, lease_of
@@ -51,6 +51,11 @@ class Cluster:
     def find_term(self, lease: str) -> Term | None:
         self.asked.set()
         return self.terms.get(lease)
+
+    def list_leases(self) -> Mapping[str, LeaseHolder]:
+        return {
+            lease_of(worker): LeaseHolder(worker, epoch) for worker, epoch in self.epochs.items()
+        }
 
     def forget(self, machine_id: str) -> bool:
         return self.epochs.pop(machine_id, None) is not None

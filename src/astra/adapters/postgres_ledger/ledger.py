@@ -15,11 +15,11 @@ never older than a few seconds: who cannot reach the database for longer gets an
 
 import logging
 import time
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from itertools import islice, takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from astra.adapters.postgres_ledger import connecting, schema
 from astra.adapters.postgres_ledger.chain_table import (
@@ -51,6 +51,7 @@ PATIENCE_SECONDS = 15.0
 OLDEST_ANSWER_SECONDS = 10.0
 _PAUSE = 0.1
 _log = logging.getLogger("astra.postgres")
+T = TypeVar("T")
 
 
 class PostgresLedger(IndexedLedger):
@@ -235,10 +236,10 @@ class PostgresLedger(IndexedLedger):
 
     # Reading
 
-    def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    def _ask(self, sql: str, ask_index: Callable[[], T]) -> T:
         if time.monotonic() - self._heard_at > OLDEST_ANSWER_SECONDS:
             self._refresh()
-        return super().query(sql, parameters)
+        return super()._ask(sql, ask_index)
 
     def _refresh(self) -> None:
         """Ask the database now: this machine was paused, or has not reached it for a while."""

@@ -27,7 +27,7 @@ from astra.trusted.files.data_root import write_private
 from astra.trusted.kernel.errors import AstraError, LedgerUnavailable
 from astra.trusted.kernel.ids import random_id
 from astra.trusted.ledger.fencing import Fence
-from astra.trusted.stop.machines import Machine, Term
+from astra.trusted.stop.machines import LeaseHolder, Machine, Term
 
 LEASE_SECONDS, RENEW_SECONDS = 5.0, 1.0
 _ANSWER_SECONDS = 10.0
@@ -54,6 +54,7 @@ _LIST = """
     FROM astra.machine LEFT JOIN astra.lease ON split_part(holder, ':', 1) = machine.id
     GROUP BY machine.id ORDER BY machine.name, machine.id
 """
+_LEASES = "SELECT name, split_part(holder, ':', 1), epoch FROM astra.lease"
 _log = logging.getLogger("astra.machines")
 
 
@@ -115,6 +116,14 @@ class Membership:
             Machine(id=identifier, name=name, seen_seconds=max(age, 0.0), leads=tuple(leads))
             for identifier, name, age, leads in rows
         ]
+
+    def list_leases(self) -> Mapping[str, LeaseHolder]:
+        try:
+            with contextlib.closing(connecting.connect(self._url)) as connection:
+                rows = connection.execute(_LEASES).fetchall()
+        except psycopg.Error as error:
+            raise connecting.unreachable_error(self._url, error) from error
+        return {name: LeaseHolder(machine, int(epoch)) for name, machine, epoch in rows}
 
     def forget(self, machine_id: str) -> bool:
         machines = {machine.id: machine for machine in self.list_machines()}

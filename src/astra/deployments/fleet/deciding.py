@@ -15,7 +15,7 @@ Never more than `max_down` instances are in change or away at once. Going back a
 instance goes at once.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -25,6 +25,7 @@ from astra.deployments.fleet.rollout import (
     Phase,
     Rollout,
 )
+from astra.trusted.stop.machines import LeaseHolder
 
 Elapsed = Callable[[str], float]
 """Says for how many seconds something has been waited for; asking for the first time begins it."""
@@ -57,6 +58,8 @@ class FailAttempt:
 
     label: str
     reason: str
+    forged: bool = False
+    """Whether its proof was of a term that nobody had."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,8 +102,20 @@ Step = (
 )
 
 
-def choose_step(rollout: Rollout, present: AbstractSet[str], elapsed: Elapsed) -> Step:
-    """Give the one thing to do now; `present` are the instances whose worker is there."""
+def choose_step(
+    rollout: Rollout,
+    present: AbstractSet[str],
+    elapsed: Elapsed,
+    holders: Mapping[str, LeaseHolder] | None = None,
+) -> Step:
+    """Give the one thing to do now; `present` are the instances whose worker is there.
+
+    `holders` are those who have or had the lease of each instance, where that is known.
+    """
+    return _find_forged(rollout, holders or {}) or _choose_by_phase(rollout, present, elapsed)
+
+
+def _choose_by_phase(rollout: Rollout, present: AbstractSet[str], elapsed: Elapsed) -> Step:
     if rollout.phase is Phase.OVER:
         return Wait(reason="it is over")
     if rollout.phase is Phase.ROLLING_BACK:
@@ -112,6 +127,24 @@ def choose_step(rollout: Rollout, present: AbstractSet[str], elapsed: Elapsed) -
     if rollout.phase is Phase.WATCH:
         return _choose_after_watch(rollout, elapsed)
     return _choose_in_wave(rollout, present, elapsed)
+
+
+def _find_forged(rollout: Rollout, holders: Mapping[str, LeaseHolder]) -> FailAttempt | None:
+    """Find a proof of a term that its instance never had, or that another machine had."""
+    if rollout.phase in {Phase.OVER, Phase.ROLLING_BACK}:
+        return None
+    for progress in rollout.list_in(InstanceState.RELEASED):
+        holder = holders.get(progress.label)
+        if holder is None:
+            continue
+        is_of_another = progress.epoch == holder.epoch and progress.machine != holder.machine
+        if progress.epoch > holder.epoch or is_of_another:
+            reason = (
+                f"its proof is of epoch {progress.epoch} by {progress.machine}; the lease is at"
+                f" epoch {holder.epoch}, held by {holder.machine}"
+            )
+            return FailAttempt(label=progress.label, reason=reason, forged=True)
+    return None
 
 
 def list_down(rollout: Rollout, present: AbstractSet[str]) -> set[str]:

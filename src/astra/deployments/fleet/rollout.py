@@ -70,6 +70,8 @@ class InstanceProgress:
     state: InstanceState = InstanceState.WAITING
     attempt: int = 0
     epoch: int = 0
+    machine: str = ""
+    """Who proved it, as the proof says."""
     since: str = ""
     reason: str = ""
     blamed: bool = False
@@ -180,8 +182,8 @@ def _count_proof(rollout: Rollout, record: Record) -> Rollout:
     state = InstanceState.RELEASED
     if progress.state is InstanceState.RETURNING:
         state = InstanceState.BACK
-    epoch = int(record.data["epoch"])
-    return _move_instance(rollout, progress, record, state=state, epoch=epoch, reason="")
+    facts = {"epoch": int(record.data["epoch"]), "machine": str(record.data.get("machine", ""))}
+    return _move_instance(rollout, progress, record, state=state, reason="", **facts)
 
 
 def _is_proof(rollout: Rollout, progress: InstanceProgress, data: Mapping[str, Any]) -> bool:
@@ -217,7 +219,8 @@ def _count_failure(rollout: Rollout, record: Record) -> Rollout:
         reason=data["reason"],
         blamed=bool(data["blamed"]),
         output=str(data.get("said", "")),
-        epoch=max(progress.epoch, int(data["epoch"])),
+        # An epoch that was made up must not outdo the true ones that follow.
+        epoch=0 if data.get("forged") else max(progress.epoch, int(data["epoch"])),
     )
     return replace(rollout, phase=Phase.WAVE)
 

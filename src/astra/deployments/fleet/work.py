@@ -5,7 +5,7 @@ only on top of the records it was decided on: a proof that came meanwhile is cou
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any
@@ -36,6 +36,7 @@ from astra.deployments.watching import Trouble
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event
 from astra.trusted.settings.fleet_settings import REST, Fleet
+from astra.trusted.stop.machines import LeaseHolder
 
 _STAGE = "fleet"
 
@@ -47,6 +48,8 @@ class FleetWork:
     find_present: Callable[[], AbstractSet[str]]
     """Names the instances whose worker holds its lease now."""
     stopwatch: Stopwatch
+    find_holders: Callable[[], Mapping[str, LeaseHolder]] = dict[str, LeaseHolder]
+    """Names who has or had the lease of each instance, to hold proofs against."""
 
     def is_on(self) -> bool:
         return bool(self.fleet().instances)
@@ -94,7 +97,9 @@ class FleetWork:
         version = self.ledger.version(deployment.id)
         rollout = views.require_rollout(self.ledger, deployment.id)
         self.stopwatch.look(deployment.id)
-        step = choose_step(rollout, self.find_present(), self.stopwatch.elapsed)
+        step = choose_step(
+            rollout, self.find_present(), self.stopwatch.elapsed, self.find_holders()
+        )
         batch = self._make_batch(deployment, rollout, step)
         if batch:
             self.ledger.append(batch, expect={deployment.id: version})
@@ -180,6 +185,7 @@ def _describe_step(deployment: Deployment, rollout: Rollout, step: Step) -> list
         attempt = rollout.instances[step.label].attempt
         data = {"instance": step.label, "release": rollout.new.release, "attempt": attempt}
         data |= {"epoch": 0, "reason": step.reason, "blamed": False, "said": ""}
+        data |= {"forged": True} if step.forged else {}
         return [make_event(events.INSTANCE_FAILED, deployment, data)]
     return _describe_end(deployment, rollout, step)
 

@@ -8,7 +8,7 @@ from astra.interfaces.cli import approvals
 from astra.interfaces.cli.goal_tree import render_tree
 from astra.interfaces.cli.main import Context
 from astra.interfaces.cli.tables import render_table
-from astra.trusted.kernel.errors import BadInput, Refused
+from astra.trusted.kernel.errors import BadInput, NotFound, Refused
 from astra.trusted.kernel.text import one_line, printable
 
 _ORIGINS = {
@@ -17,6 +17,15 @@ _ORIGINS = {
     "desire": "of a desire",
     "rollback": "proposed after a rollback",
 }
+_WAYS_ON = {
+    "paused": "run {}",
+    "task_failed": "retry {}",
+    "criteria_failed": "retry {} --node NODE",
+    "budget_spent": "adopt {}",
+    "deadline_passed": "abandon {} --reason TEXT",
+    "not_signed": "abandon {} --reason TEXT",
+}
+"""What to do about a goal that is held, by why it is; the others go on by themselves or say it."""
 
 
 def configure(parser: argparse.ArgumentParser, _command: str) -> None:
@@ -168,7 +177,10 @@ def render_page(goal: dict[str, Any]) -> list[str]:
 
 def adopt(context: Context) -> None:
     """Show goal, graph, manifest and budgets whole, then have the operator sign exactly that."""
-    approvals.approve_own_request(context, context.arguments.id or context.arguments.desire)
+    identifier = context.arguments.id or context.arguments.desire
+    if not identifier.startswith(("goal_", "des_", "apr_")):
+        raise NotFound(f"there is no goal {identifier!r}", next_step="astra goals list")
+    approvals.approve_own_request(context, identifier)
 
 
 def control_goal(context: Context) -> None:
@@ -193,6 +205,7 @@ def _render_goal(goal: dict[str, Any]) -> Iterator[str]:
     yield f"{goal['id']}  {goal['state']}  {one_line(goal['text'])}"
     if goal["why"]:
         yield f"  {goal['held'] or 'not planned'}: {one_line(goal['why'], 300)}"
+        yield from _suggest_way_on(goal)
     used, budget = goal["usage"], goal["budget"]
     origin = _ORIGINS.get(goal["source"], goal["source"])
     yield (
@@ -205,6 +218,17 @@ def _render_goal(goal: dict[str, Any]) -> Iterator[str]:
     for criterion in goal["criteria"]:
         for name, value in criterion.items():
             yield f"  succeeds when {name} {printable(value)}{_render_check(results, name, value)}"
+
+
+def _suggest_way_on(goal: dict[str, Any]) -> Iterator[str]:
+    """Say what to do about a goal that stands still; one that ended needs nothing."""
+    if goal["held"] in _WAYS_ON:
+        yield f"  next: astra goals {_WAYS_ON[goal['held']].format(goal['id'])}"
+    elif goal["state"] == "proposed" and not goal["asks_model"] and not goal["held"]:
+        yield (
+            "  next: propose it with another --task, or add a method to astra.toml and"
+            f" astra config sign; then astra goals adopt {goal['id']}"
+        )
 
 
 def _render_money(goal: dict[str, Any]) -> str:

@@ -35,6 +35,11 @@ def configure(parser: argparse.ArgumentParser, _command: str) -> None:
     checking.set_defaults(run=verify)
     rebuild = actions.add_parser("rebuild", help="build the index anew from the chain")
     rebuild.add_argument("--check", action="store_true", help="build it beside and compare")
+    rebuild.add_argument(
+        "--ahead",
+        action="store_true",
+        help="build what this version needs while another one serves; the next start uses it",
+    )
     rebuild.set_defaults(run=rebuild_index)
     export = actions.add_parser("export", help="print records as NDJSON, byte for byte")
     export.add_argument("--from", dest="first", type=int, default=1, metavar="N")
@@ -141,6 +146,8 @@ def _next_step(kinds: set[str]) -> str:
 
 
 def rebuild_index(context: Context) -> int:
+    if context.arguments.ahead:
+        return _build_index_ahead(context)
     if context.arguments.check:
         comparison = context.client().post("/api/ledger/rebuild", check=True)
         lines = [f"differs: {name}" for name in comparison["differences"]]
@@ -148,6 +155,28 @@ def rebuild_index(context: Context) -> int:
         return 0 if comparison["same"] else 1
     answer = context.client().post("/api/ledger/rebuild")
     context.console.print_result(answer, f"rebuilt from {answer['records']} records")
+    return 0
+
+
+def _build_index_ahead(context: Context) -> int:
+    """Build the index of this version; the daemon that serves is not asked and not disturbed."""
+    from astra.adapters.chains import find_chain
+    from astra.bootstrap import PROJECTIONS
+    from astra.trusted.file_ledger import LedgerPlaces, ahead
+    from astra.trusted.files.data_root import DataRoot
+
+    root = DataRoot(context.settings.data_root)
+    root.require_first_record()
+    count = ahead.build_ahead(
+        LedgerPlaces(root.var),
+        PROJECTIONS,
+        find_chain(root, context.settings),
+        public_key=_ledger_public_key(root) or "",
+    )
+    context.console.print_result(
+        {"records": count},
+        f"the index of this version has {count} records; the next start folds what comes since",
+    )
     return 0
 
 

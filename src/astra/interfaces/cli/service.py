@@ -10,11 +10,13 @@ from pathlib import Path
 
 from astra.interfaces.cli.main import Context
 from astra.operations import service_units
-from astra.operations.service_units import SERVICE, Service
+from astra.operations.service_units import SERVICE, TIMER, WORKER, Service
 from astra.trusted.kernel.errors import Refused
 
 UNITS = Path("/etc/systemd/system")
-_NEXT = "systemctl daemon-reload && systemctl enable --now astra.service astra-smoke.timer"
+_NEXT = "systemctl daemon-reload && systemctl enable --now"
+_STARTED = {False: f"{SERVICE} {TIMER}", True: WORKER}
+"""What is to be enabled: of a daemon, and of a worker."""
 
 
 def configure(parser: argparse.ArgumentParser, _command: str) -> None:
@@ -22,6 +24,11 @@ def configure(parser: argparse.ArgumentParser, _command: str) -> None:
     installing = actions.add_parser("install", help="write units for systemd; root does it")
     installing.add_argument("--user", default="astra", metavar="NAME", help="who runs it (astra)")
     installing.add_argument("--port", type=int, default=8700, metavar="N", help="(8700)")
+    installing.add_argument(
+        "--worker", action="store_true", help="a unit for `astra worker` instead of the daemon's"
+    )
+    installing.add_argument("--instance", default="", metavar="NAME", help="its app's instance")
+    installing.add_argument("--jobs", type=int, default=1, metavar="N", help="jobs at once (1)")
     installing.add_argument("--program", metavar="PATH", help="the astra to run (this one)")
     installing.add_argument("--units", type=Path, default=UNITS, metavar="FOLDER")
     installing.add_argument(
@@ -41,8 +48,13 @@ def install_service(context: Context) -> None:
         data_root=str(context.data_root),
         user=arguments.user,
         port=arguments.port,
+        instance=arguments.instance,
+        jobs=arguments.jobs,
     )
-    units = service_units.write_units(service)
+    write_units = (
+        service_units.write_worker_units if arguments.worker else service_units.write_units
+    )
+    units = write_units(service)
     warnings = [*_find_warnings(service)]
     for warning in warnings:
         context.console.note(f"warning: {warning}")
@@ -54,7 +66,9 @@ def install_service(context: Context) -> None:
     _write_units(arguments.units, units)
     names = ", ".join(units)
     context.console.print_result(
-        document, f"wrote {names} into {arguments.units}", f"next: {_NEXT}"
+        document,
+        f"wrote {names} into {arguments.units}",
+        f"next: {_NEXT} {_STARTED[arguments.worker]}",
     )
 
 

@@ -34,7 +34,11 @@ from astra.interfaces import socket_path
 from astra.interfaces.daemon import app as api
 from astra.interfaces.daemon import listening, logs, pages, session_routes
 from astra.interfaces.daemon.activity import Activity
-from astra.interfaces.daemon.connections import BoundedProtocol, raise_descriptor_limit
+from astra.interfaces.daemon.connections import (
+    BoundedProtocol,
+    limit_arenas,
+    raise_descriptor_limit,
+)
 from astra.interfaces.daemon.session_routes import Reception
 from astra.interfaces.daemon.tcp import TcpProtocol
 from astra.interfaces.mcp.listener import McpListener
@@ -60,6 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parse_arguments(arguments)
     ready = os.fdopen(options.ready, "w") if options.ready is not None else None
     raise_descriptor_limit()
+    limit_arenas()
     logs.set_up(DataRoot(options.data_root).log)
     for library in ("uvicorn", "mcp"):
         logging.getLogger(library).setLevel(logging.WARNING)

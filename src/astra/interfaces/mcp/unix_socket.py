@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import anyio
 from mcp.server.runner import serve_dual_era_loop
 from mcp_types import INVALID_REQUEST, ErrorData, JSONRPCError
 
@@ -61,7 +62,7 @@ class SocketSessions:
                 await self._serve_messages(incoming, outbox, who)
             else:
                 await self._turn_away(incoming, outbox)
-        except (ConnectionError, TimeoutError):
+        except (ConnectionError, TimeoutError, anyio.BrokenResourceError):
             _log.debug("a session ended early")
         finally:
             self._open.pop(writer, None)

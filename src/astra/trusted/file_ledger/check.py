@@ -58,17 +58,17 @@ def check_folds(
     """
     places = LedgerPlaces(var)
     path, _ = sqlite_index.find_newest(places.index, projections)
-    applied = max(_read_positions([path]), default=(0, ""))[0]
+    applied = max(read_positions([path]), default=(0, ""))[0]
     chain = stored_chain or ChainFiles(places.chain)
     return folding.check(projections, stored.read_records(chain, after=applied))
 
 
 def _index_position(folder: Path) -> tuple[int, str] | None:
     """Read what the newest index has applied, whichever version of Astra made it."""
-    return max(_read_positions(folder.glob("index-*.sqlite3")), default=None)
+    return max(read_positions(folder.glob("index-*.sqlite3")), default=None)
 
 
-def _read_positions(indexes: Iterable[Path]) -> list[tuple[int, str]]:
+def read_positions(indexes: Iterable[Path]) -> list[tuple[int, str]]:
     positions: list[tuple[int, str]] = []
     for path in indexes:
         with (

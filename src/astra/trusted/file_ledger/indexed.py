@@ -12,7 +12,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from astra.trusted.file_ledger import checkpoints, opening, sqlite_index
 from astra.trusted.file_ledger.keeper import Keeper
@@ -35,6 +35,7 @@ from astra.trusted.policy import restoring
 from astra.trusted.policy.restoring import Hold
 
 Choice = Callable[[Sequence[Event]], bool]
+T = TypeVar("T")
 
 
 def choose_none(_batch: Sequence[Event]) -> bool:
@@ -155,9 +156,8 @@ class IndexedLedger(LedgerVerbs):
         return self._urgent(pending.events)
 
     def _apply_durable(self, records: list[Record]) -> None:
-        """Apply what is durable to the index, and let everybody know who waits for it."""
-        if not self._index.behind:  # else whoever catches up will find them in the chain
-            self._keep_index(lambda: self._index.apply(records))
+        """Hand what is durable to the index, and let everybody know who waits for it."""
+        self._keep_index(lambda: self._index.defer(records))
         with self._applied:
             self._applied_sequence = self._head.sequence
             self._applied.notify_all()
@@ -192,15 +192,25 @@ class IndexedLedger(LedgerVerbs):
         return self._head
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        return self._ask(sql, lambda: self._index.query(sql, parameters))
+
+    def query_row(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[Any, ...] | None:
+        return self._ask(sql, lambda: self._index.query_row(sql, parameters))
+
+    def _ask(self, sql: str, ask_index: Callable[[], T]) -> T:
+        """Ask the index, which is mended first where it is damaged or behind."""
         self.asked.add(sql)
         try:
-            return self._index.query(sql, parameters)
+            return ask_index()
         except IndexCorrupt:
             self.rebuild()
         except IndexBehind:
             with self._turns.busy:
                 self._catch_up()
-        return self._index.query(sql, parameters)
+        return ask_index()
+
+    def position(self) -> int:
+        return self._applied_sequence
 
     def wait(self, after: int, timeout: float) -> bool:
         with self._applied:

@@ -49,6 +49,9 @@ class OfflineLedger(LedgerVerbs):
             "a ledger that is only read, from its files, takes no record", next_step="astra up"
         )
 
+    def position(self) -> int:
+        return self._head.sequence
+
     def wait(self, after: int, timeout: float) -> bool:  # noqa: ARG002 - the port's names
         return False
 

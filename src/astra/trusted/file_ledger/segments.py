@@ -48,6 +48,8 @@ def lines(folder: Path, *, after: int = 0) -> Iterator[str]:
     """Give the complete lines of the chain whose sequence is behind `after`."""
     for segment in _list_segments_after(folder, after):
         with open_segment(folder, segment) as file:
+            if not isinstance(file, gzip.GzipFile):  # there, any place can be gone to
+                _seek_line(file, after)
             for raw in file:
                 if raw.endswith(b"\n") and sequence_of(raw) > after:
                     yield raw[:-1].decode()
@@ -141,6 +143,33 @@ def _list_segments_after(folder: Path, after: int) -> list[Segment]:
         if first.endswith(b"\n") and sequence_of(first) <= after + 1:
             return all_segments[position:]
     return all_segments
+
+
+def _seek_line(file: BinaryIO, after: int) -> None:
+    """Go to the start of a line that is at or before the one behind `after`, by halving.
+
+    Sequences grow along a segment. Where a line is damaged the search stays in front of it, and
+    whoever reads on from there meets it.
+    """
+    low, high = 0, file.seek(0, os.SEEK_END) if after else 0
+    while high - low > _BLOCK:
+        middle = (low + high) // 2
+        file.seek(middle)
+        file.readline()
+        start, raw = file.tell(), file.readline()
+        if raw.endswith(b"\n") and _may_pass(raw, after):
+            low = start
+        else:
+            high = middle
+    file.seek(low)
+
+
+def _may_pass(raw: bytes, after: int) -> bool:
+    """Tell whether a line is one of those that may be passed over."""
+    try:
+        return sequence_of(raw) <= after
+    except LedgerDamaged:
+        return False
 
 
 def sequence_of(raw: bytes) -> int:

@@ -4,8 +4,11 @@ Invariants:
 - It holds nothing that the chain does not say; deleting it loses nothing.
 - `position` (sequence and hash of the last record applied) moves in the same transaction as the
   tables, and only over records that are already on disk. So it is never ahead of an honest chain.
-- Applying leaves its transaction open, and the next reader commits it first: whoever reads sees
-  everything applied, and a burst of appends that nobody reads in between costs one commit.
+- Records that are durable wait in memory (`defer`) until somebody reads, or until they are many:
+  whoever reads folds and commits them first, so everybody sees everything that was acknowledged,
+  and a burst of appends that nobody reads in between costs one fold and one commit. A single row is
+  read inside the open transaction instead (`query_row`): work that reads a row between any two
+  appends would otherwise commit for each.
 - The file name carries a digest of the projections, so a new version of Astra builds its own index
   beside the old one. A rebuilt index is a new file, never renamed over one that is open.
 """
@@ -29,6 +32,8 @@ from astra.trusted.ledger.record import GENESIS, Record
 T = TypeVar("T")
 Position = tuple[int, str]
 _CHUNK = 5_000
+_MOST_DEFERRED = 256
+"""Records that wait for a reader; what a reader has to fold first stays within milliseconds."""
 _DURABLE = """
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = NORMAL;
@@ -62,6 +67,8 @@ class SqliteIndex:
         self._shared = threading.RLock()
         self._closed = False
         self._uncommitted = False
+        self._deferred: list[Record] = []
+        self._concerned: dict[str, list[Projection]] = {}
         self.behind = False
         self._writer = _guard_corruption(lambda: self._open_writer(path or ":memory:"))
 
@@ -69,24 +76,44 @@ class SqliteIndex:
         ((sequence, digest),) = self.query_uncommitted("SELECT * FROM position", ())
         return sequence, digest
 
+    def defer(self, records: Sequence[Record]) -> None:
+        """Take durable records that follow those before; the next reader folds them first."""
+        with self._shared:
+            if self.behind:  # whoever catches up will find them in the chain
+                return
+            self._deferred += records
+            if len(self._deferred) >= _MOST_DEFERRED:
+                self._fold_deferred()
+
     def apply(self, records: Iterable[Record]) -> None:
         """Apply records that directly follow the position, many of them in several commits."""
         source = iter(records)
         while chunk := list(itertools.islice(source, _CHUNK)):
             self._write_or_roll_back(lambda: self._apply_chunk(chunk))
             if len(chunk) == _CHUNK:
-                self.commit()
+                self._write_or_roll_back(self._commit_transaction)
 
     def commit(self) -> None:
-        if self._uncommitted:
-            self._write_or_roll_back(self._commit_transaction)
+        if self._deferred or self._uncommitted:
+            with self._shared:
+                self._fold_deferred()
+                self._write_or_roll_back(self._commit_transaction)
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         return self._read_rows(sql, parameters)
 
+    def query_row(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[Any, ...] | None:
+        """Give the first row of an answer, beside the writer: nobody can write meanwhile."""
+        with self._shared:
+            self._fold_deferred()
+            if self.behind:
+                raise IndexBehind("records are missing")
+            return _guard_corruption(lambda: _fetch_first(self._writer.execute(sql, parameters)))
+
     def query_uncommitted(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
         """Ask without committing first: for the one who is about to apply more."""
         with self._shared:
+            self._fold_deferred()
             return _guard_corruption(lambda: self._writer.execute(sql, parameters).fetchall())
 
     def tables(self) -> list[str]:
@@ -142,21 +169,38 @@ class SqliteIndex:
             except BaseException as error:
                 with suppress(sqlite3.Error):
                     self._writer.execute("ROLLBACK")
-                self.behind, self._uncommitted = True, False
+                self.behind, self._uncommitted, self._deferred = True, False, []
                 if isinstance(error, sqlite3.Error):
                     raise IndexBehind(str(error)) from error
                 raise
+
+    def _fold_deferred(self) -> None:
+        """Fold what waits. It leaves the list last: a reader looks there without the lock."""
+        if self._deferred:
+            self.apply(self._deferred)
+            self._deferred = []
 
     def _apply_chunk(self, chunk: list[Record]) -> None:
         if not self._uncommitted:
             self._writer.execute("BEGIN IMMEDIATE")
             self._uncommitted = True
-        present = {record.type for record in chunk}
-        for projection in self._projections:
-            if projection.types is None or not projection.types.isdisjoint(present):
-                self._fold_chunk(projection, chunk)
+        present_types = {record.type for record in chunk}
+        for projection in self._list_concerned(present_types):
+            self._fold_chunk(projection, chunk)
         last = chunk[-1]
         self._writer.execute(_ADVANCE, (last.sequence, last.hash))
+
+    def _list_concerned(self, types: set[str]) -> Sequence[Projection]:
+        """Give the projections that look at records of these types.
+
+        Most folds are of one type, and there are dozens of projections: that answer is kept.
+        """
+        if len(types) > 1:
+            return [one for one in self._projections if _concerns(one, types)]
+        (type_,) = types
+        if type_ not in self._concerned:
+            self._concerned[type_] = [one for one in self._projections if _concerns(one, types)]
+        return self._concerned[type_]
 
     def _fold_chunk(self, projection: Projection, chunk: list[Record]) -> None:
         """Run a projection over records; one that it cannot read is named."""
@@ -177,8 +221,7 @@ class SqliteIndex:
 
     def _read_rows(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
         if self.path is None:
-            with self._shared:
-                return self._writer.execute(sql, parameters).fetchall()
+            return self.query_uncommitted(sql, parameters)
         self.commit()
         if self.behind:
             raise IndexBehind("records are missing")
@@ -205,6 +248,16 @@ class SqliteIndex:
             isolation_level=None,
             check_same_thread=False,
         )
+
+
+def _concerns(projection: Projection, types: set[str]) -> bool:
+    return projection.types is None or not projection.types.isdisjoint(types)
+
+
+def _fetch_first(cursor: sqlite3.Cursor) -> tuple[Any, ...] | None:
+    """Give the first row, and leave nothing open that would read on."""
+    with closing(cursor):
+        return cursor.fetchone()
 
 
 def _project_records(projection: Projection, records: list[Record]) -> Iterator[Statement]:

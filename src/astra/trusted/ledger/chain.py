@@ -96,8 +96,8 @@ def _make_record(event: Event, head: Head, time: str, batch: tuple[int, int]) ->
     schema = schema_of(event.type)
     body = (
         f'{{"sequence":{sequence},"time":"{time}","type":"{event.type}",'
-        f'"actor":{_quote_or_null(event.actor)},"correlation":"{event.correlation}",'
-        f'"subject":{_quote_or_null(event.subject)},"key":{_quote_or_null(event.key)},"schema":{schema},'
+        f'"actor":{quote_or_null(event.actor)},"correlation":"{event.correlation}",'
+        f'"subject":{quote_or_null(event.subject)},"key":{quote_or_null(event.key)},"schema":{schema},'
         f'"batch":[{batch[0]},{batch[1]}],"data":{content},"previous":"{head.hash}"'
     )
     digest = _digest_body(body)
@@ -157,7 +157,7 @@ def _check_event(event: Event) -> None:
         )
 
 
-def _quote_or_null(text: str | None) -> str:
+def quote_or_null(text: str | None) -> str:
     return "null" if text is None else _quote(text)
 
 

@@ -30,6 +30,10 @@ class Ledger(Protocol):
         """Ask the index, which has applied every acknowledged record that is not lazy."""
         ...
 
+    def query_row(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[Any, ...] | None:
+        """Give the first row of an answer: for what a key leads to and is asked all the time."""
+        ...
+
     def version(self, subject: str) -> int:
         """Count the records about a subject: what an append expects that relies on it."""
         ...
@@ -71,6 +75,10 @@ class Ledger(Protocol):
         newest_first: bool = False,
     ) -> list[Record]:
         """Give the records that name an id anywhere: as subject, correlation or in their data."""
+        ...
+
+    def position(self) -> int:
+        """Give the sequence that the index has come to: what `wait` is asked to go beyond."""
         ...
 
     def wait(self, after: int, timeout: float) -> bool:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from astra.trusted.kernel.ids import ID
-from astra.trusted.ledger.chain import END_LENGTH
+from astra.trusted.ledger.chain import END_LENGTH, quote_or_null
 from astra.trusted.ledger.record import Record
 
 Statement = tuple[str, tuple[Any, ...]]
@@ -36,7 +36,7 @@ class Projection:
         return self.types is None or record.type in self.types
 
 
-_RECORD = "INSERT INTO record VALUES (?, ?, ?, ?, ?, ?)"
+_RECORD = "INSERT INTO record_row VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _ADVANCE = """
     INSERT INTO subject VALUES (?, 1, ?)
     ON CONFLICT (id) DO UPDATE SET version = version + 1, sequence = excluded.sequence
@@ -47,8 +47,26 @@ _MENTION = re.compile(f'"({ID.pattern})"')
 
 
 def _apply_records(record: Record) -> list[Statement]:
-    r = record
-    return [(_RECORD, (r.sequence, r.time, r.type, r.actor, r.correlation, r.line))]
+    """Keep a record in parts; one whose line is not put together from them exactly, whole."""
+    r, actor, subject = record, quote_or_null(record.actor), quote_or_null(record.subject)
+    frame = _write_frame(r)
+    line = (
+        f'{{"sequence":{r.sequence},"time":"{r.time}","type":"{r.type}","actor":{actor},'
+        f'"correlation":"{r.correlation}","subject":{subject}{frame}{r.content},'
+        f'"previous":"{r.previous}","hash":"{r.hash}"}}'
+    )
+    is_usual = r.batch == (r.sequence, 1) and r.schema == 1 and r.key is None
+    row = (
+        *(r.sequence, r.time, r.type, actor, r.correlation, subject),
+        *(None if is_usual else frame, r.content, bytes.fromhex(r.previous + r.hash)),
+        None if line == r.line else r.line,
+    )
+    return [(_RECORD, row)]
+
+
+def _write_frame(r: Record) -> str:
+    batch = f"[{r.batch[0]},{r.batch[1]}]"
+    return f',"key":{quote_or_null(r.key)},"schema":{r.schema},"batch":{batch},"data":'
 
 
 def _apply_mentions(record: Record) -> list[Statement]:
@@ -67,11 +85,21 @@ def _apply_keys(record: Record) -> list[Statement]:
 RECORDS = Projection(
     "records",
     (
-        """CREATE TABLE record (
+        """CREATE TABLE record_row (
             sequence INTEGER PRIMARY KEY,
-            time TEXT, type TEXT, actor TEXT, correlation TEXT, line TEXT
+            time TEXT, type TEXT, actor TEXT, correlation TEXT, subject TEXT,
+            frame TEXT, content TEXT, hashes BLOB, odd_line TEXT
         )""",
-        "CREATE INDEX record_type ON record (type, sequence)",
+        "CREATE INDEX record_type ON record_row (type, sequence)",
+        # Lines are put together when they are read: half of each would be there twice otherwise.
+        """CREATE VIEW record AS SELECT sequence, time, type, correlation, coalesce(odd_line,
+            '{"sequence":' || sequence || ',"time":"' || time || '","type":"' || type
+            || '","actor":' || actor || ',"correlation":"' || correlation
+            || '","subject":' || subject
+            || coalesce(frame, ',"key":null,"schema":1,"batch":[' || sequence || ',1],"data":')
+            || content || ',"previous":"' || lower(hex(substr(hashes, 1, 32)))
+            || '","hash":"' || lower(hex(substr(hashes, 33))) || '"}'
+        ) AS line FROM record_row""",
     ),
     _apply_records,
 )

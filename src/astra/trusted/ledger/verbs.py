@@ -35,19 +35,24 @@ class LedgerVerbs(ABC):
     @abstractmethod
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]: ...
 
+    def query_row(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[Any, ...] | None:
+        """Give the first row of an answer, if there is one."""
+        rows = self.query(sql, parameters)
+        return rows[0] if rows else None
+
     def version(self, subject: str) -> int:
         """Count the records about a subject, for an append that expects no other came since."""
-        rows = self.query("SELECT version FROM subject WHERE id = ?", [subject])
-        return int(rows[0][0]) if rows else 0
+        row = self.query_row("SELECT version FROM subject WHERE id = ?", [subject])
+        return int(row[0]) if row else 0
 
     def is_claimed(self, key: str) -> bool:
         """Tell whether a record has claimed a key."""
-        return bool(self.query("SELECT 1 FROM unique_key WHERE key = ?", [key]))
+        return self.query_row("SELECT 1 FROM unique_key WHERE key = ?", [key]) is not None
 
     def record(self, sequence: int) -> Record | None:
         """Give one record by its place in the chain."""
-        rows = self.query("SELECT line FROM record WHERE sequence = ?", [sequence])
-        return chain.parse(rows[0][0]) if rows else None
+        row = self.query_row("SELECT line FROM record WHERE sequence = ?", [sequence])
+        return chain.parse(row[0]) if row else None
 
     def records(
         self,

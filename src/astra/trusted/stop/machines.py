@@ -3,7 +3,7 @@
 A data root on its own is one machine, alone: it does everything and waits for nobody.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -43,6 +43,12 @@ class Term:
     fence: Fence | None = None
 
 
+@dataclass(frozen=True)
+class LeaseHolder:
+    machine: str
+    epoch: int
+
+
 class Machines(Protocol):
     @property
     def own_id(self) -> str:
@@ -53,6 +59,10 @@ class Machines(Protocol):
 
     def find_term(self, lease: str) -> Term | None:
         """Give the term in which this machine holds a lease, or None while another does."""
+        ...
+
+    def list_leases(self) -> Mapping[str, LeaseHolder]:
+        """Give who has or had each lease, with its epoch, whether or not it is over."""
         ...
 
     def forget(self, machine_id: str) -> bool:
@@ -72,6 +82,9 @@ class Alone:
 
     def find_term(self, lease: str) -> Term | None:  # noqa: ARG002 - the port's name
         return Term()
+
+    def list_leases(self) -> Mapping[str, LeaseHolder]:
+        return {}
 
     def forget(self, machine_id: str) -> bool:  # noqa: ARG002 - the port's name
         return False
