@@ -16,6 +16,7 @@ from types import FrameType
 from astra.bootstrap.working import WorkerAtWork, open_worker
 from astra.interfaces.daemon import logs
 from astra.interfaces.daemon.connections import raise_descriptor_limit
+from astra.interfaces.leaving import wait_until_leaving
 from astra.trusted.files.data_root import DataRoot
 from astra.trusted.kernel.errors import AstraError
 from astra.trusted.sandbox import boxes
@@ -63,7 +64,7 @@ def _work_until_signal(worker: WorkerAtWork) -> None:
         signal.signal(number, handle_signal)
     worker.start()
     _log.info("working for %s", worker.runtime.root.path)
-    leaving.wait()
+    wait_until_leaving(leaving)
     worker.leave()
     _log.info("left")
 
