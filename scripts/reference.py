@@ -10,6 +10,7 @@ import dataclasses
 import importlib
 import importlib.util
 import pkgutil
+import sys
 import types
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
@@ -23,12 +24,13 @@ from astra.interfaces.cli.client import ReportedError
 from astra.trusted.kernel.errors import AstraError
 from astra.trusted.policy import caps
 from astra.trusted.settings import configuration, environment
+from astra.trusted.settings.typed_tables import Variables
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from setting_meanings import MEANINGS
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
-NOT_USED_YET = frozenset({"target.repo", "target.branch"})
-"""Keys of astra.toml that no code acts on."""
-
 _NOTE = "<!-- Made by `make docs` from the code. Change the code, not this page. -->"
 _COMMON = frozenset({"--help", "--data-root", "--json"})
 
@@ -90,18 +92,28 @@ def _actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
 
 def _argument(action: argparse.Action) -> tuple[str, str]:
     choices = "|".join(map(str, action.choices or ()))
-    value = str(action.metavar or choices or action.dest.upper())
+    named = action.metavar
+    value = " ".join(named) if isinstance(named, tuple) else str(named or choices)
+    value = value or action.dest.upper()
     shown = " ".join(action.option_strings)
     if not shown:
         shown = f"[{value}]" if action.nargs == "?" else value
     elif action.nargs != 0:
         shown += f" {value}"
-    meaning = action.help or ""
-    if action.default not in (None, "", False, argparse.SUPPRESS) and str(action.default) not in (
-        meaning
-    ):
-        meaning = f"{meaning} (default {action.default})".strip()
+    meaning = (action.help or "").replace("%%", "%")
+    default = _argument_default(action)
+    if default and default not in meaning:
+        meaning = f"{meaning} (default {default})".strip()
     return f"`{shown}`", meaning
+
+
+def _argument_default(action: argparse.Action) -> str:
+    """Write a default as it would be typed; an empty one is none."""
+    if action.default in (None, "", False, argparse.SUPPRESS):
+        return ""
+    if isinstance(action.default, list | tuple):
+        return ",".join(map(str, action.default))
+    return f"{action.default:g}" if isinstance(action.default, float) else str(action.default)
 
 
 # Settings
@@ -114,7 +126,6 @@ def _settings() -> Iterator[str]:
         " another setting or variable. A name that starts with `ASTRA_` and is not listed here is"
         " an error."
     )
-    yield "“Not used yet” means: read and checked, and nothing acts on it in this version."
     yield "## Flags"
     yield (
         "Switches accept on, off, true, false, yes, no, 1, 0. The environment can only turn a flag"
@@ -129,14 +140,13 @@ def _settings() -> Iterator[str]:
     )
     yield "## Environment"
     yield _table(
-        ("name", "accepted", "default", "meaning", ""),
+        ("name", "accepted", "default", "meaning"),
         [
             (
                 f"`{setting.name}`",
                 setting.kind,
                 f"`{setting.default}`" if setting.default else "empty",
-                setting.meaning,
-                "" if setting.used else "not used yet",
+                setting.meaning if setting.used else f"{setting.meaning}; not used yet",
             )
             for setting in environment.SETTINGS
             if setting.name not in environment.FLAGS
@@ -184,15 +194,15 @@ def _configuration_tables(where: str, table: Any) -> Iterator[str]:
     ]
     plain = [entry for entry in fields if not dataclasses.is_dataclass(entry[1])]
     if plain:
-        yield f"### `[{where.rstrip('.')}]`"
+        yield f"### `[{where.rstrip('.')}]`" if where else "### Lists of tables"
         yield _table(
-            ("key", "accepted", "default", ""),
+            ("key", "accepted", "default", "meaning"),
             [
                 (
                     f"`{key.removeprefix(where)}`",
                     _kind(hint),
                     _default(value),
-                    "not used yet" if key in NOT_USED_YET else "",
+                    MEANINGS.get(key, ""),
                 )
                 for key, value, hint in plain
             ],
@@ -206,16 +216,27 @@ def _kind(hint: Any) -> str:
     if isinstance(hint, types.UnionType):
         return " or ".join(_kind(option) for option in hint.__args__)
     if isinstance(hint, types.GenericAlias):
-        return "a list of texts"
+        return _kind_of_collection(hint)
     if get_origin(hint) is Literal:
-        return " or ".join(f"`{option}`" for option in get_args(hint))
+        return " or ".join(f"`{option}`" if option else "nothing" for option in get_args(hint))
     names = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
     return "nothing" if hint is type(None) else names[hint]
 
 
+def _kind_of_collection(hint: Any) -> str:
+    if hint == Variables:
+        return "a table of names and texts"
+    if get_origin(hint) is dict:
+        return "tables by name"
+    names = {str: "a list of texts", int: "a list of whole numbers"}
+    return names.get(get_args(hint)[0], "a list of tables")
+
+
 def _default(value: Any) -> str:
-    if value in ("", ()):
+    if value in ("", (), {}):
         return "empty"
+    if value is None:
+        return "none"
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
     return f"`{', '.join(value) if isinstance(value, tuple) else value}`"

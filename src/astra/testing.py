@@ -363,6 +363,7 @@ class GateInMemory:
             most_rounds=3,
             flag=lambda name: self.on[name],
             resolve=str,
+            channel_names=lambda: ("phone",),
         )
 
     def _find_outside_path(self, call: Call) -> str:

@@ -38,6 +38,8 @@ def test_the_environment_only_narrows(astra: Astra) -> None:
     narrowed = astra.json("status", **{WRITE: "false"})
     assert (narrowed["flags"][WRITE]["on"], narrowed["code_access"]) == (False, "read")
     assert astra.json("status")["flags"][WRITE]["on"] is True
+    signed_in_vain = astra.run("flags", "set", WRITE, "on", **{WRITE: "off"}).stdout
+    assert f"{WRITE} is off there, which no signature turns on" in signed_in_vain
 
 
 def test_asking_by_environment_names_the_command_that_turns_it_on(astra: Astra) -> None:

@@ -162,16 +162,23 @@ def test_a_change_that_was_rolled_back_is_taken_out_by_a_revert(day: Astra) -> N
     Code writing was off while the operator went back: that is no alarm either.
     """
     day.json("deploy")
+    first = propose(day, "Welcome from", "greet people")
+    day.json("changes", "approve", first["id"], "--deploy")
     before = read_greeting(day)
     change = propose(day, "Farewell from", "say farewell")
     day.json("changes", "approve", change["id"], "--deploy")
     assert read_greeting(day).startswith("Farewell from")
-    about = {item["live"]: item["about"] for item in day.json("releases")["items"]}
-    assert about == {True: "say farewell", False: ""}
+    about = [(item["live"], item["about"]) for item in day.json("releases")["items"]]
+    assert about == [(True, "say farewell"), (False, "greet people"), (False, "")]
     assert "say farewell" in day.run("releases").stdout
     day.json("flags", "set", FLAG, "off")
     offered = day.run("rollback").stdout
     assert f"astra changes revert {change['id']}" in offered
+    assert read_greeting(day) == before
+    forward = day.run("rollback").stdout
+    assert "in place of" in forward
+    assert "astra changes revert" not in forward, "going forward again takes nothing back"
+    assert f"astra changes revert {change['id']}" in day.run("rollback").stdout
     assert read_greeting(day) == before
     assert day.json("status")["changes"]["alerts"] == []
     refused = day.json("changes", "revert", change["id"], code=1)

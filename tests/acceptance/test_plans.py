@@ -57,6 +57,27 @@ def test_approve_takes_a_plans_id_like_any_other(astra: Astra) -> None:
     assert shown["state"] in {"awaiting_approval", "rejected"}, "the step follows at once"
 
 
+def test_a_refused_approval_says_so_before_anything_else(astra: Astra) -> None:
+    approval = astra.json("plans", "show", draft(astra))["approval_id"]
+    nobody_can_type = astra.run("approve", approval, ASTRA_OPERATOR_PASSPHRASE="")
+    astra.json("reject", approval, "--reason", "not now")
+    decided = astra.run("approve", approval)
+    for refused, reason in ((nobody_can_type, "no terminal"), (decided, "rejected already")):
+        assert refused.returncode == 1
+        assert refused.stderr.startswith("error:"), refused.stderr[:500]
+        assert reason in refused.stderr.splitlines()[0]
+        assert "all of it" not in refused.stderr
+
+
+def test_a_plan_names_no_channel_that_tells_nobody(astra: Astra) -> None:
+    file = astra.folder / "plan.json"
+    file.write_text(json.dumps(PLAN))
+    words = ["plans", "draft", "--file", file, "--channel", "NOPE"]
+    refused = astra.json(*words, code=2)
+    assert "there is no notification channel 'NOPE'" in refused["detail"]
+    assert "[notify]" in refused["next_step"]
+
+
 def test_revising_makes_an_older_approval_stale(astra: Astra) -> None:
     plan = draft(astra)
     before = astra.json("plans", "show", plan)

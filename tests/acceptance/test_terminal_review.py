@@ -52,6 +52,19 @@ def test_requests_are_looked_at_and_decided_one_after_the_other(astra: Astra) ->
     assert "nothing waits for you" in terminal.text
 
 
+def test_a_goal_is_shown_in_words_before_what_is_signed(astra: Astra) -> None:
+    words = ["--task", "investigate_topic", "--file", "agent.py", "--unsigned"]
+    goal = astra.json("goals", "create", "Find out how it answers", *words)["id"]
+    with open_review(astra, goal) as terminal:
+        terminal.wait_for("1 goal")
+        terminal.wait_for("succeeds when file agent.py")
+        terminal.wait_for("planned by methods")
+        terminal.press("\t")
+        terminal.wait_for("all of it")
+        terminal.press("q")
+        assert terminal.wait_until_over() == 0
+
+
 def test_without_a_terminal_it_says_what_to_use_instead(empty: Astra) -> None:
     answer = empty.json("review", code=1)
     assert answer["code"] == "no_terminal"
@@ -64,5 +77,5 @@ def test_looking_and_leaving_decides_nothing(astra: Astra, tmp_path: Path) -> No
         terminal.wait_for("q quit")
         terminal.press("q")
         assert terminal.wait_until_over() == 0
-    assert "1 still wait" in terminal.text
+    assert "1 still waits" in terminal.text
     assert state_of(astra, waiting) == "pending"

@@ -117,7 +117,7 @@ test("a box leads to the records of its task, by keyboard", async () => {
   await box(page, /succeeded.*files/).focus();
   await page.keyboard.press("Enter");
   await page.waitForURL("**/ledger/story/node_*");
-  await page.getByText(/^the task node_\S* succeeded/i).first().waitFor();
+  await page.getByText(/^the task [a-z ]+ \(node_\S*\) succeeded/).first().waitFor();
 });
 
 test("it is paused and goes on", async () => {

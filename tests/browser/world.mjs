@@ -38,6 +38,7 @@ const SLOWDOWN = Number(process.env.BROWSER_SLOWDOWN ?? 1);
 export const PATIENCE = 180_000;
 export const PHONE = { width: 390, height: 844 };
 export const DESKTOP = { width: 1280, height: 800 };
+export const WIDE = { width: 1440, height: 900 };
 
 export const PLAN = {
   schema_version: 1,
@@ -130,6 +131,18 @@ export class World {
   async contract(more = "") {
     await writeFile(join(this.folder, "data", "astra.toml"), contract(PYTHON) + more);
     await this.astra("config", "sign");
+  }
+
+  /** Enrol another operator, whose key lies in a home of their own. */
+  async enlist(name) {
+    const own = join(this.folder, `config-${name}`);
+    const request = join(this.folder, `${name}.operator.json`);
+    const shared = this.environment;
+    this.environment = { ...shared, XDG_CONFIG_HOME: own };
+    await this.astra("operators", "request", "--name", name, "--out", request).finally(() => {
+      this.environment = shared;
+    });
+    await this.astra("operators", "add", request, "--role", "approver");
   }
 
   /** Serve the pages, on the port it had before or a free one. */
@@ -355,6 +368,13 @@ export async function furnish(world) {
   made.goal = (await world.astra("goals", "create", "Find out where people are greeted", ...words)).id;
   await world.astra("goals", "adopt", made.goal);
   return made;
+}
+
+/** Let several people sign, and have the app run on several machines; nobody else needs either. */
+export async function grow(world) {
+  await world.enlist("anna");
+  await world.astra("operators", "rules", "--protected", "2");
+  await world.contract('\n[deploy.fleet]\ninstances = ["web-1", "web-2", "web-3"]\nmax_down = 2\n');
 }
 
 /** Every page, with something to see on it. */

@@ -81,7 +81,7 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         access.TOKEN_CREATED: "the operator made a token for a program, with a role, and signed it",
         access.TOKEN_REVOKED: "a token was taken back",
         passkeys.ENROLLED: "a passkey may decide in the operator's name, whose key signed it",
-        passkeys.REVOKED: "a passkey was silenced; what it decided before stays",
+        passkeys.REVOKED: "a passkey was revoked; what it decided before stays",
         budgets.BUDGET_SPENT: "a start was counted against a budget of its day",
         budgets.BUDGET_RETURNED: "what a refused call had spent was given back to its budget",
         spend.RESERVED: "the most that a model call can take was counted before it was made",

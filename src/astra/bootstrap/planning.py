@@ -76,11 +76,17 @@ def make_planning(
     resolve: Callable[[str], str] = os.path.realpath,
     exists: Callable[[str], bool] = os.path.lexists,
     is_in_target: Callable[[str], bool] | None = None,
+    channel_names: Callable[[], Sequence[str]] = tuple,
 ) -> Planning:
     register = Register(ledger, clock)
     allowlist = Allowlist(ledger=ledger, clock=clock, rules=rules, files=files)
     plans = Plans(
-        register=register, desk=desk, allowlist=allowlist, rules=rules, code_repo=code_repo
+        register=register,
+        desk=desk,
+        allowlist=allowlist,
+        rules=rules,
+        code_repo=code_repo,
+        channel_names=channel_names,
     )
     return Planning(
         register=register,
@@ -203,4 +209,5 @@ def planning_of(
         digest=digest,
         target_files=target_files,
         is_in_target=is_in_target,
+        channel_names=lambda: base.configuration().notify.channels,
     )

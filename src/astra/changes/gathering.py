@@ -19,7 +19,7 @@ from astra.trusted.kernel.errors import AstraError, Refused
 from astra.trusted.kernel.text import printable
 
 MOST_ATTEMPTS = 3
-CHANGE, BASE_TESTS, OLD_CODE = verdicts.OWN_RUN, "base tests, new code", "new tests, base code"
+CHANGE, BASE_TESTS, OLD_CODE = verdicts.OWN_RUN, "base tests, new code", verdicts.PROOF_RUN
 _MOST_FINDINGS = 500
 _LONGEST_TEXT = 4000
 _LONGEST_OUTPUT = 20_000

@@ -130,7 +130,7 @@ def summarize_change(change: Change) -> dict[str, Any]:
         "state": str(change.state),
         "branch": change.facts["branch"],
         "commit": change.commit,
-        "reason": change.about["reason"],
+        "reason": change.purpose,
         "created_at": change.created_at,
         "proposed_by": change.actor,
         "files": len(change.facts["files"]),

@@ -48,7 +48,7 @@ class AgentRequests:
         """Say in words what a request would deploy now: the newest change in it, and its commit."""
         commit = self.requests.approved.may_deploy(None).commit
         change = self.changes.book.find_by_commit(commit)
-        reason = quote_text(str(change.about["reason"])) if change else "the target as it came"
+        reason = quote_text(change.purpose) if change else "the target as it came"
         return f"deploy {reason}, commit {commit[:_SHORT]}"
 
     def judge_target(self, expected: str) -> Verdict:

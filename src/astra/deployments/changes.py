@@ -126,9 +126,17 @@ class FailedChanges:
         """Name the change that a rollback took out of service and that the branch still holds."""
         bench = self.changes.bench
         commit = _find_commit_taken_back(bench.ledger, deployment)
+        if commit and self._is_served(commit, deployment):
+            return None  # going forward again takes nothing back
         change = self.changes.book.find_by_commit(commit) if commit else None
         in_branch = change is not None and quarantine.is_held(bench.repo, commit, bench.repo.head())
         return change.id if change and in_branch else None
+
+    def _is_served(self, commit: str, deployment: Deployment) -> bool:
+        """Tell whether what a rollback went to still holds what it replaced."""
+        is_by_hand = deployment.kind == "rollback" and deployment.state != "rolled_back"
+        live_commit = deployment.commit_id
+        return is_by_hand and quarantine.is_held(self.changes.bench.repo, commit, live_commit)
 
     def list_contained(self, verdict: Verdict) -> list[str]:
         """Name the changes that brought what failed in service and is in what would be deployed."""

@@ -74,7 +74,7 @@ class LiveDifference:
         return {
             "commit": commit,
             "change": change.id if change else None,
-            "reason": change.about["reason"] if change else "",
+            "reason": change.purpose if change else "",
             "tests": change.tests["verdict"] if change and change.tests else None,
         }
 

@@ -54,6 +54,6 @@ class Repairs:
         failed = views.release(self.ledger, release)
         commit = f", commit {failed.commit_id[:12]}" if failed else ""
         change = Book(self.ledger).find_by_commit(failed.commit_id) if failed else None
-        title = quote_text(str(change.about["reason"])) if change else "a release"
+        title = quote_text(change.purpose) if change else "a release"
         reason = one_line(why, _LONGEST_REASON)
         return f"{title} was taken back: {reason} (release {release}{commit}, {deployment.id})"

@@ -74,6 +74,7 @@ class TaskEndings:
             identity,
             goal.correlation,
             events.ENDED,
+            kind=str(node.kind),
             outcome=str(TaskState.SKIPPED if skipped else state),
             reason=outcome.reason,
             detail=one_line(outcome.detail, 1000),

@@ -174,7 +174,7 @@ class Inbox:
         return InboxItem(
             id=change.id,
             kind=RESTING_CHANGE,
-            title=f"the change {quote_text(str(change.about['reason']))}",
+            title=f"the change {quote_text(change.purpose)}",
             why=f"{why}: {facts}" if facts else why,
             waiting_since=self.changes.last_time(change.id),
             command=command.format(id=change.id),
@@ -213,7 +213,7 @@ class Inbox:
         """Say what failed in the words of its change; where the branch still has it, undo it."""
         reason = one_line(deployment.reason, _LONGEST_WHY)
         change = self.changes.find_by_commit(deployment.commit_id)
-        about = f" of {quote_text(str(change.about['reason']))}" if change else ""
+        about = f" of {quote_text(change.purpose)}" if change else ""
         reverted_id = self.find_change_to_revert(deployment)
         looking = f"astra ledger story {deployment.id}"
         return InboxItem(

@@ -40,6 +40,8 @@ class Plans:
     allowlist: Allowlist
     rules: Callable[[], Rules]
     code_repo: str
+    channel_names: Callable[[], Sequence[str]] = tuple
+    """Names the notification channels that the operator signed."""
 
     def draft(
         self,
@@ -57,7 +59,7 @@ class Plans:
         data = {
             **_plan_facts(plan),
             "description": check_text(description, LONGEST_DESCRIPTION),
-            "channels": channels_of(channels),
+            "channels": self.check_channels(channels),
             "ignored_keys": list(ignored),
         }
         event = events.make_event(
@@ -66,6 +68,20 @@ class Plans:
         self.register.ledger.append([event], expect={identifier: 0})
         self.ask(identifier)
         return self.register.get(identifier)
+
+    def check_channels(self, names: Sequence[str]) -> list[str]:
+        """Refuse a channel that would tell nobody."""
+        if len(names) > MOST_CHANNELS:
+            raise BadInput(f"at most {MOST_CHANNELS} channels", next_step="name fewer")
+        known_names = self.channel_names()
+        for name in names:
+            if name not in known_names:
+                choice = f"name one of {', '.join(known_names)}" if known_names else "leave it out"
+                raise BadInput(
+                    f"there is no notification channel {name[:100]!a}",
+                    next_step=f"{choice}; channels are named below [notify] in astra.toml",
+                )
+        return list(names)
 
     def check_document(self, document: Any) -> tuple[Plan, tuple[str, ...]]:
         plan, ignored = schema.load(document)
@@ -276,12 +292,6 @@ def check_text(value: str, longest: int) -> str:
     if len(value) > longest:
         raise BadInput(f"that is longer than {longest} characters", next_step="say it shorter")
     return value.strip()
-
-
-def channels_of(names: Sequence[str]) -> list[str]:
-    if len(names) > MOST_CHANNELS or any(len(name) > 100 for name in names):  # noqa: PLR2004 - a name
-        raise BadInput(f"at most {MOST_CHANNELS} channels", next_step="name fewer")
-    return list(names)
 
 
 def _plan_facts(plan: Plan) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from astra.plans import events, prompts, states
 from astra.plans.asking import Asked, ask_in_form, quote_answer
-from astra.plans.book import LONGEST_DESCRIPTION, Plans, channels_of, check_text
+from astra.plans.book import LONGEST_DESCRIPTION, Plans, check_text
 from astra.plans.model import AgentPlan
 from astra.plans.ports import ModelCancelled, ModelSource, ModelUnavailable, Prompt, Usage
 from astra.plans.register import Register
@@ -68,7 +68,7 @@ class Drafting:
         self.models.current()
         self.plans.refuse_flood()
         identifier = random_id("plan")
-        data = {"description": clean_description, "channels": channels_of(channels)}
+        data = {"description": clean_description, "channels": self.plans.check_channels(channels)}
         event = events.make_event(
             events.REQUESTED, identifier, data, actor=actor, correlation=correlation
         )

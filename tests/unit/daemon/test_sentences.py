@@ -20,6 +20,30 @@ def test_tests_are_told_with_their_numbers() -> None:
     assert say("tests_failed", report=report) == ("tests did not pass: 2 of 13 failed: exit code 1")
 
 
+def test_new_tests_that_fail_on_the_old_code_are_no_failure() -> None:
+    report = {"verdict": "failed", "passed": 3, "failed": 1, "errors": 0, "seconds": 2.3}
+    assert say("tests_failed", label="new tests, base code", report=report) == (
+        "the new tests fail on the code before the change, as they should: 1 of 4 in 2.3 s"
+    )
+
+
+def test_one_is_told_in_the_singular() -> None:
+    diff = {"files": 1, "added": 1, "removed": 0}
+    told = say("code_modification_scheduled", about={"reason": "greet"}, facts={"diff": diff})
+    assert told.endswith(": 1 file, +1 -0")
+    assert say("change_scanned", findings=[]) == "scanned: no findings"
+    danger = {"severity": "danger"}
+    assert say("change_scanned", findings=[danger]) == "scanned: 1 finding, 1 of them dangerous"
+    assert say("research_finished", order=["a"], unsupported=1) == (
+        "research ended with 1 finding; 1 claim had no quote that was found"
+    )
+
+
+def test_a_task_is_named_by_what_it_does() -> None:
+    told = say("goal_task_claimed", kind="CODE_MODIFY", node="node_1", attempt=1)
+    assert told == "the task code modify (node_1) begins, attempt 1"
+
+
 def test_a_proposal_is_told_with_its_reason_and_size() -> None:
     diff = {"files": 2, "added": 10, "removed": 3}
     told = say("code_modification_scheduled", about={"reason": "greet"}, facts={"diff": diff})
@@ -48,6 +72,17 @@ def test_a_call_that_waits_for_a_signature_did_not_fail() -> None:
     outcome = {"ok": False, "code": "needs_approval"}
     assert say("tool_finished", tool="fetch_url", outcome=outcome) == (
         "fetch_url waits for the operator"
+    )
+
+
+def test_a_call_that_is_to_be_signed_for_was_not_refused() -> None:
+    decision = {"code": "needs_approval", "explanation": "it reaches outside"}
+    assert say("tool_refused", tool="fetch_url", decision=decision) == (
+        "fetch_url waits for the operator: it reaches outside"
+    )
+    decision = {"code": "flag_off", "explanation": "it is off"}
+    assert say("tool_refused", tool="fetch_url", decision=decision) == (
+        "fetch_url was refused: it is off"
     )
 
 

@@ -1,6 +1,7 @@
 """The reference says what the code does: all of it, and nothing else."""
 
 import ast
+import dataclasses
 import importlib
 import importlib.util
 import re
@@ -8,13 +9,14 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 from astra.bootstrap.events import EVENTS
 from astra.interfaces.cli import main as cli
 from astra.trusted.kernel.errors import AstraError
-from astra.trusted.settings import environment
+from astra.trusted.settings import configuration, environment
 
 ROOT = Path(__file__).parents[3]
 SOURCE = ROOT / "src"
@@ -56,13 +58,36 @@ def test_every_setting_is_there() -> None:
         assert f"`{name}`" in pages()["settings.md"]
 
 
+def test_every_key_of_the_configuration_says_what_it_means() -> None:
+    keys = set(list_keys(configuration.Configuration()))
+    assert set(REFERENCE.MEANINGS) == keys
+    page = pages()["settings.md"]
+    assert all(f"| {meaning} |" in page for meaning in REFERENCE.MEANINGS.values())
+
+
+def list_keys(table: Any, where: str = "") -> Iterator[str]:
+    for field in dataclasses.fields(table):
+        value = getattr(table, field.name)
+        if dataclasses.is_dataclass(value):
+            yield from list_keys(value, f"{where}{field.name}.")
+        else:
+            yield f"{where}{field.name}"
+
+
+def test_no_argument_shows_a_value_of_python() -> None:
+    for line in pages()["cli.md"].splitlines():
+        assert not re.search(r"default (\[|\(|None)|%%|\('", line), line
+
+
 def test_every_error_is_there() -> None:
     for kind in AstraError.__subclasses__():
         assert f"`{kind.code}`" in pages()["errors.md"]
 
 
-def test_settings_of_astra_toml_that_are_said_to_be_unused_are_read_nowhere() -> None:
-    for key in REFERENCE.NOT_USED_YET:
+def test_settings_of_astra_toml_that_are_said_to_be_notes_are_read_nowhere() -> None:
+    notes = [key for key, meaning in REFERENCE.MEANINGS.items() if "; a note, " in meaning]
+    assert notes == ["target.repo", "target.branch"]
+    for key in notes:
         for path in SOURCE.rglob("*.py"):
             assert not re.search(rf"\b{re.escape(key)}\b", path.read_text()), f"{path}: {key}"
 

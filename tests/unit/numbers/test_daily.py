@@ -28,6 +28,16 @@ class Root:
         self.ledger.append([Event(type="data_root_created", actor="operator")])
 
 
+def test_new_tests_that_fail_on_the_old_code_are_no_failure() -> None:
+    """A change with good new tests is not something that went wrong."""
+    root = Root()
+    for label in ("change", "new tests, base code"):
+        data = {"label": label, "report": {"verdict": "failed"}}
+        root.ledger.append([Event(type="tests_failed", actor="daemon", data=data)])
+    counts = {item["name"]: item["total"] for item in daily.series(root.ledger, ("2026-03-01",))}
+    assert counts["test_runs_failed"] == 1
+
+
 class Planned(LedgerVerbs):
     """The same ledger; keeps how each question would be answered."""
 

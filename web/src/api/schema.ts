@@ -925,6 +925,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/approvals/{identifier}/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check Approval
+         * @description Refuse at once what a signature on these terms would be refused for; decides nothing.
+         */
+        post: operations["check_approval_api_approvals__identifier__check_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/approvals/{identifier}/approve": {
         parameters: {
             query?: never;
@@ -3380,6 +3400,13 @@ export interface components {
             };
             /** Authority */
             authority: {
+                [key: string]: unknown;
+            };
+        };
+        /** Body_check_approval_api_approvals__identifier__check_post */
+        Body_check_approval_api_approvals__identifier__check_post: {
+            /** Terms */
+            terms: {
                 [key: string]: unknown;
             };
         };
@@ -10247,6 +10274,50 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ApprovalDetails"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    check_approval_api_approvals__identifier__check_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_check_approval_api_approvals__identifier__check_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalShown"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */

@@ -44,7 +44,7 @@ function Row({ record }: { record: LedgerRecord }) {
         <span className="justify-self-end md:justify-self-start">
           <Badge tone={tone(record)}>{family(record.type)}</Badge>
         </span>
-        <span className="col-span-2 min-w-0 first-letter:uppercase md:col-span-1">
+        <span className="col-span-2 min-w-0 md:col-span-1">
           <Untrusted text={record.sentence} max={240} inButton />
         </span>
         <span className="col-span-2 text-sm text-soft md:col-span-1">

@@ -172,7 +172,8 @@ function Row({ deployment }: { deployment: Deployment }) {
     <li className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b border-line px-4 py-2.5 text-sm last:border-b-0">
       <StateBadge state={deployment.state} />
       <span className="min-w-0 flex-1 basis-56">
-        {deployment.kind} of <Brought about={deployment.about} />{" "}
+        {deployment.kind} {deployment.kind === "rollback" ? "to" : "of"}{" "}
+        <Brought about={deployment.about} />{" "}
         <code className="font-mono text-xs text-soft">{deployment.commit.slice(0, 12)}</code>
         {deployment.reason && (
           <>

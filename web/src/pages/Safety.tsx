@@ -84,7 +84,7 @@ function Row({ flag }: { flag: Flag }) {
             <Badge tone={flag.on ? "good" : "plain"}>{flag.on ? "on" : "off"}</Badge>
           </p>
           <p className="mt-0.5 text-sm text-soft">
-            For {flag.meaning}. Set by {source(flag.source)}
+            For {flag.meaning}. {source(flag.source)}
             {flag.sequence ? (
               <>
                 {", "}
@@ -134,11 +134,11 @@ function Row({ flag }: { flag: Flag }) {
 }
 
 const SOURCES: Record<string, string> = {
-  default: "its default",
-  environment: "the environment of the daemon",
-  record: "hand",
-  operator: "your signature",
-  forged: "a record without a valid signature, so it stays off",
+  default: "Nobody set it: this is the default",
+  environment: "Turned off by the daemon's environment",
+  record: "Turned off by hand",
+  operator: "Turned on by an operator's signature",
+  forged: "Off: the record that turns it on has no valid signature",
 };
 
 function source(name: string): string {

@@ -92,27 +92,27 @@ function Daemon({ status }: { status: Status }) {
 }
 
 /** Each counter with the kind of record that it counts. */
-const COUNTED: [name: string, words: string, type: string][] = [
-  ["scheduled_modifications", "proposed", "code_modification_scheduled"],
-  ["approvals", "approved", "code_modification_approved"],
-  ["rejections", "rejected", "code_modification_rejected"],
-  ["executed_modifications", "merged", "code_modification_executed"],
-  ["rollbacks", "taken back", "code_modification_rolled_back"],
-  ["passed_tests", "test runs passed", "tests_passed"],
-  ["failed_tests", "test runs did not pass", "tests_failed"],
+const COUNTED: [name: string, words: string, records: { type?: string; measure?: string }][] = [
+  ["scheduled_modifications", "proposed", { type: "code_modification_scheduled" }],
+  ["approvals", "approved", { type: "code_modification_approved" }],
+  ["rejections", "rejected", { type: "code_modification_rejected" }],
+  ["executed_modifications", "merged", { type: "code_modification_executed" }],
+  ["rollbacks", "taken back", { type: "code_modification_rolled_back" }],
+  ["passed_tests", "test runs passed", { type: "tests_passed" }],
+  ["failed_tests", "test runs did not pass", { measure: "test_runs_failed" }],
 ];
 
 function Counters({ counters }: { counters: Record<string, unknown> }) {
   return (
     <ul>
-      {COUNTED.map(([name, words, type]) => (
+      {COUNTED.map(([name, words, records]) => (
         <li
           key={name}
           className="flex items-baseline gap-3 border-b border-line px-4 py-2 text-sm last:border-b-0"
         >
           <Link
             to="/ledger"
-            search={{ type }}
+            search={records}
             className={`w-8 text-right font-semibold tabular-nums ${counters[name] ? "text-accent underline" : "text-soft"}`}
           >
             {String(counters[name] ?? 0)}

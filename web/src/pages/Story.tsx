@@ -6,18 +6,23 @@ import { Answer, Empty } from "../parts/states";
 import { span } from "../parts/time";
 import { oneLine } from "../parts/visible";
 import { Records } from "./Records";
+import { storyTitle } from "./storyTitle";
 
 export function Story() {
   const { id } = useParams({ from: "/ledger/story/$id" });
   const story = useQuery(storyQuery(id));
   const items = story.data?.items ?? [];
+  const title = storyTitle(items, id);
   const took = Date.parse(items.at(-1)?.time ?? "") - Date.parse(items[0]?.time ?? "");
   return (
     <>
       <PageHeader
-        title={`Story of ${oneLine(id, 60)}`}
+        title={title ? `The story of “${oneLine(title, 120)}”` : "The story"}
         about={
-          items.length > 1 ? `${items.length} records over ${span(took)}, oldest first` : undefined
+          <>
+            {items.length > 1 && `${items.length} records over ${span(took)}, oldest first; `}
+            <code className="font-mono text-xs">{oneLine(id, 60)}</code>
+          </>
         }
       />
       <div className="overflow-hidden rounded-card border border-line bg-surface">

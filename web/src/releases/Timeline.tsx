@@ -114,7 +114,7 @@ function inWords(stops: Stop[], backs: Back[]): string {
   const told = stops.map(({ deployment, words }, at) => {
     const back = backs.find(({ from }) => from === at);
     const goal = back ? `, back to ${nameOf(stops[back.to])}` : "";
-    return `${brief(deployment.requested_at)} ${deployment.kind} of ${nameOf(stops[at])}: ${words}${goal}`;
+    return `${brief(deployment.requested_at)} ${deployment.kind} ${deployment.kind === "rollback" ? "to" : "of"} ${nameOf(stops[at])}: ${words}${goal}`;
   });
   return `The last deployments, oldest first. ${told.join(". ")}.`;
 }

@@ -19,7 +19,7 @@ def configure(parser: argparse.ArgumentParser, _command: str) -> None:
     checking = actions.add_parser("check", help="compare every rule now, not at the next turn")
     checking.set_defaults(run=check_alerts)
     silencing = actions.add_parser(
-        "silence", help="tell nobody for a time; asks for the passphrase"
+        "silence", help="mute a rule for a time; asks for the passphrase"
     )
     silencing.add_argument("name", metavar="RULE")
     silencing.add_argument("--hours", type=float, default=24.0, metavar="N", help="how long (24)")

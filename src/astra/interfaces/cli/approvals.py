@@ -14,10 +14,9 @@ from astra.interfaces.cli.inbox import describe_kind
 from astra.interfaces.cli.main import Context
 from astra.interfaces.cli.permissions import add_until
 from astra.interfaces.cli.times import show_time
-from astra.trusted.kernel.errors import BadInput, Conflict, NotFound, Refused
+from astra.trusted.kernel.errors import BadInput, Conflict, NotFound
 from astra.trusted.kernel.text import one_line, printable
 from astra.trusted.policy import payload
-from astra.trusted.policy.paths import quote
 
 _MOST_FOLDED, _FOLDED_LINES, _FOLDED_WIDTH = 20, 4, 120
 _OF_CALLS = frozenset({"tool_call", "schedule"})
@@ -153,7 +152,7 @@ def approve(context: Context) -> int:
 
     approval = _fetch_approval(context)
     identifier, terms = approval["id"], _collect_terms(context, approval)
-    _refuse_in_vain(approval, terms.get("terms", {}))
+    _refuse_in_vain(context, identifier, terms.get("terms", {}))
     for line in _describe_approval(approval):
         context.console.note(line)
     if approval["kind"] in _OF_CALLS:
@@ -186,26 +185,12 @@ def approve(context: Context) -> int:
     return 0
 
 
-def _refuse_in_vain(approval: dict[str, Any], terms: dict[str, Any]) -> None:
-    """Say at once what the desk would refuse, before a page of text and a passphrase."""
-    identifier = approval["id"]
-    if approval["state"] != "pending":
-        raise Conflict(
-            f"{identifier} is {approval['state']} already",
-            code="already_decided",
-            next_step=f"astra approvals show {identifier}",
-            state=approval["state"],
-        )
-    protected: list[str] = approval["details"]["protected"] if approval["kind"] == "change" else []
-    if missing_paths := [path for path in protected if path not in terms.get("consent", [])]:
-        options = " ".join(f"--consent {path}" for path in protected)
-        raise Refused(
-            f"{approval['subject_id']} touches protected paths:"
-            f" {', '.join(quote(path) for path in missing_paths)}",
-            code="consent_missing",
-            next_step=f"look at them, then: astra approve {identifier} {printable(options)}",
-            paths=missing_paths,
-        )
+def _refuse_in_vain(context: Context, identifier: str, terms: dict[str, Any]) -> None:
+    """Say at once what would be refused anyway, before a page of text and a passphrase."""
+    from astra.interfaces.cli.signing import require_way_to_sign
+
+    context.client().post(f"/api/approvals/{identifier}/check", {"terms": terms})
+    require_way_to_sign(context)
 
 
 def _refuse_withdrawn(approval: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ def configure(parser: argparse.ArgumentParser, _command: str) -> None:
     actions = parser.add_subparsers(metavar="ACTION", required=True)
     listing = actions.add_parser("list", help="what outcomes say; what moved last comes first")
     listing.add_argument("--limit", type=int, metavar="N", help="how many (20)")
-    listing.add_argument("--proposed", action="store_true", help="what was only said")
+    listing.add_argument("--proposed", action="store_true", help="what agents only said")
     listing.add_argument("--scope", metavar="NAME", help="only about this folder, test, method, …")
     listing.add_argument("--cursor", help="`next` of the page before")
     listing.set_defaults(run=list_beliefs)

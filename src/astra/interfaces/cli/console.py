@@ -15,6 +15,9 @@ from astra.trusted.kernel.text import json_text, printable, safe_json
 _COLOURS = {"red": "31", "green": "32", "yellow": "33", "dim": "2", "bold": "1"}
 _PAINTED = re.compile(r"(\x1b\[(?:31|32|33|2|1|0)m)")
 
+_TYPED_BY_OPERATOR = "the operator's passphrase"
+_THROWAWAY_ONLY = "throwaway data roots take ASTRA_OPERATOR_PASSPHRASE"
+
 
 class Console:
     def __init__(self, *, as_json: bool) -> None:
@@ -106,10 +109,20 @@ class Console:
         self,
         prompt: str,
         *,
-        needs: str = "the operator's passphrase",
-        otherwise: str = "throwaway data roots take ASTRA_OPERATOR_PASSPHRASE",
+        needs: str = _TYPED_BY_OPERATOR,
+        otherwise: str = _THROWAWAY_ONLY,
     ) -> str:
         """Read a passphrase from the terminal itself, never from a pipe or an argument."""
+        self.require_terminal(needs=needs, otherwise=otherwise)
+        import getpass
+
+        self._in_dialogue = True
+        return getpass.getpass(prompt)
+
+    def require_terminal(
+        self, *, needs: str = _TYPED_BY_OPERATOR, otherwise: str = _THROWAWAY_ONLY
+    ) -> None:
+        """Refuse where there is nothing that a person could type into."""
         try:
             with open("/dev/tty"):  # noqa: PTH123 - only asks whether there is one
                 pass
@@ -119,7 +132,3 @@ class Console:
                 code="no_terminal",
                 next_step=f"run it in a terminal; {otherwise}",
             ) from None
-        import getpass
-
-        self._in_dialogue = True
-        return getpass.getpass(prompt)

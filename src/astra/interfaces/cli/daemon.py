@@ -15,7 +15,7 @@ def configure(parser: argparse.ArgumentParser, command: str) -> None:
         parser.add_argument("--keep-app", action="store_true", help="let the deployed app go on")
         parser.set_defaults(run=down)
         return
-    parser.add_argument("--no-app", action="store_true", help="without the deployed app")
+    parser.add_argument("--no-app", action="store_true", help="do not start the deployed app")
     parser.add_argument(
         "--port",
         type=_parse_port,

@@ -12,6 +12,7 @@ from astra.interfaces.cli.live_difference import (
 )
 from astra.interfaces.cli.main import Context
 from astra.interfaces.cli.tables import render_table
+from astra.interfaces.cli.times import show_time
 from astra.trusted.kernel.text import one_line, printable
 
 _PAUSE = 0.2
@@ -101,7 +102,7 @@ def show_fleet(context: Context) -> None:
             item["instance"],
             item["release"] or "nothing yet",
             item["state"] + ("" if item["present"] else ", away"),
-            item["since"],
+            show_time(item["since"]) if item["since"] else "",
             str(item["wave"] or ""),
             one_line(item["reason"], 100),
         )

@@ -1,6 +1,7 @@
 """`astra flags` and `astra flags set NAME on|off`."""
 
 import argparse
+from typing import Any
 
 from astra.interfaces.cli.main import Context
 from astra.interfaces.cli.root import render_flag
@@ -46,4 +47,14 @@ def set_flag(context: Context) -> None:
 
         body["authority"] = sign_action(context, flags.FLAG_SET, flags.content(name, on=True))
     flag = context.client().post("/api/flags", body)
-    context.console.print_result(flag, render_flag(context, flag))
+    lines = [] if context.console.as_json else _render_outcome(context, flag)
+    context.console.print_result(flag, *lines)
+
+
+def _render_outcome(context: Context, flag: dict[str, Any]) -> list[str]:
+    """Say how the flag is now, and where this environment holds off what the record has on."""
+    lines = [render_flag(context, flag)]
+    flags_here = {item["name"]: item for item in context.client().get("/api/flags")["items"]}
+    if flag["on"] and not flags_here[flag["name"]]["on"]:
+        lines.append(render_flag(context, flags_here[flag["name"]]))
+    return lines

@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser, _command: str) -> None:
     for name, about, command in (
         ("show", "one goal, and its tasks as a tree", show_goal),
         ("run", "let a goal that is held go on", control_goal),
-        ("pause", "let nothing of it begin", control_goal),
+        ("pause", "begin no more of its tasks", control_goal),
         ("close", "call it satisfied, by your own judgement", control_goal),
         ("reopen", "propose one that is over again", control_goal),
         ("retry", "begin tasks that failed, and those behind them, anew", retry),
@@ -62,7 +62,6 @@ def _configure_adopt(actions: Any) -> None:
         "--desire", metavar="DESIRE", help="make a goal of it and adopt that, by one signature"
     )
     adopting.set_defaults(run=adopt)
-    approvals.add_terms(adopting)
 
 
 def _configure_create(actions: Any) -> None:
@@ -71,9 +70,9 @@ def _configure_create(actions: Any) -> None:
     creating.add_argument("--task", metavar="NAME", help="the task of a method: fix_bug, …")
     creating.add_argument("--category", metavar="NAME", help="user_requested, maintenance, …")
     creating.add_argument(
-        "--check", action="append", metavar="COMMAND", help="succeeds when it is reached"
+        "--check", action="append", metavar="COMMAND", help="passes when the goal is reached"
     )
-    creating.add_argument("--file", action="append", metavar="PATH", help="exists then")
+    creating.add_argument("--file", action="append", metavar="PATH", help="is in the target then")
     creating.add_argument(
         "--kept", action="store_true", help="nothing that came of it was taken back"
     )
@@ -158,13 +157,22 @@ def list_goals(context: Context) -> None:
 
 
 def show_goal(context: Context) -> None:
-    identifier = context.arguments.id
+    goal = fetch_goal(context, context.arguments.id)
+    context.console.print_result(goal, *render_page(goal))
+
+
+def fetch_goal(context: Context, identifier: str) -> dict[str, Any]:
+    """Give a goal with the graph of its tasks."""
     goal = context.client().get(f"/api/goals/{identifier}")
     graph: dict[str, Any] = {"nodes": [], "edges": []}
     if goal["tasks"]:
         graph = context.client().get(f"/api/goals/{identifier}/graph")
-    lines = (*_render_goal(goal), *_render_graph(graph))
-    context.console.print_result({**goal, "graph": graph}, *lines)
+    return {**goal, "graph": graph}
+
+
+def render_page(goal: dict[str, Any]) -> list[str]:
+    """Show a goal: how it stands, what it may use up, when it is reached, its tasks as a tree."""
+    return [*_render_goal(goal), *_render_graph(goal["graph"])]
 
 
 def adopt(context: Context) -> None:
@@ -172,8 +180,7 @@ def adopt(context: Context) -> None:
     identifier = context.arguments.id or context.arguments.desire
     if not identifier.startswith(("goal_", "des_", "apr_")):
         raise NotFound(f"there is no goal {identifier!r}", next_step="astra goals list")
-    context.arguments.id = identifier
-    approvals.approve(context)
+    approvals.approve_own_request(context, identifier)
 
 
 def control_goal(context: Context) -> None:

@@ -36,7 +36,9 @@ def configure(parser: argparse.ArgumentParser, _command: str) -> None:
     add.add_argument("file", type=Path, metavar="FILE", help="the request they handed over")
     _add_role_options(add)
     add.set_defaults(run=add_operator)
-    remove = actions.add_parser("remove", help="end somebody's say; asks for the passphrase")
+    remove = actions.add_parser(
+        "remove", help="their key signs nothing more; asks for the passphrase"
+    )
     remove.add_argument("name", metavar="NAME")
     remove.set_defaults(run=remove_operator)
     role = actions.add_parser("role", help="change what somebody may sign")

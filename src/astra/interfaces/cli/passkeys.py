@@ -18,7 +18,7 @@ def configure(parser: argparse.ArgumentParser, _command: str) -> None:
     new.add_argument("--yes", action="store_true", help="the page shows the digits I was shown")
     new.set_defaults(run=enroll)
     actions.add_parser("list", help="every passkey").set_defaults(run=list_passkeys)
-    revoke = actions.add_parser("revoke", help="silence one, at once; what it decided stays")
+    revoke = actions.add_parser("revoke", help="revoke one, at once; what it decided stays")
     revoke.add_argument("id", metavar="ID")
     revoke.set_defaults(run=revoke_passkey)
 

@@ -33,7 +33,9 @@ def configure(parser: argparse.ArgumentParser, command: str) -> None:
     drafting.add_argument("text", metavar="TEXT", nargs="?", default="", help="what is to be done")
     drafting.add_argument("--goal", metavar="GOAL", help="for a goal (goal_…), in its own words")
     drafting.add_argument("--file", metavar="PLAN.json", help="the plan itself; - reads it here")
-    drafting.add_argument("--channel", action="append", default=[], help="whom to notify")
+    drafting.add_argument(
+        "--channel", action="append", default=[], help="of astra.toml; all by default"
+    )
     drafting.add_argument("--no-wait", action="store_true", help="do not wait for the model")
     drafting.set_defaults(run=draft)
     listing = actions.add_parser("list", help="the plans and their states")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from astra.interfaces.cli.times import show_time
-from astra.trusted.changes.verdicts import could_not_collect
+from astra.trusted.changes.verdicts import PROOF_RUN, could_not_collect
 from astra.trusted.kernel.text import one_line, printable
 
 Paint = Callable[[str, str], str]
@@ -18,7 +18,6 @@ _COLOURS = {"danger": "red", "warning": "yellow", "info": "dim"}
 _MOST_FILES, _MOST_FINDINGS, _MOST_FAILURES, _MOST_CITED = 40, 40, 10, 6
 _ORDER = ("danger", "warning", "info")
 _NARROWEST = 40
-_OLD_CODE = "new tests, base code"
 Line = tuple[str, str, str]
 """What stands at the left, the text beside it, and its colour."""
 
@@ -175,7 +174,7 @@ def _render_mutants(mutation: dict[str, Any]) -> Iterator[Line]:
 
 
 def _render_run(run: dict[str, Any], paint: Paint) -> Iterator[Line | str]:
-    report, is_proof = run["report"], run["label"] == _OLD_CODE
+    report, is_proof = run["report"], run["label"] == PROOF_RUN
     if report is None:
         yield f"    {run['label']:22} not run yet"
         return

@@ -11,9 +11,10 @@ import curses
 import os
 import sys
 from argparse import Namespace
+from collections.abc import Callable
 from typing import Any
 
-from astra.interfaces.cli import approvals, changes, live_difference
+from astra.interfaces.cli import approvals, changes, goals, live_difference, plan_pages
 from astra.interfaces.cli.decision import list_term_questions
 from astra.interfaces.cli.main import Context
 from astra.interfaces.cli.review import render_screen
@@ -76,7 +77,8 @@ def review(context: Context) -> None:
         requests = approvals.fetch_approvals(context)
         position = min(position, max(len(requests) - 1, 0))
     count = len(requests)
-    context.console.say(f"{count} still wait" if count else "nothing waits for you")
+    still = "1 still waits" if count == 1 else f"{count} still wait"
+    context.console.say(still if count else "nothing waits for you")
 
 
 def _find_position(waiting: list[dict[str, Any]], identifier: str | None) -> int:
@@ -99,7 +101,7 @@ def _look_at(context: Context, item: dict[str, Any], *, count: int, position: in
     if item["kind"] == "change":
         actions |= {Action.DEPLOY, Action.REQUEST_CHANGES}
     screen = Screen(
-        title=f"{position + 1} of {count}  {item['id']}  {one_line(item['summary'], 300)}",
+        title=f"{position + 1} of {count}  {one_line(item['summary'], 300)}",
         pages=pages,
         actions=frozenset(actions),
         rows=24,
@@ -118,10 +120,13 @@ def _look_at(context: Context, item: dict[str, Any], *, count: int, position: in
 def _collect_pages(context: Context, item: dict[str, Any]) -> tuple[Page, ...]:
     request = context.client().get(f"/api/approvals/{item['id']}")
     signed_page = Page(
-        name="what is signed", lines=read_lines(approvals.render_payload(request["payload"]))
+        name="what is signed",
+        lines=read_lines([item["id"], *approvals.render_payload(request["payload"])]),
     )
     if request["details"].get("tool") == live_difference.TOOL:
         return (_render_live_difference(context), signed_page)
+    if item["kind"] in _IN_WORDS:
+        return (_IN_WORDS[item["kind"]](context, item["subject_id"]), signed_page)
     if item["kind"] != "change":
         return (signed_page,)
     path = f"/api/changes/{item['subject_id']}"
@@ -133,6 +138,20 @@ def _collect_pages(context: Context, item: dict[str, Any]) -> tuple[Page, ...]:
         Page(name="evidence", lines=read_lines(_render_evidence(change))),
         signed_page,
     )
+
+
+def _render_plan(context: Context, identifier: str) -> Page:
+    plan = context.client().get(f"/api/agents/{identifier}")
+    return Page(name="plan", lines=read_lines(plan_pages.render_page(plan)))
+
+
+def _render_goal(context: Context, identifier: str) -> Page:
+    goal = goals.fetch_goal(context, identifier)
+    return Page(name="goal", lines=read_lines(goals.render_page(goal)))
+
+
+_IN_WORDS: dict[str, Callable[[Context, str], Page]] = {"plan": _render_plan, "goal": _render_goal}
+"""Which requests have a page in words before the one with what is signed."""
 
 
 def _render_live_difference(context: Context) -> Page:

@@ -33,12 +33,12 @@ def configure(parser: argparse.ArgumentParser, command: str) -> None:
         help="sign the configuration that was detected, without asking",
     )
     corrections = parser.add_argument_group("instead of what was detected")
-    corrections.add_argument("--tests", metavar="COMMAND", default="", help="runs the tests")
+    corrections.add_argument("--tests", metavar="COMMAND", default="", help="what runs the tests")
     corrections.add_argument(
-        "--app", metavar="COMMAND", default="", help="starts the server; {port} is its port"
+        "--app", metavar="COMMAND", default="", help="what starts the server; {port} is its port"
     )
     corrections.add_argument(
-        "--health", metavar="PATH", default="", help="answers where the server is well"
+        "--health", metavar="PATH", default="", help="the path that answers while it is healthy"
     )
     parser.set_defaults(run=init)
 

@@ -26,7 +26,7 @@ _OPTIONS = (
     ("--jitter", "jitter_seconds", int, "up to so many seconds more (0)"),
     ("--slow-after", "slow_after", int, "slow down after so many failures in a row (0: never)"),
     ("--slow-below", "slow_below", int, "slow down while fewer than so many %% succeed (0: never)"),
-    ("--slowest", "slowest", int, "at the slowest, every so manieth firing only"),
+    ("--slowest", "slowest", int, "run at least every Nth firing, however often it fails"),
 )
 _NEXT_STEPS = {
     "budget_spent": "budgets start again at midnight UTC; to raise the schedule's own:"
@@ -238,15 +238,20 @@ def _parse_payload(text: str) -> Any:
 
 
 def _next_runs(found: dict[str, Any]) -> list[str]:
-    return [f"  next  {moment}" for moment in found["next_runs"]]
+    return [f"  next  {_show_firing(moment)}" for moment in found["next_runs"]]
+
+
+def _show_firing(moment: str) -> str:
+    """Write a firing on the schedule's own wall clock, with its distance from UTC."""
+    offset = moment[19:]
+    return f"{moment[:10]} {moment[11:16]}{'Z' if offset == '+00:00' else f' {offset}'}"
 
 
 def _next_run(item: dict[str, Any]) -> str:
     """Show the next firing on the schedule's own wall clock."""
     if not item["next_run"] or not item["next_runs"]:
         return ""
-    first = item["next_runs"][0]
-    return f"{first[:16]}{first[19:]}"
+    return _show_firing(item["next_runs"][0])
 
 
 def _render_value(value: Any) -> str:

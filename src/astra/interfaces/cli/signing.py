@@ -46,6 +46,16 @@ def unlock_operator_pair(context: Context, *, prompt: str = _PROMPT) -> KeyPair:
     return operators_key.unlock(root["root_id"], passphrase)
 
 
+def require_way_to_sign(context: Context) -> None:
+    """Refuse at once where the key is missing, or where nobody could type its passphrase."""
+    from astra.trusted.files import operators_key
+
+    root = context.client().get("/api/operator")
+    operators_key.read(root["root_id"])
+    if not (root["throwaway"] and os.environ.get("ASTRA_OPERATOR_PASSPHRASE")):
+        context.console.require_terminal()
+
+
 def new_passphrase(context: Context, *, throwaway: bool) -> str:
     """Have the operator choose a passphrase, typed twice."""
     from_environment = os.environ.get("ASTRA_OPERATOR_PASSPHRASE")

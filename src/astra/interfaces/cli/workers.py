@@ -10,6 +10,7 @@ from typing import Any
 from astra.interfaces.cli import taking_over
 from astra.interfaces.cli.client import daemon_environment
 from astra.interfaces.cli.main import Context
+from astra.interfaces.cli.times import show_time
 from astra.trusted.kernel.errors import LedgerLocked
 from astra.trusted.kernel.text import printable
 from astra.workers.model import KINDS
@@ -99,7 +100,7 @@ def _render_worker(context: Context, worker: dict[str, Any]) -> list[str]:
         *([f"instance {worker['instance']}"] if worker["instance"] else []),
         f"{len(worker['current_jobs'])} of {worker['jobs']} jobs",
         f"version {worker['version']}",
-        f"since {worker['since']}",
+        f"since {show_time(worker['since'])}",
     ]
     head = f"{worker['id']}  {printable(worker['name'])}: {state}; {printable('; '.join(facts))}"
     jobs = [f"    does {printable(job)}" for job in worker["current_jobs"]]

@@ -102,7 +102,7 @@ def _show(runtime: Runtime, deployment: views.Deployment) -> dict[str, Any]:
 
 def _name_change(runtime: Runtime, commit: str) -> str:
     change = runtime.changes.book.find_by_commit(commit)
-    return str(change.about["reason"]) if change else ""
+    return change.purpose if change else ""
 
 
 def _add_fleet_route(app: FastAPI, runtime: Runtime) -> None:

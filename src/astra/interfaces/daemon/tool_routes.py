@@ -111,6 +111,13 @@ def _add_approval_routes(app: FastAPI, runtime: Runtime) -> None:
         approval = runtime.desk.details(identifier)
         return {**approval, "smaller_calls": _list_smaller_calls(runtime, approval)}
 
+    @app.post("/api/approvals/{identifier}/check", response_model=ApprovalShown)
+    def check_approval(
+        identifier: str, terms: Annotated[dict[str, Any], Body(embed=True)]
+    ) -> dict[str, Any]:
+        """Refuse at once what a signature on these terms would be refused for; decides nothing."""
+        return runtime.desk.check_grant(identifier, terms).as_dict()
+
     @app.post("/api/approvals/{identifier}/approve", response_model=ApprovalDecided)
     def approve(
         identifier: str, authority: Annotated[dict[str, Any], Body(embed=True)]

@@ -100,7 +100,8 @@ def _read_member(data: Data, member: str) -> Data:
 
 def _describe_refusal(data: Data) -> str:
     decision = _read_member(data, "decision")
-    return f"{_name(data, 'tool', 'a call')} was refused{_why(decision, 'explanation', 'reason')}"
+    how = "waits for the operator" if decision.get("code") == "needs_approval" else "was refused"
+    return f"{_name(data, 'tool', 'a call')} {how}{_why(decision, 'explanation', 'reason')}"
 
 
 def _describe_counted_refusals(data: Data) -> str:

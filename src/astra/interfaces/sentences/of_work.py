@@ -7,10 +7,16 @@ leaves out what is not there.
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from astra.trusted.changes import verdicts
 from astra.trusted.kernel.text import one_line, printable, quote_text
 
 Data = dict[str, Any]
 _SHORT = 12
+
+
+def _count(number: Any, noun: str) -> str:
+    """Say how many there are, in the singular where it is one."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _describe_tests(data: Data) -> str:
@@ -19,6 +25,9 @@ def _describe_tests(data: Data) -> str:
     failed = (report.get("failed") or 0) + (report.get("errors") or 0)
     seconds = f" in {report['seconds']:.1f} s" if report.get("seconds") else ""
     label = f" ({one_line(str(data['label']), 40)})" if data.get("label") else ""
+    if report.get("verdict") == "failed" and verdicts.is_expected_failure(data):
+        share = f"{failed} of {passes + failed}{seconds}"
+        return f"the new tests fail on the code before the change, as they should: {share}"
     if report.get("verdict") == "passed":
         return f"tests passed: {passes} of {passes + failed}{seconds}{label}"
     return f"tests did not pass: {failed} of {passes + failed} failed{seconds}{label}{_why(report)}"
@@ -27,7 +36,9 @@ def _describe_tests(data: Data) -> str:
 def _describe_proposal(data: Data) -> str:
     about, diff = data.get("about", {}), data.get("facts", {}).get("diff", {})
     size = (
-        f": {diff['files']} files, +{diff['added']} -{diff['removed']}" if "files" in diff else ""
+        f": {_count(diff['files'], 'file')}, +{diff['added']} -{diff['removed']}"
+        if "files" in diff
+        else ""
     )
     return f"a change was proposed, {quote_text(str(about.get('reason', '')), 160)}{size}"
 
@@ -35,7 +46,8 @@ def _describe_proposal(data: Data) -> str:
 def _describe_scan(data: Data) -> str:
     findings = data.get("findings", [])
     dangers = sum(finding.get("severity") == "danger" for finding in findings)
-    return f"looked through: {len(findings)} findings, {dangers} of them dangerous"
+    danger = f", {dangers} of them dangerous" if dangers else ""
+    return f"scanned: {_count(len(findings) or 'no', 'finding')}{danger}"
 
 
 def _describe_merge(data: Data) -> str:
@@ -76,7 +88,8 @@ def _describe_search(data: Data) -> str:
     findings, passages = len(data.get("findings", [])), data.get("passages", 0)
     trouble = f"; {one_line(str(data['trouble']), 120)}" if data.get("trouble") else ""
     query = quote_text(str(task.get("query", "")), 80)
-    return f"searched {sources} for {query}: {passages} passages, {findings} findings{trouble}"
+    outcome = f"{_count(passages, 'passage')}, {_count(findings, 'finding')}"
+    return f"searched {sources} for {query}: {outcome}{trouble}"
 
 
 def _describe_shift(data: Data) -> str:
@@ -100,7 +113,14 @@ def _describe_graph(data: Data) -> str:
     graph: Data = data.get("graph", {})
     kinds = ", ".join(str(node.get("kind", "")) for node in graph.get("nodes", [])[:_MOST_KINDS])
     origin = "a model" if graph.get("proposed_by") == "model" else "methods"
-    return f"planned by {origin} into {len(graph.get('nodes', []))} tasks: {one_line(kinds, 120)}"
+    size = _count(len(graph.get("nodes", [])), "task")
+    return f"planned by {origin} into {size}: {one_line(kinds, 120)}"
+
+
+def _name_task(data: Data) -> str:
+    """Name a task by what it does; its id stands behind."""
+    kind = one_line(str(data.get("kind", "")), 40).lower().replace("_", " ")
+    return f"the task {kind} ({data.get('node')})" if kind else f"the task {data.get('node')}"
 
 
 def _describe_task_end(data: Data) -> str:
@@ -108,7 +128,7 @@ def _describe_task_end(data: Data) -> str:
     result = ", ".join(one_line(text, 40) for text in results if text)
     reason = "" if data.get("outcome") == "succeeded" else f": {one_line(_join(data), 200)}"
     gave = f", gave {result}" if result else ""
-    return f"the task {data.get('node')} {data.get('outcome', 'ended')}{gave}{reason}"
+    return f"{_name_task(data)} {data.get('outcome', 'ended')}{gave}{reason}"
 
 
 def _join(data: Data) -> str:
@@ -151,21 +171,19 @@ SAYINGS: Mapping[str, Callable[[Data], str]] = {
     "goal_resumed": lambda _data: "the goal goes on",
     "goal_satisfied": _describe_satisfaction,
     "goal_abandoned": lambda data: f"the goal was given up{_why(data)}",
-    "goal_task_claimed": lambda data: (
-        f"the task {data.get('node')} begins, attempt {data.get('attempt')}"
-    ),
+    "goal_task_claimed": lambda data: f"{_name_task(data)} begins, attempt {data.get('attempt')}",
     "goal_task_waited": lambda data: (
-        f"the task {data.get('node')} WAITS: {one_line(str(data.get('why', '')), 160)}"
+        f"{_name_task(data)} WAITS: {one_line(str(data.get('why', '')), 160)}"
     ),
     "goal_task_retried": lambda data: (
-        f"the task {data.get('node')} is tried again: {one_line(_join(data), 160)}"
+        f"{_name_task(data)} is tried again: {one_line(_join(data), 160)}"
     ),
     "goal_task_finished": _describe_task_end,
     "schedule_firing_claimed": _describe_claim,
     "schedule_notice_raised": lambda data: (
         f"people were told: {one_line(str(data.get('text', '')), 200)}"
     ),
-    "task_created": lambda _data: "its task is on disk, manual and disabled, before it runs",
+    "task_created": lambda _data: "its task is recorded; an approval enables it",
     "code_modification_scheduled": _describe_proposal,
     "change_scanned": _describe_scan,
     "tests_started": lambda data: f"tests began ({one_line(str(data.get('label', '')), 40)})",
@@ -185,7 +203,7 @@ SAYINGS: Mapping[str, Callable[[Data], str]] = {
     "approval_went_stale": lambda data: f"the request was withdrawn{_why(data)}",
     "deployment_requested": lambda data: f"{_name_release(data)} is to go into service",
     "release_built": lambda data: (
-        f"{_name_release(data)} was built: {data.get('files', '?')} files"
+        f"{_name_release(data)} was built: {_count(data.get('files', '?'), 'file')}"
     ),
     "release_switched": lambda data: f"{_name_release(data)} serves now, and is watched",
     "deployment_settled": lambda data: f"{_name_release(data)} stayed healthy",
@@ -208,8 +226,8 @@ SAYINGS: Mapping[str, Callable[[Data], str]] = {
     "research_task_finished": _describe_search,
     "research_resumed": lambda data: f"{data.get('session')} goes on after a crash",
     "research_finished": lambda data: (
-        f"research ended with {len(data.get('order', []))} findings;"
-        f" {data.get('unsupported', 0)} claims had no quote that was found"
+        f"research ended with {_count(len(data.get('order', [])), 'finding')};"
+        f" {_count(data.get('unsupported', 0), 'claim')} had no quote that was found"
     ),
     "standing_permission_added": _describe_permission,
     "standing_permission_used": lambda data: (

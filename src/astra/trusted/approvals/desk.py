@@ -149,16 +149,20 @@ class Desk(Approvals):
 
     def grant(self, identifier: str, signed: Signed) -> Record:
         """Record an operator's yes, for this approval and this digest, on the terms signed."""
-        approval = self._require_pending(identifier)
-        if approval.kind in OF_CALLS:
-            payload.require_same(self.details(identifier)["details"], approval.digest)
         terms = terms_of(signed.statement.get("content"))
-        if condition := self.conditions.get(approval.kind):
-            condition(approval, terms)
-        data = content(approval, terms)
+        data = content(self.check_grant(identifier, terms), terms)
         event = Event(type=GRANTED, actor="operator", data=data, subject=identifier)
         event = authority.signed_event(self.ledger, event, signed, now=self.clock.now())
         return self._decide_first(identifier, event)
+
+    def check_grant(self, identifier: str, terms: Mapping[str, Any]) -> Approval:
+        """Refuse what a yes on these terms would be refused for, whoever signs it."""
+        approval = self._require_pending(identifier)
+        if approval.kind in OF_CALLS:
+            payload.require_same(self.details(identifier)["details"], approval.digest)
+        if condition := self.conditions.get(approval.kind):
+            condition(approval, terms)
+        return approval
 
     def reject(
         self, identifier: str, reason: str, *, actor: str, beside: Sequence[Event] = ()

@@ -7,6 +7,7 @@ and what was approved before counts no more.
 <State.EXECUTED: 'executed'>
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -30,6 +31,8 @@ RENEWED, SUPERSEDED, WITHDRAWN = (
 )
 RETURNED = "change_returned"
 KIND = "change"
+
+_TASK_MARK = re.compile(r" \(node_[0-9a-f]+\)\Z")
 
 
 class State(StrEnum):
@@ -128,6 +131,11 @@ class Change:
     superseded_by: str | None = None
     closed: bool = False
     """Whether its end is in the record of the code family, and its task is over."""
+
+    @property
+    def purpose(self) -> str:
+        """Give why it was proposed, without the mark of the goal's task that proposed it."""
+        return _TASK_MARK.sub("", str(self.about["reason"]))
 
     @property
     def commit(self) -> str:

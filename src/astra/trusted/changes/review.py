@@ -197,7 +197,7 @@ def tree_digest(tree: Tree) -> str:
 
 def title_change(change: Change, failure: str = "") -> str:
     """Say what would be merged, in the words of who proposed it."""
-    reason = quote_text(str(change.about["reason"]))
+    reason = quote_text(change.purpose)
     merge = f"merge {reason} into {change.facts['target_branch']}"
     return f"DESPITE ITS TESTS ({failure}), {merge}" if failure else merge
 

@@ -6,7 +6,7 @@ test files of which none was executed. A target without a test command, or witho
 operator's own choice: its changes are asked for, and the request says that nothing was tested.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from astra.trusted.changes.evidence import TestVerdict
@@ -14,11 +14,18 @@ from astra.trusted.changes.model import Change
 
 OWN_RUN = "change"
 """The run of a change's own tests on its own code."""
+PROOF_RUN = "new tests, base code"
+"""The run of new tests on the code before the change: they are meant to fail there."""
 DESPITE_TESTS = "despite_tests"
 """The term by which an operator takes a change anyway; its value is the verdict it overrides."""
 _FAILED = frozenset(
     {TestVerdict.FAILED, TestVerdict.TIMED_OUT, TestVerdict.KILLED, TestVerdict.STOPPED}
 )
+
+
+def is_expected_failure(data: Mapping[str, Any]) -> bool:
+    """Tell whether a run that did not pass is one that was meant to fail."""
+    return bool(data.get("label") == PROOF_RUN)
 
 
 def find_failure(

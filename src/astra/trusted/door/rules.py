@@ -103,6 +103,7 @@ RULES: dict[str, Rule] = {
     "GET /api/inbox": LOOK,
     "GET /api/approvals": LOOK,
     "GET /api/approvals/{identifier}": LOOK,
+    "POST /api/approvals/{identifier}/check": LOOK,
     "POST /api/approvals/{identifier}/approve": DECIDE,
     "POST /api/approvals/{identifier}/reject": DECIDE,
     "GET /api/permissions": LOOK,

@@ -32,7 +32,7 @@ FLAGS = {
     "ASTRA_SCHEDULER_ENABLED": (True, "running schedules"),
     "AGENT_AUTO_ESCALATE_ENABLED": (
         True,
-        "the persona suggests a plan when a request in chat is long",
+        "suggesting a plan when a request in chat is long",
     ),
 }
 
