@@ -114,8 +114,8 @@ class TraceExport:
             document = json.loads(self.place.read_bytes())
             if document["endpoint"] == address:
                 return int(document["sequence"])
-        signed = self.ledger.newest(CONFIG_SIGNED)
-        return signed.sequence - 1 if signed else self.ledger.head().sequence
+        configuration = self.ledger.newest(CONFIG_SIGNED)
+        return configuration.sequence - 1 if configuration else self.ledger.head().sequence
 
     def _write_position(self, address: str, sequence: int) -> None:
         document = {"endpoint": address, "sequence": sequence}

@@ -158,5 +158,5 @@ def _hash_text(text: str) -> str:
 
 def _count_nanoseconds(time: str) -> str:
     """Count from 1970 in whole microseconds: a float has too few digits."""
-    passed = parse_time(time) - datetime(1970, 1, 1, tzinfo=UTC)
-    return str((passed.days * 86_400 + passed.seconds) * 10**9 + passed.microseconds * 1_000)
+    elapsed = parse_time(time) - datetime(1970, 1, 1, tzinfo=UTC)
+    return str((elapsed.days * 86_400 + elapsed.seconds) * 10**9 + elapsed.microseconds * 1_000)

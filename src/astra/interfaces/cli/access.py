@@ -115,8 +115,8 @@ def _expand_toolsets(names: list[str]) -> Iterator[str]:
     from astra.interfaces.mcp.toolsets import check_names
     from astra.tools.toolsets import ALWAYS, TOOLSETS
 
-    chosen = check_names(frozenset(names)) | frozenset([ALWAYS] if names else [])
-    for name in sorted(chosen):
+    set_names = check_names(frozenset(names)) | frozenset([ALWAYS] if names else [])
+    for name in sorted(set_names):
         yield from (f"{start}*" if start[-1] in "._" else start for start in TOOLSETS[name])
 
 

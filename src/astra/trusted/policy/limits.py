@@ -104,7 +104,7 @@ def read_limits(value: Any) -> Limits:
     if not isinstance(value, dict) or cast("dict[str, Any]", value).keys() != _MEMBERS.keys():
         raise _build_refusal(f"a scope has {', '.join(_MEMBERS)}")
     members = cast("dict[str, Any]", value)
-    limits = {name: read(members[name]) for name, read in _MEMBERS.items()}
+    limits = {name: read_member(members[name]) for name, read_member in _MEMBERS.items()}
     return Limits(**limits)
 
 

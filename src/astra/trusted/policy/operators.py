@@ -246,8 +246,8 @@ def _read_users(council: Council, operator: Operator, value: Any) -> tuple[str, 
     if users != sorted(set(users)) or len(users) > MOST_USERS:
         raise _build_refusal(f"OS users are named once, in order, at most {MOST_USERS}")
     for user in users:
-        if (other := council.find_by_user(user)) and other.name != operator.name:
-            raise _build_refusal(f"the OS user {user} is {other.name}'s")
+        if (owner := council.find_by_user(user)) and owner.name != operator.name:
+            raise _build_refusal(f"the OS user {user} is {owner.name}'s")
     return tuple(users)
 
 
