@@ -84,7 +84,7 @@ test-servers: setup .servers/.ready  ## other MCP servers from the registries, b
 	rm -rf .servers && mkdir -p .servers/node
 	$(BIN)/uv venv -q --python $(BIN)/python .servers/py
 	$(BIN)/uv pip install -q --python .servers/py/bin/python --require-hashes -r requirements/servers.txt
-	cd .servers/node && npm install --silent --no-fund --no-audit --no-package-lock $$(cat ../../requirements/servers.npm)
+	cd .servers/node && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm install --silent --no-fund --no-audit --no-package-lock $$(cat ../../requirements/servers.npm)
 	@touch $@
 
 matrix: setup  ## the test matrix of `astra readiness`, into matrix.json

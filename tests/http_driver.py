@@ -53,8 +53,8 @@ class Served:
             assert said.status_code == 200, said.text
             return said.json()["secret"]
 
-    def token(self, role: str) -> dict[str, Any]:
-        return self.astra.json("tokens", "create", f"a {role}", "--role", role)
+    def token(self, role: str, *options: str) -> dict[str, Any]:
+        return self.astra.json("tokens", "create", f"a {role}", "--role", role, *options)
 
     def statement(self, http: httpx2.Client, action: str, content: dict[str, Any]) -> Any:
         """Draft what an operator would sign now."""

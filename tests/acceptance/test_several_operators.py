@@ -1,13 +1,15 @@
 """Two people with homes of their own look after one Astra: each signs with their own key."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from driver import Astra
+from driver import COMMAND, Astra
 
 VERIFIER = Path(__file__).parents[2] / "examples" / "verify_receipt.py"
 
@@ -111,3 +113,68 @@ def test_an_approval_says_who_may_sign_it_and_who_did(astra: Astra) -> None:
     shown = astra.json("approvals", "show", identifier)
     assert shown["signatures"]["signed_by"] == ["owner"]
     assert bert.json("operators", "request", "--name", "bert2", code=1)["code"] == "conflict"
+
+
+def test_a_daemon_killed_between_two_signatures_loses_none_and_counts_none_twice(
+    astra: Astra,
+) -> None:
+    """What was signed is on disk when the command has ended, whatever becomes of the daemon."""
+    anna = enrol(astra, "anna")
+    astra.json("operators", "rules", "--configuration", "2")
+    with (astra.root / "astra.toml").open("a") as file:
+        file.write("\n# signed across a crash\n")
+    assert astra.json("config", "sign", code=3)["signed_by"] == ["owner"]
+    kill_daemon(astra)
+    assert astra.json("operators")["waiting"][0]["signed_by"] == ["owner"]
+    assert astra.json("config", "sign", code=3)["signed_by"] == ["owner"]
+    assert "across a crash" not in astra.json("config", "show")["text"]
+    kill_daemon(astra)
+    anna.json("config", "sign")
+    kill_daemon(astra)
+    assert "across a crash" in astra.json("config", "show")["text"]
+    assert astra.json("operators")["waiting"] == []
+
+
+def test_a_daemon_killed_while_the_last_signature_arrives_has_decided_or_not(
+    astra: Astra,
+) -> None:
+    """Whenever the kill comes, the round is complete or waits, and signing again is safe."""
+    anna = enrol(astra, "anna")
+    astra.json("operators", "rules", "--configuration", "2")
+    for number in range(3):
+        with (astra.root / "astra.toml").open("a") as file:
+            file.write(f"\n# kill number {number}\n")
+        assert astra.json("config", "sign", code=3)["signed_by"] == ["owner"]
+        before = count_records(astra)
+        pid = astra.json("status")["daemon"]["pid"]
+        environment = {**astra.environment, **anna.environment}
+        with subprocess.Popen(
+            astra.start(COMMAND, "config", "sign", "--json"),
+            env=environment,
+            cwd=astra.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        ) as signing:
+            if number:  # at once the first time; then when its record has begun to arrive
+                while signing.poll() is None and count_records(astra) == before:
+                    pass
+            os.kill(pid, signal.SIGKILL)
+            signing.wait(timeout=240)
+        if f"kill number {number}" not in astra.json("config", "show")["text"]:
+            (waiting,) = astra.json("operators")["waiting"]
+            assert waiting["signed_by"] == ["owner"]
+            anna.json("config", "sign")
+        assert f"kill number {number}" in astra.json("config", "show")["text"]
+        assert astra.json("operators")["waiting"] == []
+        assert astra.run("ledger", "verify").returncode == 0
+
+
+def kill_daemon(astra: Astra) -> None:
+    os.kill(astra.json("status")["daemon"]["pid"], signal.SIGKILL)
+
+
+def count_records(astra: Astra) -> int:
+    """Count lines on disk: no daemon is asked, so none is waited for."""
+    files = (astra.root / "var" / "ledger").glob("*.ndjson")
+    return sum(file.read_bytes().count(b"\n") for file in files)

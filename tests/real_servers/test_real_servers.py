@@ -2,7 +2,9 @@
 
 import http.server
 import socket
+import ssl
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +15,11 @@ from astra.trusted.egress.egress_proxy import Internet
 from astra.trusted.kernel.errors import AstraError, NeedsApproval
 from astra.trusted.sandbox import machine, staging
 from servers_world import ServersWorld
+from tls_certificates import write_certificate
+
+CHROMIUM = Path("/usr/lib/chromium/chromium")
+"""The program itself: the script at /usr/bin/chromium reads files that no box has."""
+SDK_SERVER = Path(__file__).parent / "sdk_server.py"
 
 
 def make_folder(path: Path) -> Path:
@@ -137,3 +144,62 @@ def test_fetch(online: ServersWorld, programs: Path) -> None:
     with pytest.raises(AstraError) as refusal:
         online.call("mcp.fetch.fetch", url="http://evil.example.net/page")
     assert refusal.value.reason == "outside_grants"
+
+
+@pytest.mark.skipif(not CHROMIUM.exists(), reason="Debian's Chromium is not installed")
+def test_a_browser(online: ServersWorld, programs: Path) -> None:
+    """Chromium in a box, driven by the server that browsers' makers offer."""
+    script = f"{programs}/node/node_modules/@playwright/mcp/cli.js"
+    names = sign(
+        online,
+        "browser",
+        f"/usr/bin/node {script} --headless --no-sandbox --isolated"
+        f" --executable-path {CHROMIUM} --proxy-server http://127.0.0.1:3128",
+        f'read_paths = ["{programs}/node"]',
+        'network = ["example.com"]',
+        "memory_mb = 2048\ncall_seconds = 240",
+        '[mcp.servers.tiers]\nbrowser_navigate = 0\nbrowser_snapshot = 0\n"browser_*" = 1',
+        '[[mcp.servers.arguments]]\nargument = "url"\nkind = "host"',
+    )
+    assert "mcp.browser.browser_navigate" in names
+    shown = online.call("mcp.browser.browser_navigate", url="http://example.com/page")["text"]
+    seen = online.call("mcp.browser.browser_snapshot")["text"]
+    assert "hello from outside" in shown + seen
+    assert {attempt.data["host"] for attempt in online.records("egress_attempted")} >= {
+        "example.com"
+    }
+    with pytest.raises(AstraError) as refusal:
+        online.call("mcp.browser.browser_navigate", url="http://evil.example.net/page")
+    assert refusal.value.reason == "outside_grants"
+
+
+@pytest.mark.parametrize("generation", ["first", "second"])
+def test_a_server_of_the_official_sdk_over_http(
+    tmp_path: Path, programs: Path, generation: str
+) -> None:
+    host = "tools.example.com"
+    write_certificate(tmp_path, host)
+    python = f"{programs}/py/bin/python" if generation == "first" else sys.executable
+    command = [python, SDK_SERVER, tmp_path / "server.pem", tmp_path / "server.key", host]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        port = int(process.stdout.readline())
+        trust = ssl.create_default_context(cafile=tmp_path / "server.pem")
+        internet = Internet(
+            resolve=lambda _host, _port: ["93.184.216.34"],
+            dial=lambda _address, _port: socket.create_connection(("127.0.0.1", port)),
+            trust=lambda: trust,
+        )
+        world = ServersWorld(tmp_path, internet=internet)
+        try:
+            world.sign(
+                f'[[mcp.servers]]\nname = "sdk"\nurl = "https://{host}/mcp"\n'
+                "[mcp.servers.tiers]\nadd = 0"
+            )
+            world.accept("sdk")
+            assert "5" in world.call("mcp.sdk.add", first=2, second=3)["text"]
+            attempts = world.records("egress_attempted")
+            assert {attempt.data["host"] for attempt in attempts} == {host}
+        finally:
+            world.close()
+            process.terminate()

@@ -49,6 +49,7 @@ from astra.bootstrap.operating import (
     make_alerting,
     make_probes,
     make_receipts,
+    make_traces_lane,
     read_ledger_signals,
 )
 from astra.bootstrap.planning import Planning, find_model, make_running, planning_of
@@ -271,6 +272,7 @@ def build_runtime(
             lanes.refusals_lane(counter.record_refusals),
             make_beliefs_lane(beliefs.book),
             make_servers_lane(base, servers),
+            make_traces_lane(base),
             *make_reaping_lanes(base),
         )
         background = make_background(base, every_lane, woken, deployer)

@@ -118,7 +118,7 @@ _TABLE: Mapping[Direction, tuple[str, ...]] = {
     Direction.DECIDES: (
         *(authority.ROOT_CREATED, authority.KEY_ROTATED, contract.CONFIG_SIGNED, flags.FLAG_SET),
         *(authority.RESTORED, permissions.ADDED, acceptance.ACCEPTED),
-        *(operators.ENROLLED, operators.REMOVED, operators.ROLE_SET, operators.RULES_SET),
+        *operators.CHANGES,
         cosigning.GIVEN,
         merge_permissions.ADDED,
         *(desk.GRANTED, tokens.EXPORTED, passkeys.ENROLLED, access.TOKEN_CREATED),

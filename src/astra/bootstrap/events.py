@@ -63,6 +63,7 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         operators.REMOVED: "operators signed that somebody is an operator no longer; what they"
         " signed before stays",
         operators.ROLE_SET: "operators signed what an operator may sign from here on",
+        operators.USERS_SET: "operators signed which OS users are an operator at a terminal",
         operators.RULES_SET: "operators signed how many signatures something takes, and whether"
         " who asked may approve",
         cosigning.GIVEN: "an operator signed a decision that takes more signatures than that",

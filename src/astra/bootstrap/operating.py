@@ -9,10 +9,11 @@ from astra import flow
 from astra.adapters import smoke_probes
 from astra.adapters.boxes.sandbox import Sandbox
 from astra.adapters.configured_model import ConfiguredModel
+from astra.adapters.trace_export import TraceExport
 from astra.bootstrap.base import Base
 from astra.bootstrap.planning import find_model
 from astra.deployments.service import Deployer
-from astra.flow import Background
+from astra.flow import Background, Lane, lanes
 from astra.numbers.alert_signals import read_signals
 from astra.operations import alert_rules
 from astra.operations.alert_rules import Rule
@@ -24,7 +25,7 @@ from astra.schedules.executor import Executor
 from astra.trusted.calls.counter import Counter, Request
 from astra.trusted.kernel.clock import parse_time
 from astra.trusted.kernel.errors import AstraError
-from astra.trusted.policy import contract
+from astra.trusted.policy import authority, contract
 from astra.trusted.policy.call import Actor, Role
 from astra.trusted.stop.machines import Machines
 
@@ -97,6 +98,17 @@ def make_receipts(base: Base) -> Receipts:
         return [bytes.fromhex(line[-66:-2]) for line in lines]
 
     return Receipts(base.ledger, base.clock, base.root.read_ledger_key, read_hashes)
+
+
+def make_traces_lane(base: Base) -> Lane:
+    """Send stories to the collector that the signed configuration names, if it names one."""
+    export = TraceExport(
+        ledger=base.ledger,
+        place=base.root.var / "traces.json",
+        root_id=lambda: authority.find_keys(base.ledger).root_id,
+        endpoint=lambda: base.configuration().traces.endpoint,
+    )
+    return lanes.traces_lane(is_due=export.is_due, advance=export.advance)
 
 
 def make_alerting(base: Base, *, deployer: Deployer, troubles: Callable[[], str]) -> Alerting:

@@ -53,6 +53,8 @@ something ended, or when the next thing falls due.
 | servers       | servers whose tools nobody looked at    | 4       | all work is stopped, or |
 |               | since they were signed for; then a look |         | the ledger is held      |
 |               | for those to be ended, every 5 seconds  |         |                         |
+| traces        | records that the trace collector has    | 1       | never                   |
+|               | not taken                               |         |                         |
 | reaping       | jobs that a worker has, every second;   | 1       | never                   |
 |               | only where machines share a chain       |         |                         |
 

@@ -27,13 +27,13 @@ ANNOUNCEMENTS, DEPLOYMENTS, NOTIFICATIONS = "announcements", "deployments", "not
 APP_EGRESS, WITNESS, REFUSALS, GOALS = "app-egress", "witness", "refusals", "goals"
 SYNC, PUSHES, CLONE, ALERTS = "sync", "pushes", "clone", "alerts"
 RESEARCH, BELIEFS, SERVERS, STOP = "research", "beliefs", "servers", "stop"
-REAPING = "reaping"
+REAPING, TRACES = "reaping", "traces"
 OF_PLANS = (PLANS, DRAFTS, PLAN_FILES, ANNOUNCEMENTS)
 CHANGES_AT_ONCE, DRAFTS_AT_ONCE, GOAL_TASKS_AT_ONCE = 4, 2, 10
 SERVERS_AT_ONCE = 4
 _GRACE, _LONGEST_GOODBYE = 5.0, 10.0
 _LOOK_AT_APP, _LOOK_AT_FILES, _LOOK_AT_EGRESS = 1.0, 2.0, 5.0
-_LOOK_AT_SERVERS = 5.0
+_LOOK_AT_SERVERS, _LOOK_AT_TRACES = 5.0, 2.0
 _LOOK_AT_CHECKPOINTS, _LOOK_AT_REFUSALS, _LOOK_AT_ALERTS = 2.0, 30.0, 30.0
 
 
@@ -249,6 +249,18 @@ def witness_lane(*, due: Callable[[], bool], advance: Callable[[], None]) -> Lan
         grace=_GRACE,
         breath=0.5,
         look_again=1.0,
+        longest_pause=60.0,
+    )
+
+
+def traces_lane(*, is_due: Callable[[], bool], advance: Callable[[], None]) -> Lane:
+    """Send stories to the collector, beside everything else."""
+    item = _make_item("send", "traces", advance, every=_LOOK_AT_TRACES)
+    return Lane(
+        name=TRACES,
+        due=lambda: [item] if is_due() else [],
+        grace=_GRACE,
+        breath=_LOOK_AT_TRACES,
         longest_pause=60.0,
     )
 

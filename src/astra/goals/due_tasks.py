@@ -52,8 +52,8 @@ class DueTasks:
         for goal in goals:
             offered = ready_tasks[goal.id][: max(1, room)]
             room -= len(offered)
-            begun = [self._describe_open(goal, task) for task in open_tasks[goal.id]]
-            items += [*begun, *map(_describe_ready, offered)] or self._conclude_if_over(goal)
+            open_items = [self._describe_open(goal, task) for task in open_tasks[goal.id]]
+            items += [*open_items, *map(_describe_ready, offered)] or self._conclude_if_over(goal)
         return items
 
     def _conclude_if_over(self, goal: Goal) -> list[DueTask]:
@@ -63,11 +63,11 @@ class DueTasks:
 
     def _describe_open(self, goal: Goal, task: TaskName) -> DueTask:
         """Say what is due for a task that was claimed: nothing new while this process has it."""
-        action, every = "look", 1.0
+        action, pause = "look", 1.0
         if task.state != TaskState.WAITING:
             identity = TaskIdentity(goal.id, goal.planned or 0, task.id, task.attempt)
-            action, every = "do" if self.is_held(identity) else "settle", 0.0
-        return DueTask(action=action, goal=goal.id, node=task.id, attempt=task.attempt, every=every)
+            action, pause = "do" if self.is_held(identity) else "settle", 0.0
+        return DueTask(action=action, goal=goal.id, node=task.id, attempt=task.attempt, every=pause)
 
 
 def _describe_ready(task: TaskName) -> DueTask:

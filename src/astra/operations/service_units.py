@@ -99,9 +99,9 @@ WantedBy=multi-user.target
 
 
 def _write_worker(service: Service) -> str:
-    words = [service.program, "worker", "--data-root", service.data_root]
-    words += ["--jobs", str(service.jobs), "--drain", str(DRAIN_SECONDS)]
-    words += ["--instance", service.instance] if service.instance else []
+    command = [service.program, "worker", "--data-root", service.data_root]
+    command += ["--jobs", str(service.jobs), "--drain", str(DRAIN_SECONDS)]
+    command += ["--instance", service.instance] if service.instance else []
     return f"""\
 # Written by `astra service install --worker`.
 [Unit]
@@ -116,7 +116,7 @@ StartLimitBurst=20
 Type=exec
 User={service.user}
 Group={service.user}
-ExecStart={" ".join(words)}
+ExecStart={" ".join(command)}
 # The first signal drains it; its jobs get as long as --drain says before they are cut off.
 KillMode=mixed
 KillSignal=SIGTERM

@@ -74,8 +74,8 @@ class Researcher:
         open_sessions = [name for name in self.book.list_open() if name not in self._held]
         if self.others is None:
             return open_sessions
-        others = self.others
-        return [name for name in open_sessions if not others.is_elsewhere(self.book.get(name))]
+        is_elsewhere = self.others.is_elsewhere
+        return [name for name in open_sessions if not is_elsewhere(self.book.get(name))]
 
     def resume(self, identifier: str) -> None:
         """Go on with a session that a dead daemon left, or end it where that fails each time."""

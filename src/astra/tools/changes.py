@@ -17,6 +17,7 @@ from astra.trusted.changes.model import State
 from astra.trusted.kernel.errors import BadInput
 from astra.trusted.kernel.paging import LARGEST_PAGE
 from astra.trusted.policy.call import Tier
+from astra.trusted.policy.paths import parse_relative
 
 WRITE = (*PERSONA, "ASTRA_CODE_WRITE_ENABLED")
 _LONGEST = 8_000_000
@@ -217,6 +218,15 @@ def _decode_base64(text: str, field: str) -> bytes:
         raise BadInput(f"{field} is not base64", next_step="encode it", field=field) from None
 
 
+def _find_edited_files(arguments: ProposeArguments, _services: Services) -> tuple[str, ...] | None:
+    """Name the files of edits; what a diff, a branch or a revert touches is not looked up."""
+    if not arguments.edits or arguments.patch is not None or arguments.patch_base64 is not None:
+        return None
+    if arguments.from_branch or arguments.supersedes or arguments.reverts:
+        return None
+    return tuple(parse_relative(edit.path).text for edit in arguments.edits)
+
+
 TOOLS: tuple[AnyTool, ...] = (
     Tool(
         name="schedule_code_modification",
@@ -231,6 +241,7 @@ TOOLS: tuple[AnyTool, ...] = (
         slow=True,
         hints=Hints(idempotent=False),
         handler=_propose_change,
+        files=_find_edited_files,
     ),
     Tool(
         name="astra.changes.list",

@@ -18,7 +18,7 @@ NumberCursor = Field(default=None, ge=0, lt=1 << 62, description="`next` of the 
 
 
 def limit_field(most: int) -> Any:
-    return Field(default=None, ge=1, le=most, description="how many; default: what fits")
+    return Field(default=None, ge=1, le=most, description="default: what fits")
 
 
 class Page(Protocol):

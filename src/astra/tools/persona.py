@@ -7,6 +7,8 @@ from astra.tools.services import Services
 from astra.tools.source import PERSONA, Characters, End, Numbered, Place, Start
 from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Hints, Tool
 from astra.trusted.policy.call import Footprint, Tier
+from astra.trusted.policy.limits import OWN
+from astra.trusted.policy.paths import fold, parse_folder
 
 
 class ListArguments(Arguments):
@@ -116,6 +118,23 @@ def _find_write_footprint(
     return Footprint(write_paths=(path,), destructive=isinstance(arguments, DeleteArguments))
 
 
+def _find_own_file(
+    arguments: ListArguments | ReadArguments | WriteArguments | DeleteArguments,
+    services: Services,
+) -> tuple[str, ...] | None:
+    """Name the agent's own file; the mirror of the source and the machine's files are others."""
+    if isinstance(arguments, WriteArguments | DeleteArguments):
+        return (f"{OWN}{services.persona.resolve_writable(arguments.path).text}",)
+    path = arguments.folder if isinstance(arguments, ListArguments) else arguments.path
+    if path.startswith("/"):
+        return None
+    place = parse_folder(path)
+    if place.parts and fold(place.parts[0]).strip() == "src":
+        return None
+    below = f"{place.text}/" if place.text and isinstance(arguments, ListArguments) else place.text
+    return (f"{OWN}{below}",)
+
+
 TOOLS: tuple[AnyTool, ...] = (
     Tool(
         name="list_files",
@@ -127,6 +146,7 @@ TOOLS: tuple[AnyTool, ...] = (
         flags=PERSONA,
         handler=_list_files,
         footprint=_find_read_footprint,
+        files=_find_own_file,
     ),
     Tool(
         name="read_file",
@@ -139,6 +159,7 @@ TOOLS: tuple[AnyTool, ...] = (
         flags=PERSONA,
         handler=_read_file,
         footprint=_find_read_footprint,
+        files=_find_own_file,
     ),
     Tool(
         name="write_file",
@@ -152,6 +173,7 @@ TOOLS: tuple[AnyTool, ...] = (
         hints=Hints(destructive=True),
         handler=_write_file,
         footprint=_find_write_footprint,
+        files=_find_own_file,
     ),
     Tool(
         name="delete_file",
@@ -164,5 +186,6 @@ TOOLS: tuple[AnyTool, ...] = (
         hints=Hints(destructive=True),
         handler=_delete_file,
         footprint=_find_write_footprint,
+        files=_find_own_file,
     ),
 )

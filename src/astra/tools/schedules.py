@@ -177,6 +177,16 @@ def _modifies_loosely(arguments: ModifyArguments, services: Services) -> str:
     return services.schedules.describe_loosening(changes, arguments.id)
 
 
+def _find_target(
+    arguments: CreateArguments | ModifyArguments | ResumeArguments, services: Services
+) -> str:
+    """Name the tool that the schedule calls, as it would be afterwards."""
+    target = None if isinstance(arguments, ResumeArguments) else arguments.target_tool
+    if target is None and not isinstance(arguments, CreateArguments):
+        target = str(services.schedules.get(arguments.id).definition.target_tool)
+    return target or ""
+
+
 def _create_schedule(arguments: CreateArguments, services: Services) -> Created:
     definition = Definition.read(_definition_fields(arguments, services))
     services.schedules.refuse_flood(definition)
@@ -242,6 +252,7 @@ TOOLS: tuple[AnyTool, ...] = (
         output=Created,
         tier=Tier.LOCAL_WRITE,
         handler=_create_schedule,
+        runs_later=_find_target,
         loosens=_creates_loosely,
     ),
     Tool(
@@ -253,6 +264,7 @@ TOOLS: tuple[AnyTool, ...] = (
         tier=Tier.LOCAL_WRITE,
         hints=Hints(destructive=True),
         handler=_modify_schedule,
+        runs_later=_find_target,
         loosens=_modifies_loosely,
     ),
     Tool(
@@ -272,6 +284,7 @@ TOOLS: tuple[AnyTool, ...] = (
         output=Shown,
         tier=Tier.LOCAL_WRITE,
         handler=_resume_schedule,
+        runs_later=_find_target,
     ),
     Tool(
         name="astra.schedule.delete",

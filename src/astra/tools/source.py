@@ -7,10 +7,12 @@ from pydantic import Field
 from astra.tools import pages
 from astra.tools.services import Services
 from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Tool
+from astra.trusted.kernel.errors import AstraError
 from astra.trusted.policy.call import Tier
 
 PERSONA = ("PERSONA_MODE_ENABLED",)
 _USUAL_MATCHES = 100
+_WHOLE_TREE = ("",)
 At = Field(default=None, description="commit or change id; default: the branch")
 Folder = Field(default="", description="only below this folder")
 Glob = Field(default=None, description="e.g. *.py or src/**/*.ts")
@@ -153,6 +155,27 @@ def _search_source(arguments: SearchArguments, services: Services) -> Matches:
     return matches
 
 
+def _find_read_file(arguments: ReadArguments, services: Services) -> tuple[str, ...]:
+    """Name the file as it was found: a path may be written with `src/` before it."""
+    try:
+        source_file = services.source.read(arguments.path, at=arguments.at, characters=1)
+    except AstraError:  # which the call itself says, where it may be made at all
+        return (arguments.path,)
+    return (str(source_file.path),)
+
+
+def _find_searched_folder(
+    arguments: ListArguments | SearchArguments, services: Services
+) -> tuple[str, ...]:
+    try:
+        page = services.source.list(
+            at=arguments.at, folder=arguments.folder, glob=None, cursor=None, limit=1
+        )
+    except AstraError:
+        return (f"{arguments.folder}/",)
+    return (f"{page.folder}/",) if page.folder else _WHOLE_TREE
+
+
 TOOLS: tuple[AnyTool, ...] = (
     Tool(
         name="list_source_files",
@@ -163,6 +186,7 @@ TOOLS: tuple[AnyTool, ...] = (
         tier=Tier.READ,
         flags=PERSONA,
         handler=_list_source,
+        files=_find_searched_folder,
     ),
     Tool(
         name="read_source_code",
@@ -174,6 +198,7 @@ TOOLS: tuple[AnyTool, ...] = (
         tier=Tier.READ,
         flags=PERSONA,
         handler=_read_source,
+        files=_find_read_file,
     ),
     Tool(
         name="search_source",
@@ -184,5 +209,6 @@ TOOLS: tuple[AnyTool, ...] = (
         tier=Tier.READ,
         flags=PERSONA,
         handler=_search_source,
+        files=_find_searched_folder,
     ),
 )

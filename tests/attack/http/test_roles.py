@@ -14,7 +14,10 @@ Holders = dict[str, str]
 
 @pytest.fixture(scope="module")
 def holders(site: Served) -> Holders:
-    return {role: site.token(role)["secret"] for role in ("agent", "viewer", "operator")}
+    routes = [route for route, rule in RULES.items() if Role.SERVICE in rule.roles]
+    everything = [option for route in routes for option in ("--route", route)]
+    options = {"service": everything}
+    return {role: site.token(role, *options.get(role, []))["secret"] for role in Role}
 
 
 @pytest.mark.parametrize("role", [None, *Role])

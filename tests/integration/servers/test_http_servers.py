@@ -6,19 +6,15 @@ import socket
 import ssl
 import threading
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from astra.adapters.servers.messages import ServerUnavailable
 from astra.trusted.egress.egress_proxy import Internet
 from servers_world import ServersWorld, tool
+from tls_certificates import write_certificate
 
 HOST, VALUE = "tools.example.com", "s3cr3t-value"
 FREE = '[mcp.servers.tiers]\n"*" = 0'
@@ -73,7 +69,7 @@ class Far:
     """The server, and a world whose internet leads every name to it."""
 
     def __init__(self, folder: Path, *, events: bool) -> None:
-        write_certificate(folder)
+        write_certificate(folder, HOST)
         tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         tls.load_cert_chain(folder / "server.pem", folder / "server.key")
         self.seen: list[tuple[dict[str, str], dict[str, Any]]] = []
@@ -110,30 +106,6 @@ def far(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Far]:
     far = Far(tmp_path, events=request.param == "events")
     yield far
     far.close()
-
-
-def write_certificate(folder: Path) -> None:
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, HOST)])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(HOST)]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    pem = serialization.Encoding.PEM
-    private = key.private_bytes(
-        pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    (folder / "server.pem").write_bytes(certificate.public_bytes(pem))
-    (folder / "server.key").write_bytes(private)
 
 
 def test_a_tool_is_called_through_the_proxy_and_each_connection_recorded(far: Far) -> None:

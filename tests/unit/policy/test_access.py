@@ -13,6 +13,7 @@ from astra.trusted.ledger.record import Event
 from astra.trusted.policy import access
 from astra.trusted.policy.access import Principal
 from astra.trusted.policy.call import Role
+from astra.trusted.policy.limits import build_limits
 
 
 @pytest.fixture
@@ -65,11 +66,13 @@ def test_an_unknown_or_empty_secret_is_nobody(root: RootInMemory) -> None:
 
 
 def test_a_token_has_the_role_that_was_signed(root: RootInMemory) -> None:
+    routes = build_limits(routes=["GET /api/status"])
     for role in Role:
-        make(root, f"secret of {role}", role=str(role))
+        make(root, f"secret of {role}", role=str(role), limits=routes)
         who = recognised(root, f"secret of {role}")
         assert who
         assert (who.role, who.by, who.name) == (role, "token", "robot")
+        assert who.limits == routes
     assert not any("secret of" in line for line in root.ledger.lines)
 
 
@@ -144,3 +147,18 @@ def test_a_token_with_more_or_fewer_members_is_refused(root: RootInMemory) -> No
 def test_revoking_what_is_not_there_says_so(root: RootInMemory) -> None:
     with pytest.raises(NotFound):
         access.revoke_token(root.ledger, "tok_0000000000000000", actor="anyone")
+
+
+def test_a_service_names_its_routes_and_a_scope_narrows_something(root: RootInMemory) -> None:
+    for wanted, said in (
+        ({"role": "service"}, "names the routes"),
+        ({"role": "service", "limits": build_limits(tier=0)}, "names the routes"),
+    ):
+        with pytest.raises(BadInput, match=said):
+            make(root, "x", **wanted)
+    content = access.token_content("x", name="x", role="agent", days=1, now=root.clock.now())
+    nothing = {"tools": [], "tier": 2, "paths": [], "routes": []}
+    for more in ({"limits": nothing}, {"mine": False}, {"limits": {"tier": 0}}, {"other": 1}):
+        signed = root.sign(access.TOKEN_CREATED, {**content, **more})
+        with pytest.raises(BadInput):
+            access.create_token(root.ledger, {**content, **more}, signed, now=root.clock.now())

@@ -5865,6 +5865,11 @@ export interface components {
             role: components["schemas"]["RoleShown"];
             /** Passkeys */
             passkeys: string[];
+            /**
+             * Users
+             * @description ids of OS users who are the operator at a terminal
+             */
+            users: string[];
             /** Since */
             since: string;
             /**
@@ -6693,7 +6698,7 @@ export interface components {
          * Role
          * @enum {string}
          */
-        Role: "agent" | "viewer" | "operator";
+        Role: "agent" | "viewer" | "operator" | "service";
         /** RoleShown */
         RoleShown: {
             /** Duties */
@@ -7529,8 +7534,42 @@ export interface components {
              * @description when it was revoked, or empty
              */
             ended: string;
+            limits: components["schemas"]["TokenLimits"];
+            /**
+             * Made By
+             * @description the operator who signed for it
+             */
+            made_by: string;
+            /**
+             * Mine
+             * @description what it asks for counts as asked for by that operator
+             */
+            mine: boolean;
             /** Sequence */
             sequence: number;
+        };
+        /** TokenLimits */
+        TokenLimits: {
+            /**
+             * Tools
+             * @description names, or how they begin with `*`; none for every tool
+             */
+            tools: string[];
+            /**
+             * Tier
+             * @description the highest tier of a call
+             */
+            tier: number;
+            /**
+             * Paths
+             * @description globs; none where it is for every path
+             */
+            paths: string[];
+            /**
+             * Routes
+             * @description `GET /api/status`; none for what its role may use
+             */
+            routes: string[];
         };
         /** TokenShown */
         TokenShown: {
@@ -7548,6 +7587,17 @@ export interface components {
              * @description when it was revoked, or empty
              */
             ended: string;
+            limits: components["schemas"]["TokenLimits"];
+            /**
+             * Made By
+             * @description the operator who signed for it
+             */
+            made_by: string;
+            /**
+             * Mine
+             * @description what it asks for counts as asked for by that operator
+             */
+            mine: boolean;
         };
         /** ToolShown */
         ToolShown: {

@@ -62,6 +62,7 @@ function Row({ operator }: { operator: OperatorListed }) {
         {operator.signed_by.length > 0 && `, by ${operator.signed_by.join(" and ")}`}
         {operator.passkeys.length > 0 && ", passkeys: "}
         <Untrusted text={operator.passkeys.join(", ")} />
+        {operator.users.length > 0 && `, at a terminal as ${operator.users.join(", ")}`}
       </span>
     </li>
   );

@@ -13,6 +13,7 @@ import { Answer, Trouble } from "../parts/states";
 import { Untrusted } from "../parts/Untrusted";
 import { Grants } from "./Grants";
 import { Operators } from "./Operators";
+import { Tokens } from "./Tokens";
 
 export function Safety() {
   const flags = useQuery(flagsQuery);
@@ -42,6 +43,7 @@ export function Safety() {
         </Card>
         <Grants />
         <Operators />
+        <Tokens />
         <Card title="The signed configuration">
           <Answer query={configuration} rows={2}>
             {({ text, state, file }) => (

@@ -45,6 +45,10 @@ def configure(parser: argparse.ArgumentParser, _command: str) -> None:
     role.add_argument("name", metavar="NAME")
     _add_role_options(role)
     role.set_defaults(run=set_role)
+    users = actions.add_parser("users", help="say which OS users are somebody at a terminal")
+    users.add_argument("name", metavar="NAME")
+    users.add_argument("users", nargs="*", metavar="USER", help="login names, or ids; none: nobody")
+    users.set_defaults(run=set_users)
     _configure_rules(actions.add_parser("rules", help="how many signatures something takes"))
     sign = actions.add_parser("sign", help="sign what another operator signed first")
     sign.add_argument("round", metavar="ROUND", help="as `astra operators` names it")
@@ -160,6 +164,28 @@ def set_role(context: Context) -> None:
 
     content = {"name": context.arguments.name, "role": _build_role(context)}
     _sign_change(context, operators.ROLE_SET, content, "role set")
+
+
+def set_users(context: Context) -> None:
+    """Say who somebody is at a terminal, so that what they ask for there is theirs."""
+    from astra.trusted.policy import operators
+
+    users = sorted({_find_user_id(name) for name in context.arguments.users})
+    content = {"name": context.arguments.name, "users": users}
+    _sign_change(context, operators.USERS_SET, content, "OS users set")
+
+
+def _find_user_id(name: str) -> str:
+    import pwd
+
+    if name.isdigit():
+        return name
+    try:
+        return str(pwd.getpwnam(name).pw_uid)
+    except KeyError:
+        raise NotFound(
+            f"there is no OS user {one_line(name, 60)}", next_step="give what `id -u` says"
+        ) from None
 
 
 def set_rules(context: Context) -> None:

@@ -55,6 +55,13 @@ class Opened(Shape):
     )
 
 
+class TokenLimits(Shape):
+    tools: list[str] = Field(description="names, or how they begin with `*`; none for every tool")
+    tier: int = Field(description="the highest tier of a call")
+    paths: list[str] = Field(description="globs; none where it is for every path")
+    routes: list[str] = Field(description="`GET /api/status`; none for what its role may use")
+
+
 class TokenShown(Shape):
     id: str
     name: str
@@ -62,6 +69,9 @@ class TokenShown(Shape):
     created_at: str
     expires_at: str
     ended: str = Field(description="when it was revoked, or empty")
+    limits: TokenLimits
+    made_by: str = Field(description="the operator who signed for it")
+    mine: bool = Field(description="what it asks for counts as asked for by that operator")
 
 
 class TokenCreated(TokenShown):

@@ -23,6 +23,7 @@ class OperatorListed(Shape):
     fingerprint: str
     role: RoleShown
     passkeys: list[str]
+    users: list[str] = Field(description="ids of OS users who are the operator at a terminal")
     since: str
     signed_by: list[str] = Field(description="who enrolled the operator; nobody did the owner")
 

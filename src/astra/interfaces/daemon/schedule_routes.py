@@ -7,12 +7,11 @@ from fastapi import Body, FastAPI, Query, Request
 
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon.models import ApprovalDetails, Explained, Page
+from astra.interfaces.daemon.tool_routes import run_tool
 from astra.interfaces.daemon.work_models import FiringShown, ScheduleCreated, ScheduleShown
 from astra.schedules import cron, wording
-from astra.trusted.calls.counter import Request as ToolRequest
-from astra.trusted.door.requests import Off, caller, parse_names
+from astra.trusted.door.requests import Off, caller
 from astra.trusted.kernel.errors import BadInput
-from astra.trusted.policy.call import Actor, Role
 
 _YEARS = range(1970, 9000)
 Fields = Annotated[dict[str, Any], Body()]
@@ -129,13 +128,7 @@ def _add_run_routes(app: FastAPI, runtime: Runtime) -> None:
 def _call_schedule_tool(
     runtime: Runtime, request: Request, verb: str, arguments: dict[str, Any], *, off: str = ""
 ) -> dict[str, Any]:
-    tool_request = ToolRequest(
-        name=f"astra.schedule.{verb}",
-        arguments=arguments,
-        actor=Actor(role=Role.AGENT, name=caller(request), door="http"),
-        off=parse_names(off),
-    )
-    return runtime.counter.call(tool_request)
+    return run_tool(runtime, request, f"astra.schedule.{verb}", arguments, off=off)
 
 
 def _parse_moment(text: str, name: str) -> datetime:

@@ -21,13 +21,15 @@ from astra.trusted.door.challenges import Enrolments, LoginChallenges
 from astra.trusted.door.front_door import csrf_token
 from astra.trusted.door.login import LINK_LIFETIME, Attempts, LoginLinks, NotRecognised
 from astra.trusted.door.requests import caller, principal, source
+from astra.trusted.door.rules import RULES, SOCKET_ONLY
 from astra.trusted.door.site import COOKIE, Site
 from astra.trusted.kernel.clock import format_time
-from astra.trusted.kernel.errors import Refused
+from astra.trusted.kernel.errors import BadInput, Refused
 from astra.trusted.policy import access
 from astra.trusted.policy.access import Principal
 from astra.trusted.policy.authority import Signed
 from astra.trusted.policy.call import Role
+from astra.trusted.policy.limits import NO_LIMITS, read_limits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,6 +140,7 @@ def _add_token_routes(app: FastAPI, runtime: Runtime) -> None:
     def create_token(
         content: Annotated[dict[str, Any], Body()], authority: Annotated[dict[str, Any], Body()]
     ) -> TokenCreated:
+        _refuse_unknown_names(runtime, content)
         operator_signature, now = Signed.read(authority), runtime.clock.now()
         record = access.create_token(ledger, content, operator_signature, now=now)
         token = access.get_token(ledger, str(content["token"]))
@@ -147,3 +150,23 @@ def _add_token_routes(app: FastAPI, runtime: Runtime) -> None:
     def revoke_token(request: Request, identifier: str) -> TokenShown:
         token = access.revoke_token(ledger, identifier, actor=caller(request))
         return TokenShown.model_validate(token.as_dict())
+
+
+def _refuse_unknown_names(runtime: Runtime, content: dict[str, Any]) -> None:
+    """Say at once that a scope names something that does not exist; tools of servers may come."""
+    token_limits = read_limits(content["limits"]) if "limits" in content else NO_LIMITS
+    names = [tool.name for tool in runtime.counter.registry.list_all()]
+    for pattern in token_limits.tools:
+        begin = pattern.removesuffix("*")
+        matches = [name for name in names if name == pattern or name.startswith(begin)]
+        if not pattern.startswith("mcp.") and not matches:
+            raise BadInput(
+                f"there is no tool {pattern}", code="bad_scope", next_step="astra tools list"
+            )
+    for route in token_limits.routes:
+        if not RULES.get(route, SOCKET_ONLY).roles:
+            raise BadInput(
+                f"no token can use {route}",
+                code="bad_scope",
+                next_step="write it as docs/reference/http.md does: GET /api/changes/{identifier}",
+            )

@@ -14,7 +14,16 @@ from astra.interfaces.daemon.models import (
 )
 from astra.trusted.calls.counter import Request as ToolRequest
 from astra.trusted.calls.registry import AnyTool
-from astra.trusted.door.requests import LARGEST_PAGE, Cursor, Limit, Off, caller, parse_names
+from astra.trusted.door.requests import (
+    LARGEST_PAGE,
+    Cursor,
+    Limit,
+    Off,
+    caller,
+    limits,
+    parse_names,
+    principal,
+)
 from astra.trusted.policy import permissions
 from astra.trusted.policy.authority import Signed
 from astra.trusted.policy.call import Actor, Role
@@ -43,16 +52,34 @@ def run_tool(
     runtime: Runtime, request: Request, name: str, arguments: dict[str, Any], *, off: str
 ) -> dict[str, Any]:
     """Call a tool for whoever is at the other end."""
-    actor = Actor(role=Role.AGENT, name=caller(request), door="http")
-    tool_request = ToolRequest(name=name, arguments=arguments, actor=actor, off=parse_names(off))
+    tool_request = ToolRequest(
+        name=name,
+        arguments=arguments,
+        actor=find_actor(request),
+        off=parse_names(off),
+        limits=limits(request),
+    )
     return runtime.counter.call(tool_request)
+
+
+def find_actor(request: Request) -> Actor:
+    """Name who calls a tool here: an agent, whoever else they are, or a service."""
+    who = principal(request)
+    is_service = who is not None and who.role is Role.SERVICE
+    role = Role.SERVICE if is_service else Role.AGENT
+    return Actor(role=role, name=caller(request), door="http")
 
 
 def _add_tool_routes(app: FastAPI, runtime: Runtime) -> None:
     @app.get("/api/tools", response_model=Page[ToolShown])
-    def list_tools(astra_off: Off = "") -> dict[str, Any]:
+    def list_tools(request: Request, astra_off: Off = "") -> dict[str, Any]:
         flags = runtime.switches.read_states(off=parse_names(astra_off))
-        visible = runtime.counter.registry.list_visible(flags, operator=False)
+        token_limits = limits(request)
+        visible = [
+            tool
+            for tool in runtime.counter.registry.list_visible(flags, operator=False)
+            if not token_limits.find_tool_objection(tool.name, int(tool.tier))
+        ]
         return {"items": [describe(tool) for tool in visible], "next": None}
 
     @app.post("/api/tools/{name}")

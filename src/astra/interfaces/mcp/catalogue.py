@@ -16,6 +16,7 @@ from astra.interfaces.mcp.toolsets import Selection
 from astra.tools import compact_schemas
 from astra.trusted.calls.registry import AnyTool, Registry
 from astra.trusted.policy.call import Tier
+from astra.trusted.policy.limits import NO_LIMITS, Limits
 
 _EVERYTHING = Selection()
 
@@ -33,17 +34,25 @@ class Catalogue:
         dotted: bool,
         selection: Selection = _EVERYTHING,
         plain: bool = False,
+        limits: Limits = NO_LIMITS,
     ) -> list[ShownTool]:
-        offered = self.select_tools(flags, operator=operator, selection=selection)
+        offered = self.select_tools(flags, operator=operator, selection=selection, limits=limits)
         return [self._describe_once(tool, dotted=dotted, plain=plain) for tool in offered]
 
     def select_tools(
-        self, flags: Mapping[str, bool], *, operator: bool, selection: Selection = _EVERYTHING
+        self,
+        flags: Mapping[str, bool],
+        *,
+        operator: bool,
+        selection: Selection = _EVERYTHING,
+        limits: Limits = NO_LIMITS,
     ) -> list[AnyTool]:
         return [
             tool
             for tool in self._registry.list_visible(flags, operator=operator)
-            if tool.available and selection.includes(tool)
+            if tool.available
+            and selection.includes(tool)
+            and not limits.find_tool_objection(tool.name, int(tool.tier))
         ]
 
     def _describe_once(self, tool: AnyTool, *, dotted: bool, plain: bool) -> ShownTool:

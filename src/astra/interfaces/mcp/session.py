@@ -18,6 +18,7 @@ from astra.interfaces.mcp.toolsets import Selection
 from astra.trusted.kernel.errors import BadInput
 from astra.trusted.kernel.ids import random_id
 from astra.trusted.policy.call import Actor, Role
+from astra.trusted.policy.limits import NO_LIMITS, Limits
 
 CALLS = 1_000
 _MEMBERS = frozenset({"operator", "off", "names", "calls", "toolsets", "read_only", "plain"})
@@ -51,6 +52,8 @@ class Session:
     selection: Selection = field(default_factory=Selection)
     plain: bool = False
     """Answers are text only, for clients that show a model the structure instead of the text."""
+    limits: Limits = NO_LIMITS
+    """What the token that it came with may be used for."""
     key: str = field(default_factory=lambda: random_id("ses"))
     """Tells its calls from those of other sessions."""
 

@@ -29,7 +29,7 @@ from astra.interfaces.mcp.session_server import SessionServer, read_session_id
 from astra.interfaces.mcp.tool_server import ToolServer
 from astra.interfaces.mcp.toolsets import Selection
 from astra.trusted.door import problems
-from astra.trusted.door.requests import caller, parse_names
+from astra.trusted.door.requests import caller, limits, parse_names
 from astra.trusted.kernel.errors import BadInput, NotFound
 from astra.trusted.policy.call import Actor, Role
 from astra.trusted.policy.caps import MCP_SESSIONS
@@ -164,6 +164,7 @@ class HttpSessions:
             dotted=self._dotted,
             selection=_read_selection(request),
             plain=_is_set(request, "astra-plain"),
+            limits=limits(request),
         )
         key = read_session_id(ctx) or str(session.actor)
         return replace(session, budget=self._find_budget(ctx, str(session.actor)), key=key)

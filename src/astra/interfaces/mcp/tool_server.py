@@ -73,6 +73,7 @@ class ToolServer:
             dotted=session.dotted,
             selection=session.selection,
             plain=session.plain,
+            limits=session.limits,
         )
         return ListToolsResult(tools=visible)
 
@@ -90,6 +91,7 @@ class ToolServer:
             actor=session.actor,
             off=session.off,
             correlation=random_id("cor"),
+            limits=session.limits,
         )
         objection = self._find_objection(session, name)
         lane = self._lanes[self._choose_lane(session, name)]
@@ -155,7 +157,10 @@ class ToolServer:
     def introduce(self, session: Session) -> str:
         flags = self._flags(session.off)
         offered = self._catalogue.select_tools(
-            flags, operator=session.operator, selection=session.selection
+            flags,
+            operator=session.operator,
+            selection=session.selection,
+            limits=session.limits,
         )
         return instructions.write(session, flags, offered)
 

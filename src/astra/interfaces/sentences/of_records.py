@@ -161,6 +161,9 @@ SAYINGS: Mapping[str, Callable[[Data], str]] = {
     "operator_role_set": lambda data: (
         f"what {_name(data, 'name', 'an operator')} may sign was changed"
     ),
+    "operator_users_set": lambda data: (
+        f"which OS users are {_name(data, 'name', 'an operator')} at a terminal was signed"
+    ),
     "signature_given": lambda data: (
         f"one signature was given for {_name(data, 'action', 'a decision')}, which takes more"
     ),

@@ -34,6 +34,7 @@ from astra.trusted.policy import budgets, telemetry
 from astra.trusted.policy.call import Actor, Call, Tier
 from astra.trusted.policy.decision import Decision, Reason, deny
 from astra.trusted.policy.gate import Gate
+from astra.trusted.policy.limits import NO_LIMITS, Limits
 from astra.trusted.policy.permit import Permit
 from astra.trusted.policy.telemetry import Outcome
 
@@ -52,6 +53,7 @@ class Request:
     schedule_budget: int = 0
     at_least: Tier = Tier.READ
     plan_id: str | None = None
+    limits: Limits = NO_LIMITS
     cancellation: Cancellation = field(default_factory=Cancellation)
     """Where whoever made the call says that they wait for it no longer."""
 
@@ -162,6 +164,7 @@ class Counter:
                 footprint=tool.footprint(parsed, self._services),
                 defaults=find_defaults(parsed),
                 words=tool.words(parsed, self._services) if tool.words else "",
+                **self._find_limited_facts(tool, parsed, request.limits),
             )
             if tool.loosens and (loosened := tool.loosens(parsed, self._services)):
                 call = replace(call, tier=Tier.EXTERNAL, loosens=loosened)
@@ -172,6 +175,17 @@ class Counter:
             )
             raise
         return tool, parsed, call
+
+    def _find_limited_facts(
+        self, tool: AnyTool, parsed: BaseModel, limits: Limits
+    ) -> dict[str, Any]:
+        """Find out what only limits look at: the files it touches, what it has run later."""
+        if not limits.narrow_calls:
+            return {}
+        touched = tool.files(parsed, self._services) if limits.paths else ()
+        names = [tool.runs_later(parsed, self._services)] if tool.runs_later else []
+        tools = [self.registry.find(name) for name in names]
+        return {"touched": touched, "later": tuple((t.name, int(t.tier)) for t in tools)}
 
     def _run_tool(self, tool: AnyTool, parsed: BaseModel, admitted: "_Admitted") -> dict[str, Any]:
         call, permit = admitted.call, admitted.permit
@@ -241,6 +255,7 @@ def _call_from_request(request: Request) -> Call:
         schedule_id=request.schedule_id,
         schedule_budget=request.schedule_budget,
         plan_id=request.plan_id,
+        limits=request.limits,
     )
 
 

@@ -50,6 +50,10 @@ def _no_footprint(_arguments: Any, _services: Any) -> Footprint:
     return Footprint()
 
 
+def _unknown_files(_arguments: Any, _services: Any) -> None:
+    return None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Tool(Generic[In, Out]):
     name: str
@@ -67,6 +71,11 @@ class Tool(Generic[In, Out]):
     hints: Hints = field(default_factory=Hints)
     footprint: Callable[[In, Any], Footprint] = _no_footprint
     aliases: tuple[str, ...] = ()
+    files: Callable[[In, Any], tuple[str, ...] | None] = field(default=_unknown_files, repr=False)
+    """Names the files of the target, or below `/own/`, that these arguments touch, a folder with
+    `/` behind it; None where that is not known. Only tokens for some paths ask."""
+    runs_later: Callable[[In, Any], str] | None = field(default=None, repr=False)
+    """Names the tool that these arguments would have called at another time."""
     loosens: Callable[[In, Any], str] | None = field(default=None, repr=False)
     """Says what these arguments loosen beyond what was signed, so that the call needs a signature;
     nothing where they loosen nothing."""

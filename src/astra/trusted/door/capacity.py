@@ -8,7 +8,8 @@ its pool full waits in a queue; a full queue refuses at once, with advice (`busy
     stop      stop
     decide    an operator's decisions and looks
     slow      what takes seconds: verifying, dry runs, waiting for a change, chat
-    agent     what an agent may do; operators with a session of theirs do it in `decide`
+    agent     what an agent may do; operators with a session of theirs do it in `decide`. And all
+              that services do
     public    what a stranger may send: logging in
 """
 
@@ -144,10 +145,10 @@ class LimitRequests:
 def pool_of(route: str, who: Principal | None) -> PoolName | None:
     """Say where a request works; an agent's route is an operator's for who proved to be one."""
     rule = RULES.get(route)
-    if route in _STOP:
-        return PoolName.STOP
-    if route in _SLOW:
-        return PoolName.SLOW
+    if who is not None and who.role is Role.SERVICE:
+        return PoolName.AGENT if route in _SLOW or not (rule and rule.stream) else None
+    if route in _STOP or route in _SLOW:
+        return PoolName.STOP if route in _STOP else PoolName.SLOW
     if rule is None or rule.stream:
         return None if rule else PoolName.DECIDE
     if rule.public:

@@ -1,6 +1,6 @@
 """The loopback door: what a request passes before any route sees it.
 
-    name → origin → rule → who → role → (cookie: CSRF) → size and time of the body → route
+    name → origin → rule → who → role → scope → (cookie: CSRF) → size and time of the body → route
 
 Each step refuses with a problem that says what to do. Nothing here trusts a header that a proxy may
 have added, and nobody is anybody because of the address they come from.
@@ -23,7 +23,7 @@ from astra.trusted.door import site as sites
 from astra.trusted.door.leases import Leases
 from astra.trusted.door.login import NotRecognised
 from astra.trusted.door.requests import PRINCIPAL, ROUTE
-from astra.trusted.door.rules import RULES, SOCKET_ONLY, Rule
+from astra.trusted.door.rules import RULES, SOCKET_ONLY, Rule, find_scope_objection
 from astra.trusted.door.site import COOKIE, Site
 from astra.trusted.kernel.errors import AstraError, BadInput, NotFound, Refused
 from astra.trusted.policy import access
@@ -183,6 +183,12 @@ class FrontDoor:
                 next_step=f"it takes the role {' or '.join(sorted(rule.roles))}",
                 role=str(who.role),
             )
+        if objection := find_scope_objection(scope[ROUTE], who.limits):
+            raise Refused(
+                objection,
+                code="outside_scope",
+                next_step="an operator makes another: astra tokens create --help",
+            )
         if in_cookie and scope["method"] not in _SAFE:
             self._check_intent(headers, secret)
         return who
@@ -219,7 +225,7 @@ class FrontDoor:
 
 _FOR_PROGRAMS = (
     "send Authorization: Bearer TOKEN; an operator makes a token with"
-    " `astra tokens create NAME --role agent` (or --role operator to talk at /v1)"
+    " `astra tokens create NAME --role agent` (or --role service --for talk, for /v1)"
 )
 
 

@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import Header, Query, Request
 
 from astra.trusted.policy.access import Principal
+from astra.trusted.policy.limits import NO_LIMITS, Limits
 
 Off = Annotated[str, Header(alias="Astra-Off")]
 AskedOn = Annotated[str, Header(alias="Astra-Asked-On")]
@@ -31,6 +32,12 @@ def principal(request: Request) -> Principal | None:
 def source(request: Request) -> str:
     """Name the other end of the connection itself, whatever a header says."""
     return str(request.client.host) if request.client else "unknown"
+
+
+def limits(request: Request) -> Limits:
+    """Give what the token of a request is for; whoever has none is not narrowed."""
+    who = principal(request)
+    return who.limits if who else NO_LIMITS
 
 
 def caller(request: Request) -> str:

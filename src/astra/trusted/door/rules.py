@@ -5,11 +5,16 @@ On the daemon's own socket these do not apply: the kernel says who is at its oth
 No rule lets anybody loosen. What loosens takes a signature in the body, whoever sends it; what an
 operator's session may do without one (reject, pause, stop, turn off) only tightens. `AS_AGENT`
 marks what an agent may do over MCP as well: the same tools, behind the same gate.
+
+A token may be for less than its role (`find_scope_objection`): for the routes that it names; or,
+where it is for some tools, a tier or some paths, for the routes at which calls pass the gate, as
+nothing else knows of tools and paths. A service's token always names its routes.
 """
 
 from dataclasses import dataclass
 
 from astra.trusted.policy.call import Role
+from astra.trusted.policy.limits import Limits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,14 +27,14 @@ class Rule:
 
 PUBLIC = Rule(roles=frozenset(), public=True)
 SOCKET_ONLY = Rule(roles=frozenset())
-LOOK = Rule(roles=frozenset({Role.VIEWER, Role.OPERATOR}))
+LOOK = Rule(roles=frozenset({Role.VIEWER, Role.OPERATOR, Role.SERVICE}))
 LOOK_AS_AGENT = Rule(roles=frozenset(Role))
-ACT_AS_AGENT = Rule(roles=frozenset({Role.AGENT, Role.OPERATOR}))
+ACT_AS_AGENT = Rule(roles=frozenset({Role.AGENT, Role.OPERATOR, Role.SERVICE}))
 DECIDE = Rule(roles=frozenset({Role.OPERATOR}))
-BRING = LOOK
+BRING = Rule(roles=frozenset({Role.VIEWER, Role.OPERATOR}))
 """A device of one's own: it hears what whoever brought it may look at."""
 FOLLOW = Rule(roles=LOOK.roles, stream=True)
-TALK = Rule(roles=frozenset({Role.OPERATOR}), stream=True)
+TALK = Rule(roles=frozenset({Role.OPERATOR, Role.SERVICE}), stream=True)
 """Spends the operator's model; what the persona does meanwhile, it does as an agent."""
 AGENTS_ONLY = Rule(roles=frozenset({Role.AGENT}), stream=True)
 
@@ -232,3 +237,37 @@ RULES: dict[str, Rule] = {
     "POST /mcp": AGENTS_ONLY,
     "DELETE /mcp": AGENTS_ONLY,
 }
+
+_WHO_AM_I = "GET /api/session"
+_TOOL_DOORS = frozenset(
+    {
+        _WHO_AM_I,
+        "GET /api/tools",
+        "POST /api/tools/{name}",
+        "POST /api/changes",
+        "GET /mcp",
+        "POST /mcp",
+        "DELETE /mcp",
+    }
+)
+"""Where nothing is answered that did not pass the gate as a call."""
+
+
+def find_scope_objection(route: str, limits: Limits) -> str:
+    """Say why a token is not for a route that its role may use, or nothing when it is."""
+    if route == _WHO_AM_I:
+        return ""
+    if limits.routes and route not in limits.routes:
+        return f"this token is not for {route}"
+    if not limits.narrow_calls or route in _TOOL_DOORS:
+        return ""
+    if limits.paths:
+        return f"this token is for some paths, and {route} knows of none"
+    if not limits.routes or not _passes_gate(route):
+        return f"this token is for some tools, and {route} is none"
+    return ""
+
+
+def _passes_gate(route: str) -> bool:
+    """Tell whether a route only shows, or does no more than call a tool."""
+    return route.startswith("GET ") or RULES.get(route) == ACT_AS_AGENT

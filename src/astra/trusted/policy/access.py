@@ -30,6 +30,7 @@ from astra.trusted.ledger.timekeeping import CLOCK_ACCEPTED, current_time
 from astra.trusted.policy import authority
 from astra.trusted.policy.authority import Signed
 from astra.trusted.policy.call import Role
+from astra.trusted.policy.limits import NO_LIMITS, Limits, read_limits
 
 SESSION_OPENED, SESSION_CLOSED = "session_opened", "session_closed"
 TOKEN_CREATED, TOKEN_REVOKED = "token_created", "token_revoked"
@@ -38,6 +39,7 @@ LONGEST_TOKEN_DAYS = 366
 _NAME = re.compile(r"[\w .@:+-]{1,60}")
 _HASH = re.compile(r"[0-9a-f]{64}")
 _TOKEN_ID = re.compile(r"tok_[0-9a-f]{16}")
+_MAY_HAVE = frozenset({"limits", "mine"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +54,8 @@ class Principal:
     name: str = ""
     passkey: str = ""
     """The one that opened the session, if one did."""
+    limits: Limits = NO_LIMITS
+    """What a token may be used for; a session has none."""
 
     def __str__(self) -> str:
         return f"{'token' if self.by == 'token' else 'session'}:{self.id}"
@@ -164,20 +168,40 @@ class Token:
     created_at: str
     expires_at: str
     ended: str
+    limits: Limits = NO_LIMITS
+    made_by: str = ""
+    """The operator who signed for it."""
+    mine: bool = False
+    """Whether what it asks for is asked for by that operator."""
 
     def as_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        document = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {**document, "limits": self.limits.as_dict()}
 
 
-def token_content(secret: str, *, name: str, role: str, days: int, now: datetime) -> dict[str, Any]:
+def token_content(
+    secret: str,
+    *,
+    name: str,
+    role: str,
+    now: datetime,
+    days: int = 0,
+    hours: int = 0,
+    limits: Limits = NO_LIMITS,
+    mine: bool = False,
+) -> dict[str, Any]:
     """Give what an operator signs to make a token; the secret itself is not in it."""
-    content = {
+    content: dict[str, Any] = {
         "token": random_id("tok"),
         "name": name,
         "role": role,
         "hash": hash_secret(secret),
-        "expires_at": format_time(now + timedelta(days=days)),
+        "expires_at": format_time(now + timedelta(days=days, hours=hours)),
     }
+    if limits != NO_LIMITS:
+        content["limits"] = limits.as_dict()
+    if mine:
+        content["mine"] = True
     _check_token(content, now)
     return content
 
@@ -213,10 +237,40 @@ def list_tokens(ledger: Ledger) -> list[Token]:
     return _query_tokens(ledger, "ORDER BY sequence")
 
 
+def list_belonging(ledger: Ledger, operator: str) -> list[Token]:
+    """Give the open tokens with which an operator acts."""
+    tokens = _query_tokens(ledger, "WHERE ended = '' ORDER BY sequence")
+    return [token for token in tokens if token.made_by == operator and belongs_to_maker(token)]
+
+
+def belongs_to_maker(token: Token) -> bool:
+    """Tell a token that an operator acts with from one for an agent or a service."""
+    return token.mine or token.role in {Role.OPERATOR, Role.VIEWER}
+
+
 def _query_tokens(ledger: Ledger, condition: str, *parameters: Any) -> list[Token]:
-    columns = "id, name, role, created_at, expires_at, ended"
-    rows = ledger.query(f"SELECT {columns} FROM token {condition}", parameters)  # noqa: S608 - fixed text
-    return [Token(**dict(zip(columns.split(", "), row, strict=True))) for row in rows]
+    sql = f"SELECT line, ended FROM token JOIN record USING (sequence) {condition}"  # noqa: S608 - fixed text
+    rows = ledger.query(sql, parameters)
+    return [_read_token(ledger, chain.parse(line), ended) for line, ended in rows]
+
+
+def _read_token(ledger: Ledger, record: Record, ended: str) -> Token:
+    data, signers = record.data, authority.find_signers(ledger, record)
+    return Token(
+        id=str(data["token"]),
+        name=str(data["name"]),
+        role=str(data["role"]),
+        created_at=record.time,
+        expires_at=str(data["expires_at"]),
+        ended=ended,
+        limits=_read_limits(data),
+        made_by=signers[-1] if signers else "",
+        mine=bool(data.get("mine")),
+    )
+
+
+def _read_limits(data: Mapping[str, Any]) -> Limits:
+    return read_limits(data["limits"]) if "limits" in data else NO_LIMITS
 
 
 def _principal_from_token(
@@ -231,10 +285,14 @@ def _principal_from_token(
         record = chain.parse(line)
         if holds(record):
             data = record.data
-            role = Role(data["role"])
-            until = str(data["expires_at"])
-            identifier, name = str(data["token"]), str(data["name"])
-            return Principal(id=identifier, role=role, by="token", expires_at=until, name=name)
+            return Principal(
+                id=str(data["token"]),
+                role=Role(data["role"]),
+                by="token",
+                expires_at=str(data["expires_at"]),
+                name=str(data["name"]),
+                limits=_read_limits(data),
+            )
     return None
 
 
@@ -246,7 +304,7 @@ def _check_token(content: Mapping[str, Any], now: datetime) -> None:
         "hash": _HASH.fullmatch,
         "expires_at": lambda text: _soon_over(text, now),
     }
-    if content.keys() != member_checks.keys():
+    if content.keys() - _MAY_HAVE != member_checks.keys():
         raise BadInput(
             f"a token has {', '.join(member_checks)}",
             next_step="make it with `astra tokens create`",
@@ -259,6 +317,21 @@ def _check_token(content: Mapping[str, Any], now: datetime) -> None:
                 f" to 60; a token lives at most {LONGEST_TOKEN_DAYS} days",
                 field=member,
             )
+    _check_limits(content)
+
+
+def _check_limits(content: Mapping[str, Any]) -> None:
+    limits = _read_limits(content)
+    if "mine" in content and content["mine"] is not True:
+        raise BadInput("`mine` is true, or left out", next_step="astra tokens create --mine")
+    if "limits" in content and limits == NO_LIMITS:
+        raise BadInput("a scope that narrows nothing is left out", next_step="leave it out")
+    if content["role"] == Role.SERVICE and not limits.routes:
+        raise BadInput(
+            "a service's token names the routes that it is for",
+            code="service_without_routes",
+            next_step="astra tokens create NAME --role service --for metrics, or --route 'GET /…'",
+        )
 
 
 def _soon_over(text: str, now: datetime) -> bool:

@@ -23,13 +23,14 @@ from typing import Any, NoReturn
 from weakref import WeakKeyDictionary
 
 from astra.trusted.kernel.clock import format_time
-from astra.trusted.kernel.errors import BadInput, Refused, SignatureRejected
+from astra.trusted.kernel.errors import BadInput, Refused, SignatureRejected, StaleVersion
 from astra.trusted.ledger.formats import ROOT_CREATED
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event, Record
 from astra.trusted.ledger.timekeeping import CLOCK_ACCEPTED, current_time
 from astra.trusted.ledger.verbs import END
 from astra.trusted.policy import cosigning, operators, passkeys, scopes
+from astra.trusted.policy.askers import Trail
 from astra.trusted.policy.assertions import Assertion
 from astra.trusted.policy.operators import Council, Operator
 from astra.trusted.policy.scopes import Scope
@@ -90,17 +91,7 @@ def signed_event(
 
     The event's data is the content that must have been signed, word for word.
     """
-    judgement = judge(
-        ledger,
-        signed,
-        action=event.type,
-        content=event.data,
-        time=format_time(current_time(now, ledger.head())),
-        before=ledger.head().sequence + 1,
-        allow_recovery=allow_recovery,
-    )
-    if judgement.missing:
-        _keep_signature(ledger, event, signed, judgement)
+    judgement = _collect_signatures(ledger, event, signed, now=now, allow_recovery=allow_recovery)
     round_name = {"round": judgement.round} if judgement.round else {}
     return Event(
         type=event.type,
@@ -113,12 +104,36 @@ def signed_event(
     )
 
 
-def _keep_signature(ledger: Ledger, event: Event, signed: Signed, judgement: Judgement) -> NoReturn:
+def _collect_signatures(
+    ledger: Ledger, event: Event, signed: Signed, *, now: datetime, allow_recovery: bool
+) -> Judgement:
+    """Judge a signature; keep it where others are missing, and look again if one came meanwhile."""
+    round_name = cosigning.name_round(event.type, event.data)
+    while True:
+        version = ledger.version(round_name)
+        judgement = judge(
+            ledger,
+            signed,
+            action=event.type,
+            content=event.data,
+            time=format_time(current_time(now, ledger.head())),
+            before=ledger.head().sequence + 1,
+            allow_recovery=allow_recovery,
+        )
+        if not judgement.missing:
+            return judgement
+        with suppress(StaleVersion):
+            _keep_signature(ledger, event, signed, judgement, version)
+
+
+def _keep_signature(
+    ledger: Ledger, event: Event, signed: Signed, judgement: Judgement, version: int
+) -> NoReturn:
     """Record a signature that is not enough by itself, and say how many are missing."""
     given_event = cosigning.build_given_event(
         event.type, event.data, signed.as_dict(), actor=judgement.actor
     )
-    ledger.append([given_event])
+    ledger.append([given_event], expect={judgement.round: version})
     raise cosigning.build_missing_error(
         judgement.names, judgement.needed, round_name=judgement.round
     )
@@ -323,26 +338,14 @@ def _read_scope(ledger: Ledger, claim: Claim, council: Council) -> Scope:
     scope = scopes.read_scope(ledger, claim.action, claim.content, before=claim.before)
     if scope.asked is None or not council.rules.separate_approver:
         return scope
-    name, is_person = _find_asker(ledger, scope.asked)
-    return replace(scope, asked_by=name, asks_unseen=is_person and not name)
-
-
-def _find_asker(ledger: Ledger, record: Record) -> tuple[str, bool]:
-    """Name the operator who asked for something, and tell whether an operator did at all.
-
-    Only a signature names anybody: the one under the request, or the passkey that opened the
-    session it came from.
-    """
-    if "authority" in record.raw_data:
-        names = find_signers(ledger, record)
-        return (names[-1] if names else ""), True
-    actor = record.actor.removeprefix("agent:")
-    if not actor.startswith("session:"):
-        return "", record.actor.startswith(("operator", "user:"))
-    for opening in ledger.records_of(actor.removeprefix("session:"), "session_opened"):
-        if passkey := str(opening.data.get("passkey", "")):
-            return find_passkey_owner(ledger, passkey, before=opening.sequence), True
-    return "", True
+    trail = Trail(
+        ledger=ledger,
+        find_signers=lambda record: find_signers(ledger, record),
+        find_passkey_owner=lambda passkey, place: find_passkey_owner(ledger, passkey, before=place),
+        council_at=lambda place: find_keys(ledger, before=place),
+    )
+    asker = trail.find_asker(scope.asked)
+    return replace(scope, asked_by=asker.name, asks_unseen=asker.is_unseen)
 
 
 def count_signatures(

@@ -8,9 +8,11 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
+from functools import cached_property
 from typing import Any
 
 from astra.trusted.kernel import canonical
+from astra.trusted.policy.limits import NO_LIMITS, Limits
 
 
 class Tier(IntEnum):
@@ -23,6 +25,7 @@ class Role(StrEnum):
     AGENT = "agent"
     VIEWER = "viewer"
     OPERATOR = "operator"
+    SERVICE = "service"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +87,12 @@ class Call:
     """What it would loosen beyond what was signed, in words, where it is that which needs a yes."""
     defaults: frozenset[str] = frozenset()
     """Arguments that are what the tool takes them for anyway; a title leaves them out."""
+    limits: Limits = NO_LIMITS
+    """What the token that it came with may be used for."""
+    touched: tuple[str, ...] | None = ()
+    """The files that it would touch, as limits write them; None where that is not known."""
+    later: tuple[tuple[str, int], ...] = ()
+    """The tools that it would have called later, with their tiers."""
     words: str = ""
     """What it would do, in the server's words, where the name of the tool says too little."""
 
@@ -100,4 +109,9 @@ class Call:
 
     def digest(self) -> str:
         """Name exactly what would run: approvals bind to this, and to nothing looser."""
+        return self._digest
+
+    @cached_property
+    def _digest(self) -> str:
+        """Worked out once: a call is a value, and one with other arguments is another call."""
         return hashlib.sha256(canonical.encode(self.content())).hexdigest()

@@ -3,12 +3,13 @@
 Each operator signs a statement of their own over the same action and the same content: a round.
 Signatures are recorded as they come; whoever relies on the decision counts them again. A round is
 used up by the decision that it led to, and a signature lapses after a day, when the clock was
-accepted, and when the data root was restored.
+accepted, when the data root was restored, and when something else was decided about the same.
 """
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
+from types import MappingProxyType
 from typing import Any
 
 from astra.trusted.kernel import canonical
@@ -22,6 +23,17 @@ GIVEN = "signature_given"
 RESTORED = "ledger_restored"
 LIFETIME = timedelta(hours=24)
 _MOST_SHOWN = 100
+_SUPERSEDING: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "config_signed": ("config_signed",),
+        "sandbox_off_allowed": ("sandbox_off_allowed", "sandbox_off_revoked"),
+        **{
+            action: (action,)
+            for action in ("operator_rules_set", "operator_role_set", "operator_users_set")
+        },
+    }
+)
+"""After which records an older signature is about a state that nobody looks at any more."""
 
 
 def name_round(action: str, content: Mapping[str, Any]) -> str:
@@ -75,6 +87,7 @@ def list_given(
         last_acceptance(ledger, before=before),
         restored.sequence if restored else 0,
         decisions[0].sequence if decisions else 0,
+        _find_superseding(ledger, action, before),
     )
     oldest = format_time(parse_time(time) - LIFETIME)
     return [
@@ -82,6 +95,13 @@ def list_given(
         for record in ledger.find_mentions(identifier, GIVEN, after=start, before=before)
         if record.time >= oldest and is_of_round(record, action, content)
     ]
+
+
+def _find_superseding(ledger: Ledger, action: str, before: int) -> int:
+    """Give the place of the newest decision about the same thing, whatever it decided."""
+    types = _SUPERSEDING.get(action, ())
+    newest = ledger.newest(*types, before=before) if types else None
+    return newest.sequence if newest else 0
 
 
 def is_of_round(record: Record, action: str, content: Mapping[str, Any]) -> bool:
@@ -98,6 +118,8 @@ def describe_signatures(names: Sequence[str], needed: int) -> str:
     '1 of 2: signed by anna, waits for one more'
     """
     count = needed - len(names)
+    if count <= 0:
+        return f"{len(names)} of {needed}: signed by {', '.join(names)}; any of them runs it again"
     more = "one more" if count == 1 else f"{count} more"
     who = f"signed by {', '.join(names)}" if names else "signed by nobody yet"
     return f"{len(names)} of {needed}: {who}, waits for {more}"

@@ -40,6 +40,7 @@ class Reason(StrEnum):
     TOO_MANY_WAITING = "too_many_waiting"
     SESSION_SPENT = "session_spent"
     OUTSIDE_GRANTS = "outside_grants"
+    OUTSIDE_SCOPE = "outside_scope"
     PROTECTED_PATH = "protected_path"
     PATH_REFUSED = "path_refused"
     CANNOT_BE_SHOWN = "cannot_be_shown"

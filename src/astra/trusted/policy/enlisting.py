@@ -60,7 +60,7 @@ def record_change(
     version, council = ledger.version(operators.SUBJECT), authority.find_keys(ledger)
     operators.advance(council, action, content, time="", names=())
     event = authority.signed_event(ledger, _build_event(action, content), signed, now=now)
-    closings = _close_sessions(ledger, content, event) if action == operators.REMOVED else ()
+    closings = _end_access(ledger, content, event) if action == operators.REMOVED else ()
     record, *_ = ledger.append([event, *closings], expect={operators.SUBJECT: version})
     return record
 
@@ -76,8 +76,22 @@ def _build_event(action: str, content: Mapping[str, Any]) -> Event:
         Event(type=operators.REMOVED, **fields),
         Event(type=operators.ROLE_SET, **fields),
         Event(type=operators.RULES_SET, **fields),
+        Event(type=operators.USERS_SET, **fields),
     )
     return next(event for event in events if event.type == action)
+
+
+def _end_access(ledger: Ledger, content: Mapping[str, Any], removal: Event) -> Iterator[Event]:
+    """End what a removed operator acts with: sessions, and tokens of their own."""
+    yield from _close_sessions(ledger, content, removal)
+    for token in access.list_belonging(ledger, str(content["name"])):
+        yield Event(
+            type=access.TOKEN_REVOKED,
+            actor=removal.actor,
+            data={"token": token.id},
+            subject=token.id,
+            correlation=removal.correlation,
+        )
 
 
 def _close_sessions(ledger: Ledger, content: Mapping[str, Any], removal: Event) -> Iterator[Event]:
@@ -107,6 +121,7 @@ def describe_operators(ledger: Ledger, *, now: datetime) -> dict[str, Any]:
                 "fingerprint": operator.fingerprint,
                 "role": operator.role.as_dict(),
                 "passkeys": passkeys.get(operator.name, []),
+                "users": list(operator.users),
                 "since": operator.since,
                 "signed_by": list(operator.signed_by),
             }
@@ -130,7 +145,7 @@ def list_waiting_rounds(ledger: Ledger, *, now: datetime, about: str = "") -> li
         if name in rounds or (about and about not in content.values()):
             continue
         needed, names = authority.count_signatures(ledger, action, content, time=time)
-        if 0 < len(names) < needed:
+        if names and needed > 1:
             rounds[name] = {
                 "round": name,
                 "action": action,

@@ -1,6 +1,6 @@
 """The gate: one decision for every call from every door.
 
-    held → flags → stop → disk → role → tier → budget → grants → whole → approval
+    held → flags → stop → disk → role → scope → tier → budget → grants → whole → approval
 
 `decide` is a pure function of the call and of what is known. The first rule that objects decides;
 a call no rule speaks for is denied. `Gate.admit` gathers what is known, records the start (with its
@@ -98,6 +98,8 @@ def decide(call: Call, known: Known) -> Decision:
             _deny_when_stopped,
             _deny_low_disk,
             _deny_wrong_role,
+            _deny_outside_limits,
+            _deny_unknown_paths,
             _deny_unavailable,
         ),
         *(_deny_spent_budget, _deny_outside_grants, _deny_unshowable, _decide_by_tier),
@@ -131,10 +133,10 @@ class Gate:
         """Say whether a tool is out of reach whatever its arguments are."""
         facts = Known(
             flags=self._read_flags(off),
-            stopped=self._around.stopped(),
+            stopped=False,  # which none of these rules looks at
             held_off=off | self._around.held_off(),
         )
-        for rule in (_deny_flag_off, _deny_wrong_role, _deny_unavailable):
+        for rule in (_deny_flag_off, _deny_wrong_role, _deny_outside_limits, _deny_unavailable):
             if (decision := rule(call, facts)) is not None:
                 return decision
         return None
@@ -266,6 +268,28 @@ def _deny_wrong_role(call: Call, _known: Known) -> Decision | None:
     if role is Role.VIEWER and call.tier is not Tier.READ:
         return deny(Reason.OPERATOR_ONLY, "a viewer may look only", "use another role")
     return None
+
+
+def _deny_outside_limits(call: Call, _known: Known) -> Decision | None:
+    """Keep a token to its tools and its tier, also in what it would have run later."""
+    for tool, tier in ((call.tool, int(call.tier)), *call.later):
+        if problem := call.limits.find_tool_objection(tool, tier):
+            return _deny_by_scope(problem)
+    return None
+
+
+def _deny_unknown_paths(call: Call, _known: Known) -> Decision | None:
+    """Keep a token to its paths; what runs later may touch others."""
+    problem = call.limits.find_path_objection(None if call.later else call.touched)
+    return _deny_by_scope(problem) if problem else None
+
+
+def _deny_by_scope(problem: str) -> Decision:
+    return deny(
+        Reason.OUTSIDE_SCOPE,
+        problem,
+        "stay within the token's scope, or ask an operator for another token",
+    )
 
 
 def _deny_unavailable(call: Call, _known: Known) -> Decision | None:

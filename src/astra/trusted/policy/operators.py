@@ -22,14 +22,16 @@ from astra.trusted.policy.scopes import CONFIGURATION, OPERATORS, PROTECTED, QUO
 
 ENROLLED, REMOVED = "operator_enrolled", "operator_removed"
 ROLE_SET, RULES_SET = "operator_role_set", "operator_rules_set"
-CHANGES = (ENROLLED, REMOVED, ROLE_SET, RULES_SET)
+USERS_SET = "operator_users_set"
+CHANGES = (ENROLLED, REMOVED, ROLE_SET, RULES_SET, USERS_SET)
 SUBJECT = "operators"
 OWNER = "owner"
-MOST_SIGNATURES, MOST_OPERATORS = 9, 100
+MOST_SIGNATURES, MOST_OPERATORS, MOST_USERS = 9, 100, 10
 _NAME = re.compile(r"[a-z][a-z0-9._-]{0,31}")
 _RESERVED = frozenset(
     {"agent", "astra", "daemon", "operator", "session", "token", "user", "viewer"}
 )
+_USER_ID = re.compile(r"0|[1-9][0-9]{0,9}")
 _PUBLIC_KEY = re.compile(r"[0-9a-f]{64}")
 _REQUEST_PREFIX = b"astra-operator-request-v1\n"
 _MEMBERS: Mapping[str, frozenset[str]] = {
@@ -37,6 +39,7 @@ _MEMBERS: Mapping[str, frozenset[str]] = {
     REMOVED: frozenset({"name"}),
     ROLE_SET: frozenset({"name", "role"}),
     RULES_SET: frozenset({"quorum", "separate_approver"}),
+    USERS_SET: frozenset({"name", "users"}),
 }
 
 
@@ -51,6 +54,8 @@ class Operator:
     role: Role
     since: str = ""
     signed_by: tuple[str, ...] = ()
+    users: tuple[str, ...] = ()
+    """The ids of OS users who are this operator at a terminal, and no agent."""
 
     @property
     def fingerprint(self) -> str:
@@ -97,6 +102,9 @@ class Council:
     def find_by_name(self, name: str) -> Operator | None:
         return next((operator for operator in self.operators if operator.name == name), None)
 
+    def find_by_user(self, user: str) -> Operator | None:
+        return next((operator for operator in self.operators if user in operator.users), None)
+
     def find_by_key(self, key: str) -> Operator | None:
         return next((operator for operator in self.operators if operator.key == key), None)
 
@@ -119,9 +127,20 @@ def find_objection(council: Council, signer: Operator, scope: Scope) -> str:
         return f"an operator is removed by the others; {signer.name} cannot sign for it"
     return (
         signer.role.find_objection(scope)
+        or _find_own_user_dropped(signer, scope)
         or _find_wider_role(council, signer, scope)
         or _find_own_request(council, signer, scope)
     )
+
+
+def _find_own_user_dropped(signer: Operator, scope: Scope) -> str:
+    """Keep somebody from becoming unknown at a terminal by their own word."""
+    users: Any = scope.users
+    if scope.about_operator != signer.name or not isinstance(users, list):
+        return ""
+    if set(signer.users) - set(cast("list[Any]", users)):
+        return f"another operator signs that {signer.name} is an OS user no longer"
+    return ""
 
 
 def _find_wider_role(council: Council, signer: Operator, scope: Scope) -> str:
@@ -210,11 +229,26 @@ def _change_operator(council: Council, action: str, content: Mapping[str, Any]) 
     if action == REMOVED:
         remaining = tuple(o for o in council.operators if o.name != operator.name)
         return replace(council, operators=remaining)
-    role = read_role(content["role"])
-    changed = tuple(
-        replace(o, role=role) if o.name == operator.name else o for o in council.operators
-    )
-    return replace(council, operators=changed)
+    if action == USERS_SET:
+        changed = replace(operator, users=_read_users(council, operator, content["users"]))
+    else:
+        changed = replace(operator, role=read_role(content["role"]))
+    operators = tuple(changed if o.name == operator.name else o for o in council.operators)
+    return replace(council, operators=operators)
+
+
+def _read_users(council: Council, operator: Operator, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise _build_refusal("OS users are a list")
+    users = cast("list[Any]", value)
+    if not all(isinstance(user, str) and _USER_ID.fullmatch(user) for user in users):
+        raise _build_refusal("OS users are numbers, as `id -u` says them")
+    if users != sorted(set(users)) or len(users) > MOST_USERS:
+        raise _build_refusal(f"OS users are named once, in order, at most {MOST_USERS}")
+    for user in users:
+        if (owner := council.find_by_user(user)) and owner.name != operator.name:
+            raise _build_refusal(f"the OS user {user} is {owner.name}'s")
+    return tuple(users)
 
 
 def find_deadlock(council: Council) -> str:

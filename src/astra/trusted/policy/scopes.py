@@ -33,12 +33,13 @@ DUTIES: Mapping[str, str] = MappingProxyType(
         CONFIGURATION: "astra.toml, the tools of other servers, running without a sandbox",
         "tokens": "tokens for programs",
         "recovery": "accepting the clock and going on from a restore",
-        OPERATORS: "enrolling and removing operators, and their roles",
+        OPERATORS: "enrolling and removing operators, their roles and OS users",
     }
 )
 APPROVAL_GRANTED, APPROVAL_REQUESTED = "approval_granted", "approval_requested"
 DEPLOY_ORDERED = "deployment_ordered"
 _ENROLLED, _REMOVED, _ROLE_SET = "operator_enrolled", "operator_removed", "operator_role_set"
+_USERS_SET = "operator_users_set"
 _OWN = ("operator_key_rotated", "passkey_enrolled")
 """What every operator does for themself: their own next key, a passkey with their own role."""
 _ACTIONS: Mapping[str, str] = MappingProxyType(
@@ -69,6 +70,7 @@ _ACTIONS: Mapping[str, str] = MappingProxyType(
         _ENROLLED: OPERATORS,
         _REMOVED: OPERATORS,
         _ROLE_SET: OPERATORS,
+        _USERS_SET: OPERATORS,
     }
 )
 _ANY_PATH = frozenset({"plans", "permissions"})
@@ -79,6 +81,7 @@ _QUORUM_OF: Mapping[str, str] = MappingProxyType(
         _ENROLLED: OPERATORS,
         _REMOVED: OPERATORS,
         _ROLE_SET: OPERATORS,
+        _USERS_SET: OPERATORS,
         "operator_rules_set": OPERATORS,
     }
 )
@@ -100,6 +103,8 @@ class Scope:
     is_removal: bool = False
     role: Any = None
     """The role that it gives, as it was signed."""
+    users: Any = None
+    """The OS users that it says are an operator's, as it was signed."""
     asked: Record | None = None
     """The record of whoever asked for it first, where it was asked for."""
     asked_by: str = ""
@@ -130,6 +135,7 @@ def read_scope(ledger: Ledger, action: str, content: Mapping[str, Any], *, befor
         about_operator=str(content.get("name", "")) if duty == OPERATORS else "",
         is_removal=action == _REMOVED,
         role=content.get("role") if duty == OPERATORS else None,
+        users=content.get("users") if action == _USERS_SET else None,
     )
 
 

@@ -20,7 +20,7 @@ from astra.trusted.settings.git_address import read_git_address
 from astra.trusted.settings.server_settings import Mcp
 from astra.trusted.settings.spend_settings import Spend
 from astra.trusted.settings.typed_tables import Variables, build_section
-from astra.trusted.settings.witness_address import read_address
+from astra.trusted.settings.witness_address import is_post_address, read_address
 
 Texts = tuple[str, ...]
 Numbers = tuple[int, ...]
@@ -411,6 +411,21 @@ class LedgerSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TraceSettings:
+    endpoint: str = ""
+    """The OpenTelemetry collector that stories are sent to, as OTLP over HTTP."""
+
+    def __post_init__(self) -> None:
+        if self.endpoint and not is_post_address(f"{self.endpoint.rstrip('/')}/"):
+            raise BadSetting(
+                f"traces.endpoint: {self.endpoint[:100]!a} is no address of a collector",
+                next_step="write https://host:4318, or http://127.0.0.1:4318 for one on this"
+                " machine, without a name and a password",
+                key="traces.endpoint",
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
 class WorkerSettings:
     test_labels: Variables = ()
     """What a worker must say of itself to be given test runs: { gpu = "yes" }."""
@@ -428,6 +443,7 @@ class Configuration:
     budgets: Budgets = field(default_factory=Budgets)
     ledger: LedgerSettings = field(default_factory=LedgerSettings)
     workers: WorkerSettings = field(default_factory=WorkerSettings)
+    traces: TraceSettings = field(default_factory=TraceSettings)
     beliefs: BeliefSettings = field(default_factory=BeliefSettings)
     goals: GoalSettings = field(default_factory=GoalSettings)
     mcp: Mcp = field(default_factory=Mcp)

@@ -48,13 +48,18 @@ class WitnessAddress:
     """Of a git remote: the one transport that is opened for it."""
 
 
+def is_post_address(text: str) -> bool:
+    """Tell whether a POST may go there: over TLS, or plainly on loopback; no name, no password."""
+    return _POST_URL.fullmatch(text) is not None
+
+
 def read_address(text: str) -> WitnessAddress:
     if match := _GIT_URL.fullmatch(text):
         location = match["location"]
         return WitnessAddress(kind=GIT, location=location, scheme=location.partition(":")[0])
     if _SCP.fullmatch(text):
         return WitnessAddress(kind=GIT, location=text, scheme="ssh")
-    if _POST_URL.fullmatch(text):
+    if is_post_address(text):
         return WitnessAddress(kind=POST, location=text, scheme=text.partition(":")[0])
     if _FOLDER.fullmatch(text) and "/../" not in f"{text}/":
         return WitnessAddress(kind=FOLDER, location=text)
