@@ -128,6 +128,7 @@ MEANINGS = {
     "mcp.servers": "other MCP servers, as `[[mcp.servers]]`: [how](../howto/other-servers.md)",
     "egress.secrets": "secrets that the egress proxy adds, as `[[egress.secrets]]`:"
     " [how](../howto/other-servers.md)",
+    "traces.endpoint": "where OpenTelemetry traces go over OTLP; empty: nowhere",
     "spend.currency": "the currency of the prices, as text",
     "spend.tokens_per_day": "tokens of all model calls on one UTC day; left out: no cap",
     "spend.tokens_per_actor": "… of one actor on one UTC day",
