@@ -133,10 +133,10 @@ def write_evidence(evidence: MutationEvidence) -> dict[str, Any]:
 def read_evidence(document: Mapping[str, Any]) -> MutationEvidence:
     """Read what a worker recorded; what cannot be read is a problem, never a result."""
     try:
-        then = document["then"]
+        earlier = document["then"]
         return MutationEvidence(
             now=_read_measured(document["now"]),
-            then=None if then is None else _read_measured(then),
+            then=None if earlier is None else _read_measured(earlier),
             other=tuple(str(path) for path in document["other"]),
             reason=str(document["reason"]),
         )

@@ -57,7 +57,7 @@ def make_research(
         return [grant["value"] for grant in grants if grant["kind"] == "network_domains"]
 
     notes, reader = PersonaNotes(views), Reader(models=find_model(base, "research"))
-    others = OfferedResearch(
+    offered_research = OfferedResearch(
         board=JobBoard(ledger=base.ledger, machines=base.machines),
         objects=objects,
         notes=notes,
@@ -76,6 +76,6 @@ def make_research(
         citations=Citations(ledger=base.ledger, code=code, bodies=bodies),
         reader=reader,
         closed=base.switches.why_no_goals,
-        others=others if base.machines.own_id else None,
+        others=offered_research if base.machines.own_id else None,
     )
     return Research(researcher=researcher)

@@ -99,9 +99,9 @@ class TaskRunner:
             for goal in capped_goals
             if not self.room.waits(goal.id)
         ]
-        spent = [goal for goal in under_way if self._has_spent_money(goal)]
-        holds = [DueTask(action="hold", goal=goal.id) for goal in spent]
-        going_on = [goal for goal in under_way if goal not in spent]
+        spent_goals = [goal for goal in under_way if self._has_spent_money(goal)]
+        holds = [DueTask(action="hold", goal=goal.id) for goal in spent_goals]
+        going_on = [goal for goal in under_way if goal not in spent_goals]
         return [*starts, *resumes, *holds, *self._due.list_of(going_on)]
 
     def run(self, item: DueTask) -> None:
