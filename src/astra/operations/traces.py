@@ -11,7 +11,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from astra.trusted.kernel.clock import parse_time
 from astra.trusted.ledger.record import Record
@@ -127,7 +127,7 @@ def _describe_record(record: Record) -> dict[str, Any]:
 
 def _read_outcome(record: Record) -> Mapping[str, Any]:
     outcome = record.data.get("outcome")
-    return outcome if isinstance(outcome, dict) else {}
+    return cast("Mapping[str, Any]", outcome) if isinstance(outcome, dict) else {}
 
 
 def _has_failed(record: Record) -> bool:
