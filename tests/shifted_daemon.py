@@ -9,13 +9,17 @@ from datetime import UTC, datetime, timedelta
 
 from astra.trusted.kernel.clock import SystemClock
 
-_seconds, *_words = sys.argv[1:]
+
+def main() -> None:
+    seconds, *arguments = sys.argv[1:]
+
+    def read_shifted(_clock: SystemClock) -> datetime:
+        return datetime.now(UTC) + timedelta(seconds=float(seconds))
+
+    SystemClock.now = read_shifted  # type: ignore[method-assign]
+    sys.argv = ["astra", *arguments]
+    runpy.run_module("astra.interfaces.daemon.server", run_name="__main__")
 
 
-def _read_shifted(_clock: SystemClock) -> datetime:
-    return datetime.now(UTC) + timedelta(seconds=float(_seconds))
-
-
-SystemClock.now = _read_shifted  # type: ignore[method-assign]
-sys.argv = ["astra", *_words]
-runpy.run_module("astra.interfaces.daemon.server", run_name="__main__")
+if __name__ == "__main__":
+    main()

@@ -17,7 +17,8 @@ PATIENCE = 1500
 
 def start_cluster(astra: Astra) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, str(SCRIPT)],
+        # A test run in the background ignores SIGINT, and so would whatever it starts.
+        ["env", "--default-signal=INT", sys.executable, str(SCRIPT)],
         env={**astra.environment, "PYTHONUNBUFFERED": "1"},
         cwd=astra.folder,
         stdin=subprocess.DEVNULL,

@@ -14,7 +14,7 @@ from astra.trusted.ledger import chain
 from driver import Astra, make_repository, past
 from warm_start import warm
 
-GOALS, WIDTH = 6, 10
+GOALS, WIDTH = 16, 10
 TASKS = GOALS * (2 * WIDTH + 2)
 ENDED = b'"goal_task_finished"'
 
@@ -72,6 +72,7 @@ def live(astra: Astra, until: int) -> None:
         while count_ended(astra) < until:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 raise AssertionError(f"it ended by itself: {daemon.wait(0.002)}")
+        daemon.kill()
         astra.end()
 
 

@@ -216,6 +216,7 @@ class PostgresLedger(IndexedLedger):
                     linked.append(record)
             finally:
                 self._apply_durable(linked)
+            self._keep_index(self._index.fold)
             self._keeper.checkpoint_soon()
 
     def _check_link(self, record: Record, head: Head) -> None:

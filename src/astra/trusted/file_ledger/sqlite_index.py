@@ -85,6 +85,11 @@ class SqliteIndex:
             if len(self._deferred) >= _MOST_DEFERRED:
                 self._fold_deferred()
 
+    def fold(self) -> None:
+        """Fold what waits now: for records of others, which this version may have to refuse."""
+        with self._shared:
+            self._fold_deferred()
+
     def apply(self, records: Iterable[Record]) -> None:
         """Apply records that directly follow the position, many of them in several commits."""
         source = iter(records)
