@@ -109,8 +109,18 @@ def list_registered(data_root: Path) -> tuple[list[RunningBox], list[str]]:
 
 
 def mark_ended(data_root: Path, box: RunningBox, why: str = BY_OPERATOR) -> None:
-    """Note that a box is ended from outside, and why, for its launcher to say so."""
-    (_registry_folder(data_root) / f"{box.id}.ended").write_text(why, encoding="utf-8")
+    """Note that a box is ended from outside, and why, for its launcher to say so.
+
+    Several may end the same box: its launcher reads one whole reason or none. Who comes after the
+    launcher removed its files takes the note away again. A full disk keeps no box alive.
+    """
+    folder = _registry_folder(data_root)
+    note, draft = folder / f"{box.id}.ended", folder / f".{random_id('note')}"
+    with contextlib.suppress(OSError):
+        draft.write_text(why, encoding="utf-8")
+        draft.rename(note)
+        if not (folder / box.id).exists():
+            note.unlink(missing_ok=True)
 
 
 def why_ended(data_root: Path, box: RunningBox) -> str:
