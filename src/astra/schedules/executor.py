@@ -44,7 +44,7 @@ from astra.trusted.policy.telemetry import TOOL_STARTED
 
 BATCH, CHUNK = 64, 32
 JOB = "firing"
-_LONGEST_WAIT = 0.02
+_LONGEST_WAIT = 0.1
 _log = logging.getLogger("astra.schedules")
 
 

@@ -1,5 +1,6 @@
 """The verbs of the port: what everybody asks of records, alike for every ledger."""
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -99,6 +100,36 @@ def test_the_newest_record_is_of_some_types_or_of_any(ledger: Ledger) -> None:
             ledger.newest("never_happened"),
         )
     ] == [6, 5, 4, 3, None]
+
+
+def test_the_newest_record_is_asked_anew_once_the_ledger_moved(ledger: Ledger) -> None:
+    for sequence in range(7, 12):
+        assert ledger.newest("crew_woken") == ledger.newest("crew_woken")
+        (woken,) = ledger.append([Event(type="crew_woken", actor="agent")])
+        assert ledger.newest("crew_woken") == ledger.newest() == woken
+        assert woken.sequence == sequence
+
+
+def test_nobody_reads_a_newest_record_older_than_one_that_was_acknowledged(ledger: Ledger) -> None:
+    """Appends and reads at once: what an append gave is the least that a read may give after it."""
+    stale: list[tuple[int, int]] = []
+
+    def append_and_read() -> None:
+        for _ in range(25):
+            (woken,) = ledger.append([Event(type="crew_woken", actor="agent")])
+            newest = ledger.newest("crew_woken")
+            if newest is None or newest.sequence < woken.sequence:
+                stale.append((woken.sequence, newest.sequence if newest else 0))
+
+    threads = [threading.Thread(target=append_and_read) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert stale == []
+    newest = ledger.newest("crew_woken")
+    assert newest is not None
+    assert newest.sequence == 106
 
 
 def test_an_empty_ledger_has_no_newest_record() -> None:

@@ -167,6 +167,9 @@ class Overtaken(LedgerVerbs):
         self.head, self.append = self._ledger.head, self._ledger.append
         self.wait, self.close = self._ledger.wait, self._ledger.close
 
+    def position(self) -> int:
+        return self._ledger.position()
+
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         rows = self._ledger.query(sql, parameters)
         if self._look in sql and self._first:

@@ -44,8 +44,11 @@ class Planned(LedgerVerbs):
     def __init__(self, ledger: MemoryLedger) -> None:
         self.append, self.head, self.wait = ledger.append, ledger.head, ledger.wait
         self.wake, self.close = ledger.wake, ledger.close
-        self._ask = ledger.query
+        self._ask, self._position = ledger.query, ledger.position
         self.steps: list[str] = []
+
+    def position(self) -> int:
+        return self._position()
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         planned = self._ask(f"EXPLAIN QUERY PLAN {sql}", parameters)

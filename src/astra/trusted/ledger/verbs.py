@@ -29,8 +29,18 @@ _MENTIONING = (
 )
 
 
+_MOST_KEPT = 64
+"""Answers kept by types; the code asks for a dozen, and whoever filters by hand for any."""
+
+
 class LedgerVerbs(ABC):
-    """The verbs of the port, for whoever has a `query`."""
+    """The verbs of the port, for whoever has a `query` and says how far it answers."""
+
+    _newest_records: tuple[int, dict[tuple[str, ...], Record | None]] = (-1, {})
+    """How far the ledger was, and the newest records of types that were read since."""
+
+    @abstractmethod
+    def position(self) -> int: ...
 
     @abstractmethod
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]: ...
@@ -67,7 +77,23 @@ class LedgerVerbs(ABC):
         return [chain.parse(line) for _, line in self.query(sql, parameters)]
 
     def newest(self, *types: str, before: int = END) -> Record | None:
-        """Give the newest record of some types, or of every type."""
+        """Give the newest record of some types, or of every type.
+
+        Every call asks for some (was the work stopped, was the clock accepted), and few records
+        come in between: an answer stands until the ledger moves. The position is read first, so
+        what is kept for it may be newer than it, and never older.
+        """
+        if before != END:
+            return self._read_newest(types, before)
+        position, (kept_at, answers) = self.position(), self._newest_records
+        if position != kept_at or len(answers) >= _MOST_KEPT:
+            answers: dict[tuple[str, ...], Record | None] = {}
+            self._newest_records = position, answers
+        if types not in answers:
+            answers[types] = self._read_newest(types, END)
+        return answers[types]
+
+    def _read_newest(self, types: Sequence[str], before: int) -> Record | None:
         sql, parameters = _page_of_types(types, 0, before, 1, newest_first=True)
         rows = self.query(sql, parameters)
         return chain.parse(rows[0][1]) if rows else None

@@ -20,6 +20,8 @@ class Switches:
     stopped: Callable[[], bool]
     resolve: Callable[[Lines, frozenset[str], frozenset[str]], dict[str, Flag]] = field(init=False)
     """Works flags out of their records and the environment, once for the same of both."""
+    _newest: tuple[int, Lines] = field(default=(-1, ()), init=False, compare=False)
+    """Where the ledger was when the records of flags were last read, and those records."""
 
     def __post_init__(self) -> None:
         @lru_cache(128)
@@ -39,9 +41,20 @@ class Switches:
         self, *, off: frozenset[str] = frozenset(), asked_on: frozenset[str] = frozenset()
     ) -> dict[str, Flag]:
         """Work out the flags for a caller, whose own environment may narrow them further."""
-        lines = flags.read_lines(self.ledger)
-        settings = self.settings
+        lines, settings = self._read_lines(), self.settings
         return {**self.resolve(lines, settings.flags_off | off, settings.flags_asked_on | asked_on)}
+
+    def _read_lines(self) -> Lines:
+        """Read the records of flags, again only once the ledger moved: every call asks.
+
+        The position is read first, so what is kept for it may be newer than it, and never older.
+        """
+        position = self.ledger.position()
+        read_at, lines = self._newest
+        if position != read_at:
+            lines = flags.read_lines(self.ledger)
+            object.__setattr__(self, "_newest", (position, lines))
+        return lines
 
     def read_states(self, *, off: frozenset[str] = frozenset()) -> dict[str, bool]:
         """Say of each flag whether it is on, for a caller with these turned off."""
