@@ -57,7 +57,7 @@ format: setup  ## rewrite files in the project's format
 	$(BIN)/python scripts/web.py format
 
 test: setup  ## every test
-	$(BIN)/pytest -q -n 3 --dist loadgroup -m "not serial"
+	$(BIN)/pytest -q -n 4 --dist loadgroup -m "not serial"
 	$(BIN)/pytest -q -m serial $$(grep -rl --include='test_*.py' --exclude-dir=model 'mark[.]serial' tests)
 
 test-model: setup .venv-model/.ready  ## plans with a real, very small language model; builds it first

@@ -16,6 +16,8 @@ from astra.deployments.ports import AppSpec
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "agent_server"
 PYTHON = "/usr/bin/python3"
+LONGEST_PAUSE = 0.3
+BETWEEN_REQUESTS = 0.01
 
 SERVER = """
 import http.server, json, os, socket, sys, time
@@ -52,11 +54,18 @@ def until(
     seconds: float = 120.0,
     otherwise: Callable[[], Any] = lambda: "it never came",
 ) -> Any:
-    """Wait for something to become true; how long it takes is not what is tested."""
+    """Wait for something to become true; how long it takes is not what is tested.
+
+    A condition that asks a command costs a process each time: what takes long to ask is asked less
+    often, or the question keeps a processor from what it waits for.
+    """
     deadline = time.monotonic() + seconds
+    began = time.monotonic()
     while not (found := condition()):
-        assert time.monotonic() < deadline, otherwise()
-        time.sleep(0.02)
+        now = time.monotonic()
+        assert now < deadline, otherwise()
+        time.sleep(min(max(0.02, 2 * (now - began)), LONGEST_PAUSE))
+        began = time.monotonic()
     return found
 
 
@@ -159,7 +168,11 @@ def fetch(port: int, path: str = "/") -> Any:
 
 @dataclass
 class Traffic:
-    """Clients that never stop asking: some with fresh connections, some with kept ones."""
+    """Clients that never stop asking: some with fresh connections, some with kept ones.
+
+    Each draws breath between two requests: without it four of them take all that a small machine
+    has, and what they watch takes four times as long.
+    """
 
     port: int
     path: str = "/healthz"
@@ -189,14 +202,14 @@ class Traffic:
         until(lambda: self.answered >= before + count or self.lost)
 
     def _fresh(self) -> None:
-        while not self._over.is_set():
+        while not self._over.wait(BETWEEN_REQUESTS):
             connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
             self._ask(connection, {"Connection": "close"})
             connection.close()
 
     def _kept(self) -> None:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        while not self._over.is_set():
+        while not self._over.wait(BETWEEN_REQUESTS):
             self._ask(connection, {})
         connection.close()
 

@@ -7,11 +7,12 @@ import re
 import select
 import signal
 import struct
-import sys
 import termios
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
+
+from warm_start import warm_children
 
 _PATIENCE = 240.0
 
@@ -29,7 +30,7 @@ class Terminal:
     ) -> None:
         self.shown = ""
         self._looked_at = 0
-        self._command = [sys.executable, "-m", "astra.interfaces.cli.main", *words]
+        self._command = warm_children("astra.interfaces.cli.main", *words)
         self._environment = {"TERM": "xterm", **environment}
         self._folder = folder
         self._size = struct.pack("HHHH", rows, columns, 0, 0)

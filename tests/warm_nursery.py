@@ -8,6 +8,7 @@ descriptors and session: only the import is shared. It asks for the modules by t
 nothing in Astra knows of this.
 """
 
+import ctypes
 import gc
 import importlib
 import marshal
@@ -27,7 +28,12 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 SHIM = str(Path(__file__).with_name("warm_shim.py"))
-WARM = ("astra.interfaces.cli.main", "astra.interfaces.daemon.server", "astra.interfaces.mcp.http")
+WARM = (
+    "astra.interfaces.cli.main",
+    "astra.interfaces.daemon.server",
+    "astra.interfaces.mcp.http",
+    "astra.interfaces.worker",
+)
 LATE = (
     "astra.bootstrap.initialise",
     "astra.interfaces.mcp.session",
@@ -42,6 +48,7 @@ LIBRARIES = (
     "pydantic.v1",
     "tree_sitter",
 )
+HUGE, MADV_COLLAPSE = 2 << 20, 25
 FOR_MODELS = (
     "anthropic",
     "astra.adapters.model_transport",
@@ -81,6 +88,27 @@ def keep_for_forks() -> None:
     assert threading.active_count() == 1, "a forked process has no other threads"
     gc.collect()
     gc.freeze()
+    gather_into_huge_pages()
+
+
+def gather_into_huge_pages() -> None:
+    """Make forks cheap: the kernel goes through every page that a process has, for each fork.
+
+    That is 13 ms of a processor for forty thousand small pages, and 3 ms where they lie in huge
+    ones. A kernel that does not know how leaves the pages as they are.
+    """
+    madvise = ctypes.CDLL(None).madvise
+    madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+    for first, last in list_heaps(Path("/proc/self/maps").read_text()):
+        for address in range(-(-first // HUGE) * HUGE, last - HUGE + 1, HUGE):
+            madvise(address, HUGE, MADV_COLLAPSE)
+
+
+def list_heaps(maps: str) -> list[tuple[int, int]]:
+    """List where a process may write to memory of its own that belongs to no file."""
+    fields = [line.split() for line in maps.splitlines()]
+    private = [part for part in fields if part[1] == "rw-p" and part[5:] in ([], ["[heap]"])]
+    return [(int(first, 16), int(last, 16)) for first, last in (p[0].split("-") for p in private)]
 
 
 def seal_keys_cheaply() -> None:

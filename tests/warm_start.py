@@ -27,6 +27,12 @@ def warm(module: str, *words: str | Path) -> list[str]:
     return [*shim, _start_nursery(), "", module, *map(str, words)]
 
 
+def warm_children(program: str | Path, *words: str | Path) -> list[str]:
+    """Start a module or a script cold, and warm what it starts in turn; see `warm_children`."""
+    runner = [sys.executable, str(HERE / "warm_children.py"), _start_nursery()]
+    return [*runner, str(program), *map(str, words)]
+
+
 def cold(module: str, *words: str | Path) -> list[str]:
     return [sys.executable, "-m", module, *map(str, words)]
 

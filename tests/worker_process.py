@@ -3,12 +3,12 @@
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from astra.trusted.file_ledger import owner_lock
+from deploying import until
 from driver import COMMAND, Astra
 
 PATIENCE = 240.0
@@ -54,11 +54,7 @@ class WorkerProcess:
 
 
 def eventually(condition: Callable[[], Any], seconds: float = PATIENCE) -> Any:
-    deadline = time.monotonic() + seconds
-    while not (answer := condition()):
-        assert time.monotonic() < deadline, "it did not come to be in time"
-        time.sleep(0.05)
-    return answer
+    return until(condition, seconds=seconds)
 
 
 def list_workers(asked: Astra) -> dict[str, dict[str, Any]]:

@@ -3,12 +3,13 @@
 import re
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from driver import Astra
+from leftovers import list_processes
+from warm_start import warm_children
 from worker_process import eventually
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "cluster.py"
@@ -18,7 +19,7 @@ PATIENCE = 1500
 def start_cluster(astra: Astra) -> subprocess.Popen[str]:
     return subprocess.Popen(
         # A test run in the background ignores SIGINT, and so would whatever it starts.
-        ["env", "--default-signal=INT", sys.executable, str(SCRIPT)],
+        ["env", "--default-signal=INT", *warm_children(SCRIPT)],
         env={**astra.environment, "PYTHONUNBUFFERED": "1"},
         cwd=astra.folder,
         stdin=subprocess.DEVNULL,
@@ -33,20 +34,8 @@ def list_left(output: str) -> list[str]:
     """Name what is left: the folders that the first line names, and processes that know them."""
     folders = [Path(name) for name in re.findall(r"/\S*astra-cluster-\S+", output.splitlines()[0])]
     assert len(folders) == 2, output
-    names = [str(folder).encode() for folder in folders]
-    processes = [path for path in Path("/proc").iterdir() if path.name.isdigit()]
-    return [
-        *(str(folder) for folder in folders if folder.exists()),
-        *(process.name for process in processes if has_words(process, names)),
-    ]
-
-
-def has_words(entry: Path, words: list[bytes]) -> bool:
-    try:
-        text = (entry / "environ").read_bytes() + (entry / "cmdline").read_bytes()
-    except OSError:
-        return False
-    return any(word in text for word in words)
+    present = [str(folder) for folder in folders if folder.exists()]
+    return [*present, *list_processes(*folders)]
 
 
 @pytest.mark.timeout(1800)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from driver import COMMAND, Astra
+from leftovers import list_processes
 from terminal import Terminal
 from warm_start import warm
 
@@ -44,7 +45,7 @@ def test_a_demo_that_is_ended_leaves_nothing_running_and_nothing_behind(empty: A
     assert signals_sent == 1
     assert demo.returncode == 128 + signal.SIGHUP
     assert not list(empty.folder.glob("astra-demo-*"))
-    assert not [line for line in command_lines() if str(empty.folder) in line]
+    assert not list_processes(empty.folder)
 
 
 def test_on_a_terminal_it_ends_with_something_to_decide_and_the_decision_works(
@@ -70,7 +71,7 @@ def test_on_a_terminal_it_ends_with_something_to_decide_and_the_decision_works(
         demo.press("\x03")
         assert demo.wait_until_over() == 0, demo.text
     assert not list(empty.folder.glob("astra-demo-*"))
-    assert not [line for line in command_lines() if str(empty.folder) in line]
+    assert not list_processes(empty.folder)
 
 
 def run_pasted(astra: Astra, *lines: str) -> str:
@@ -84,8 +85,3 @@ def run_pasted(astra: Astra, *lines: str) -> str:
         check=False,
     )
     return done.stdout + done.stderr
-
-
-def command_lines() -> list[str]:
-    done = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
-    return done.stdout.splitlines()

@@ -3,16 +3,15 @@
 import json
 import os
 import signal
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from driver import Astra, let_it_be_overdue, past
 from forking import run_in_sandbox, sleepers, start_forking
 from postgres_server import Database, new_database
+from worker_process import eventually
 
 WRITE = "ASTRA_CODE_WRITE_ENABLED"
 LEASE = "background"
@@ -38,13 +37,6 @@ def machines(initialised: Astra, database: Database, tmp_path: Path) -> Iterator
     yield made
     for machine in made:
         machine.end()
-
-
-def eventually(condition: Callable[[], Any], seconds: float = 180) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def find_leader(asked: Astra) -> str:

@@ -1,16 +1,23 @@
 """A lint: permits are made in one place, and handlers are run in one place."""
 
 import ast
+import unicodedata
 from pathlib import Path
 
 SOURCE = Path(__file__).parents[3] / "src" / "astra"
 
 
 def uses(*names: str) -> dict[str, set[str]]:
-    """Find which modules call or touch these names."""
+    """Find which modules call or touch these names.
+
+    Only files that hold one are parsed. Python folds look-alike letters, and so does the search.
+    """
     found: dict[str, set[str]] = {name: set() for name in names}
     for path in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
+        text = path.read_text()
+        if not any(name in unicodedata.normalize("NFKC", text) for name in names):
+            continue
+        for node in ast.walk(ast.parse(text)):
             name = getattr(node, "attr", None) or getattr(node, "id", None)
             if name in found:
                 found[name].add(str(path.relative_to(SOURCE)))
