@@ -10,6 +10,7 @@ astra.goals.method_files.BadMethod: methods[0] (line 1) a, subtasks: give 1 to 1
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from importlib import resources
@@ -92,6 +93,44 @@ def combine(*groups: Sequence[Method]) -> MethodSet:
                     f"no method decomposes the task {subtask.task}, and it is no kind",
                 )
     return MethodSet(tuple(sorted(methods, key=lambda method: method.name)))
+
+
+def check_signable(text: str) -> None:
+    """Refuse an operator's methods that are wrong, or could never be planned to an end.
+
+    The second is looked at before a signature only: what was signed earlier goes on working.
+    """
+    methods = combine(read_built_in().methods, read_methods(text)).methods
+    complete_tasks: set[str] = set()
+    endless = list(methods)
+    while ending := {m.name: m.task for m in endless if not _find_endless(m, complete_tasks)}:
+        complete_tasks.update(ending.values())
+        endless = [method for method in endless if method.name not in ending]
+    if endless:
+        _refuse_endless(endless[0], {method.task: method for method in endless}, complete_tasks)
+
+
+def _find_endless(method: Method, complete_tasks: AbstractSet[str]) -> Subtask | None:
+    """Give the first subtask of a method that is not known to come to an end."""
+    unknown = (s for s in method.subtasks if not s.kind and s.task not in complete_tasks)
+    return next(unknown, None)
+
+
+def _refuse_endless(
+    method: Method, methods: Mapping[str, Method], complete_tasks: AbstractSet[str]
+) -> NoReturn:
+    subtask = _find_endless(method, complete_tasks)
+    way: list[str] = []
+    step = subtask
+    while step and step.task not in way:
+        way.append(step.task)
+        step = _find_endless(methods[step.task], complete_tasks)
+    loop = " → ".join([*way, step.task if step else ""])
+    _refuse(
+        method.place,
+        f"subtask {subtask.id if subtask else ''}, task",
+        f"no methods bring it to an end, it comes back to itself: {loop}",
+    )
 
 
 def _read_method(table: Any, place: str) -> Method:

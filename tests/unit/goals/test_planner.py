@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 
 from astra.goals.graph import Graph, bind_arguments, read_graph
 from astra.goals.kinds import KINDS
-from astra.goals.method_files import BadMethod, combine, read_built_in, read_methods
+from astra.goals.method_files import (
+    BadMethod,
+    check_signable,
+    combine,
+    read_built_in,
+    read_methods,
+)
 from astra.goals.methods import MethodSet
 from astra.goals.planner import MOST_NODES, NoPlan, Situation, plan_goal
 from astra.trusted.kernel.text import json_text
@@ -327,3 +333,66 @@ def test_no_table_breaks_the_reader(table: dict[str, Any]) -> None:
     )
     with pytest.raises(BadMethod):
         combine(read_methods(text))
+
+
+def step(task: str) -> str:
+    return f'{{id = "go", task = "{task}"}}'
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (method("m", "top", step("top")), r"\(line 1\) m, subtask go, task: .*: top → top$"),
+        (
+            method("first", "a", step("b")) + method("second", "b", step("a")),
+            r"\(line 1\) first, subtask go, task: .*: b → a → b$",
+        ),
+        (
+            method("m", "top", ASK, step("a")) + method("n", "a", step("a")),
+            r"no methods bring it to an end, it comes back to itself: a → a$",
+        ),
+    ],
+)
+def test_methods_that_never_come_to_an_end_are_not_signed(text: str, words: str) -> None:
+    with pytest.raises(BadMethod, match=words):
+        check_signable(text)
+
+
+def test_methods_that_come_back_to_themselves_and_have_another_way_are_signed() -> None:
+    check_signable(method("again", "top", ASK, step("top")) + method("once", "top", ASK))
+
+
+@settings(max_examples=40)
+@given(method_sets())
+def test_what_may_be_signed_has_a_way_to_an_end_for_every_task(methods: MethodSet) -> None:
+    """A task whose methods all pass has a plan, unless its conditions, size or arguments differ."""
+    try:
+        check_signable_set(methods)
+    except BadMethod:
+        return
+    tasks = {method.task for method in methods.methods}
+    ends = {task for task in tasks if has_end(methods, task, frozenset())}
+    assert ends == tasks
+
+
+def check_signable_set(methods: MethodSet) -> None:
+    check_signable("\n".join(write_method(one) for one in methods.methods))
+
+
+def write_method(one: Any) -> str:
+    rows = [
+        ASK.replace('"ask"', f'"{subtask.id}"', 1)
+        if subtask.kind
+        else f'{{id = "{subtask.id}", task = "{subtask.task}"}}'
+        for subtask in one.subtasks
+    ]
+    return method(one.name, one.task, *rows)
+
+
+def has_end(methods: MethodSet, task: str, above: frozenset[str]) -> bool:
+    """Look for a way to an end by trying every one."""
+    return task not in above and any(
+        all(s.kind or has_end(methods, s.task, above | {task}) for s in one.subtasks)
+        for one in methods.methods
+        if one.task == task
+    )

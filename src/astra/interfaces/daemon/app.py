@@ -235,7 +235,7 @@ def _add_configuration_routes(app: FastAPI, runtime: Runtime) -> None:
         version = contract.version(runtime.ledger)
         if seen is not None:
             contract.refuse_if_changed(runtime.ledger, seen)
-        method_files.combine(method_files.read_built_in().methods, method_files.read_methods(text))
+        method_files.check_signable(text)
         alert_rules.read_rules(text)
         operator_signature = Signed.read(signature)
         event = contract.sign(runtime.ledger, text, operator_signature, now=runtime.clock.now())
