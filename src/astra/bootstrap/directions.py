@@ -40,7 +40,7 @@ from astra.trusted.approvals import desk
 from astra.trusted.changes import events as changed
 from astra.trusted.changes import merge_permissions, tasks
 from astra.trusted.changes import model as changes
-from astra.trusted.ledger import formats, timekeeping
+from astra.trusted.ledger import formats, remainder, timekeeping
 from astra.trusted.ledger.record import Event
 from astra.trusted.policy import (
     access,
@@ -124,6 +124,7 @@ _TABLE: Mapping[Direction, tuple[str, ...]] = {
         *(desk.GRANTED, tokens.EXPORTED, passkeys.ENROLLED, access.TOKEN_CREATED),
         *(stopping.STARTED, confinement.ALLOWED, readiness.SIGNED_OFF, dry_run.APPROVED),
         *(readiness.MATRIX_RECORDED, timekeeping.CLOCK_ACCEPTED, alert_book.SILENCED),
+        remainder.ARCHIVED,
         *(plans.APPROVED, plans.GLOBAL_GRANT_ADDED, plans.PERMISSION_GRANTED),
         *(plans.ACTION_CONFIRMED, plans.ACTION_SKIPPED, plans.BUDGET_EXTENDED),
         *(goals.ADOPTED, spend.RAISED),

@@ -34,7 +34,7 @@ from astra.trusted.approvals import desk
 from astra.trusted.changes import events as changed
 from astra.trusted.changes import merge_permissions, tasks
 from astra.trusted.changes import model as changes
-from astra.trusted.ledger import formats, timekeeping
+from astra.trusted.ledger import formats, remainder, timekeeping
 from astra.trusted.policy import (
     access,
     authority,
@@ -73,6 +73,8 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         " older ones refuse it from here on, and say which to use",
         contract.CONFIG_SIGNED: "the operator signed `astra.toml`; the text in the record counts",
         flags.FLAG_SET: "a flag was turned off by anyone, or on by the operator, who signed it",
+        remainder.ARCHIVED: "the operator signed which months of the chain lie in an archive, and"
+        " what stays of each",
         timekeeping.CLOCK_ACCEPTED: "the operator signed that the clock is right and the ledger's"
         " time was not; time goes back to it, and what was given for a time is over",
         access.SESSION_OPENED: "a person opened a session in a browser, by a one-time link or a"

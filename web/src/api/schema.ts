@@ -654,6 +654,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ledger/archive/plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Plan Archive
+         * @description Say which months would leave, and what that saves; nothing is changed.
+         */
+        post: operations["plan_archive_api_ledger_archive_plan_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ledger/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move To Archive
+         * @description Move finished months into an archive; what stays of them is what was signed.
+         */
+        post: operations["move_to_archive_api_ledger_archive_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/flags": {
         parameters: {
             query?: never;
@@ -3125,6 +3165,55 @@ export interface components {
             /** Reason */
             reason: string;
         };
+        /** ArchiveMoved */
+        ArchiveMoved: {
+            /** Months */
+            months: components["schemas"]["ArchivedMonth"][];
+            /** Saved */
+            saved: number;
+            /**
+             * Content
+             * @description what the operator signs
+             */
+            content: {
+                [key: string]: unknown;
+            };
+            /** Sequence */
+            sequence: number;
+        };
+        /** ArchivePlanned */
+        ArchivePlanned: {
+            /** Months */
+            months: components["schemas"]["ArchivedMonth"][];
+            /** Saved */
+            saved: number;
+            /**
+             * Content
+             * @description what the operator signs
+             */
+            content: {
+                [key: string]: unknown;
+            };
+        };
+        /** ArchivedMonth */
+        ArchivedMonth: {
+            /** Month */
+            month: string;
+            /** Records */
+            records: number;
+            /**
+             * Bytes
+             * @description of the compressed file that leaves
+             */
+            bytes: number;
+            /**
+             * Stays
+             * @description bytes of what is left of it
+             */
+            stays: number;
+            /** Saved */
+            saved: number;
+        };
         /** AttemptShown */
         AttemptShown: {
             /** Deployment */
@@ -3508,6 +3597,19 @@ export interface components {
             /** Attestation */
             attestation: string;
         };
+        /** Body_move_to_archive_api_ledger_archive_post */
+        Body_move_to_archive_api_ledger_archive_post: {
+            /** Before */
+            before: string;
+            /** To */
+            to: string;
+            /** Thin */
+            thin: boolean;
+            /** Authority */
+            authority: {
+                [key: string]: unknown;
+            };
+        };
         /** Body_open_session_after_enrolment_api_passkeys_enrolments_session_post */
         Body_open_session_after_enrolment_api_passkeys_enrolments_session_post: {
             /** Code */
@@ -3525,6 +3627,15 @@ export interface components {
              * @default
              */
             reason: string;
+        };
+        /** Body_plan_archive_api_ledger_archive_plan_post */
+        Body_plan_archive_api_ledger_archive_plan_post: {
+            /** Before */
+            before: string;
+            /** To */
+            to: string;
+            /** Thin */
+            thin: boolean;
         };
         /** Body_record_matrix_api_readiness_matrix_post */
         Body_record_matrix_api_readiness_matrix_post: {
@@ -9493,6 +9604,90 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ClockAccepted"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    plan_archive_api_ledger_archive_plan_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_plan_archive_api_ledger_archive_plan_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArchivePlanned"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    move_to_archive_api_ledger_archive_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_move_to_archive_api_ledger_archive_post"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArchiveMoved"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */

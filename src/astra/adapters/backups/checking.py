@@ -10,6 +10,7 @@ import io
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import IO, Any, cast
 
 from astra.adapters.backups.folder import BackupFolder
@@ -110,8 +111,8 @@ def _read_checkpoints(file: Iterable[bytes]) -> Iterator[tuple[int, Checkpoint |
 
 def _find_public_key(backup: _BackupFiles) -> str:
     """Give the key that the chain's checkpoints are signed with: its first record names it."""
-    for _, lines in backup.read_segments():
-        for raw in lines:
+    for name, lines in backup.read_segments():
+        for raw in islice(lines, int(name.endswith(".remainder.gz")), None):  # behind its header
             if public_key := chain.parse(raw.decode(errors="replace").rstrip("\n")).data.get(
                 "ledger_key"
             ):

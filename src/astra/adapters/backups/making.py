@@ -41,7 +41,7 @@ from astra.adapters.backups.manifest import Entry, Manifest
 from astra.adapters.backups.reading import FULL
 from astra.adapters.backups.secrecy import NOT_ENCRYPTED, Secrecy
 from astra.adapters.release_folders import DiskFull
-from astra.trusted.file_ledger import LedgerPlaces, checkpoints, segments
+from astra.trusted.file_ledger import LedgerPlaces, archived, checkpoints, segments
 from astra.trusted.file_ledger.stored import ChainFiles
 from astra.trusted.files.data_root import DataRoot
 from astra.trusted.git.git_command import GitCommand, run_git
@@ -285,7 +285,7 @@ def _copy_segment(copying: _Copying, chain: Path, segment: Segment, last: int) -
         with suppress(FileNotFoundError), plain.open("rb") as file:  # it may be compressed by now
             copying.add_file(f"var/ledger/{plain.name}", _join_lines(_read_until(file, last)))
             return
-    packed = chain / f"{segment.month}.ndjson.gz"
+    packed = archived.find_whole_file(chain, segment.month)
     with packed.open("rb") as file:
         copying.add_file(f"var/ledger/{packed.name}", _split_file(file))
 

@@ -1,11 +1,13 @@
-"""`astra ledger tail|story|verify|rebuild|export|prepare|move|receipt`."""
+"""`astra ledger tail|story|verify|rebuild|export|archive|prepare|move|receipt`."""
 
 import argparse
 import json
+from dataclasses import replace
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
-from astra.interfaces.cli import moving, receipts, story
+from astra.interfaces.cli import archiving, moving, receipts, story
 from astra.interfaces.cli.main import Context
 from astra.interfaces.cli.times import show_time
 from astra.trusted.kernel.errors import BadInput
@@ -32,6 +34,7 @@ def configure(parser: argparse.ArgumentParser, _command: str) -> None:
         metavar="ADDRESS",
         help="compare with this one instead of the one in the signed configuration",
     )
+    _add_archive_option(checking)
     checking.set_defaults(run=verify)
     rebuild = actions.add_parser("rebuild", help="build the index anew from the chain")
     rebuild.add_argument("--check", action="store_true", help="build it beside and compare")
@@ -49,7 +52,11 @@ def configure(parser: argparse.ArgumentParser, _command: str) -> None:
     export.add_argument(
         "--index-json", action="store_true", help="the compact index instead: no data, no chain"
     )
+    _add_archive_option(export)
     export.set_defaults(run=export_records)
+    archiving.configure(
+        actions.add_parser("archive", help="move finished months elsewhere, by signature")
+    )
     prepare = actions.add_parser("prepare", help="make the tables of a chain in Postgres")
     prepare.add_argument("--to", required=True, metavar="URL", help="as the role that owns them")
     prepare.add_argument("--role", required=True, metavar="NAME", help="the daemons' own role")
@@ -63,6 +70,15 @@ def configure(parser: argparse.ArgumentParser, _command: str) -> None:
     receipt.add_argument("id", metavar="ID", help="an approval, a plan, … or a record's number")
     receipt.add_argument("--output", metavar="FILE", help="write it there")
     receipt.set_defaults(run=receipts.show_receipt)
+
+
+def _add_archive_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--archive",
+        default="",
+        metavar="FOLDER",
+        help="read archived months in this folder instead of where they were put",
+    )
 
 
 def show_tail(context: Context) -> None:
@@ -101,7 +117,7 @@ def verify(context: Context) -> int:
 
     root = DataRoot(context.settings.data_root)
     address = context.arguments.witness
-    stored_chain = find_chain(root, context.settings)
+    stored_chain = _look_in_archive(context, find_chain(root, context.settings))
     checked = check_data_root(
         root, stored_chain, public_key=_ledger_public_key(root), address=address
     )
@@ -113,11 +129,13 @@ def verify(context: Context) -> int:
         "head": report.head,
         "problems": problems,
         "witness": {"address": checked.address, "compared": checked.compared},
+        "archived": _list_archived(report),
     }
     paint = context.console.paint
     lines = [f"{paint('ok', 'green')}: {report.records} records, head {report.head}"]
     if checked.address:
         lines.append(_witness_line(checked))
+    lines += archiving.render_archived(document)
     if problems:
         lines = [
             f"{paint(problem['kind'], 'red')} at record {problem['sequence']}:"
@@ -127,6 +145,28 @@ def verify(context: Context) -> int:
         lines.append(_next_step({problem["kind"] for problem in problems}))
     context.console.print_result(document, *lines)
     return 0 if report.ok else 1
+
+
+def _list_archived(report: Any) -> list[dict[str, Any]]:
+    return [
+        {
+            "month": month.month,
+            "first": month.first,
+            "last": month.last,
+            "folder": month.folder,
+            "read": month not in report.by_digest,
+        }
+        for month in (*report.from_archive, *report.by_digest)
+    ]
+
+
+def _look_in_archive(context: Context, stored_chain: Any) -> Any:
+    """Have archived months read where `--archive` says, if it says so."""
+    from astra.trusted.file_ledger.stored import ChainFiles
+
+    if context.arguments.archive and isinstance(stored_chain, ChainFiles):
+        return replace(stored_chain, archive=Path(context.arguments.archive))
+    return stored_chain
 
 
 def _witness_line(checked: Any) -> str:
@@ -192,7 +232,8 @@ def export_records(context: Context) -> None:
         )
     root = DataRoot(context.settings.data_root)
     root.require_first_record()
-    lines = find_chain(root, context.settings).read_lines(after=first - 1)
+    stored_chain = _look_in_archive(context, find_chain(root, context.settings))
+    lines = stored_chain.read_lines(after=first - 1)
     range_lines = islice(lines, None if last is None else last - first + 1)
     family_lines = receipts.choose_lines(
         range_lines, family=context.arguments.family, month=context.arguments.month

@@ -14,6 +14,7 @@ from astra.bootstrap.runtime import Runtime
 from astra.goals import method_files
 from astra.interfaces.daemon import (
     alert_routes,
+    archive_routes,
     belief_routes,
     change_routes,
     chat_routes,
@@ -122,6 +123,7 @@ def build(
     restore_routes.add(app, runtime)
     sandbox_routes.add(app, runtime)
     clock_routes.add(app, runtime, reception)
+    archive_routes.add(app, runtime)
     _add_flag_routes(app, runtime)
     _add_configuration_routes(app, runtime)
     operator_routes.add(app, runtime)

@@ -159,6 +159,24 @@ class ClockAccepted(ClockShown):
     sequence: int
 
 
+class ArchivedMonth(Shape):
+    month: str
+    records: int
+    bytes: int = Field(description="of the compressed file that leaves")
+    stays: int = Field(description="bytes of what is left of it")
+    saved: int
+
+
+class ArchivePlanned(Shape):
+    months: list[ArchivedMonth]
+    saved: int
+    content: dict[str, Any] = Field(description="what the operator signs")
+
+
+class ArchiveMoved(ArchivePlanned):
+    sequence: int
+
+
 class LedgerShown(Shape):
     records: int
     head: str

@@ -151,6 +151,9 @@ SAYINGS: Mapping[str, Callable[[Data], str]] = {
         f"{_name(data, 'flag', 'a flag')} was turned"
         f" {'on, by signature' if data.get('on') else 'off'}"
     ),
+    "ledger_archived": lambda data: (
+        f"{len(data.get('months') or ())} months of the chain are in an archive, by signature"
+    ),
     "clock_accepted": lambda data: f"the clock was accepted: {_name(data, 'time', 'as it is')}",
     "session_opened": lambda data: f"a session was opened by {_name(data, 'by', 'a link')}",
     "token_created": lambda data: (

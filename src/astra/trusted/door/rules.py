@@ -222,6 +222,8 @@ RULES: dict[str, Rule] = {
     "DELETE /api/agent_global_grants": DECIDE,
     "GET /api/clock": LOOK,
     "POST /api/clock/accept": DECIDE,
+    "POST /api/ledger/archive/plan": DECIDE,
+    "POST /api/ledger/archive": DECIDE,
     "GET /api/sandbox": LOOK,
     "POST /api/sandbox/off-unsafe": DECIDE,
     "POST /api/sandbox/on": DECIDE,

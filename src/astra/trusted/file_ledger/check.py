@@ -3,17 +3,22 @@
 import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from astra.trusted.file_ledger import checkpoints, sqlite_index
+from astra.trusted.file_ledger import archived, checkpoints, segments, sqlite_index
+from astra.trusted.file_ledger.offline import open_offline
 from astra.trusted.file_ledger.places import LedgerPlaces
 from astra.trusted.file_ledger.stored import ChainFiles
+from astra.trusted.kernel.errors import AstraError
 from astra.trusted.ledger import folding, stored
 from astra.trusted.ledger.checkpoint import Checkpoint
 from astra.trusted.ledger.projection import Projection
+from astra.trusted.ledger.remainder import ARCHIVED, Month, digest_lines, is_vouched_for
 from astra.trusted.ledger.stored import StoredChain
-from astra.trusted.ledger.verification import Report, verify
+from astra.trusted.ledger.verification import Problem, Report, verify
+from astra.trusted.policy import authority
 
 
 class Outside(NamedTuple):
@@ -39,7 +44,7 @@ def check_files(
     chain = stored_chain or ChainFiles(places.chain)
     witnesses = list(checkpoints.read(places.checkpoints))
     position = _index_position(places.index)
-    return verify(
+    report = verify(
         chain.read_segments,
         checkpoints=witnesses,
         public_key=public_key,
@@ -47,6 +52,46 @@ def check_files(
         outside=outside.points if outside else (),
         left_behind=outside.left_behind if outside else "",
     )
+    return _check_archived(chain, report) if isinstance(chain, ChainFiles) else report
+
+
+def _check_archived(chain: ChainFiles, report: Report) -> Report:
+    """Check what the operator signed about archived months, those that were read too."""
+    months = [segment for segment in segments.segments(chain.folder) if segment.archived]
+    if not months:
+        return report
+    try:
+        with open_offline(chain) as ledger:
+            record = ledger.newest(ARCHIVED)
+            is_signed = record is not None and authority.is_signed_by_operator(ledger, record)
+        remainders = [_read_remainder(chain.folder / segment.name) for segment in months]
+    except (AstraError, OSError) as error:
+        problem = Problem("archive", 1, f"archived months cannot be checked: {error}")
+        return replace(report, problems=[*report.problems, problem])
+    unread = {month.month for month in report.by_digest}
+    read = [entry for entry in remainders if entry[0].month not in unread]
+    problems = [
+        Problem("archive", month.first, f"what is left of {month.month} is not what was signed")
+        for month, digest in read
+        if not is_vouched_for(record, month, digest)
+    ]
+    if not is_signed:
+        detail = "the record that archives months is not signed by the operator"
+        problems.append(Problem("archive", record.sequence if record else 1, detail))
+    problems += [
+        Problem("archive", month.first, f"{month.folder} holds another {month.file_name}")
+        for month in report.by_digest
+        if ((chain.archive or Path(month.folder)) / month.file_name).exists()
+    ]
+    return replace(
+        report,
+        problems=[*report.problems, *problems],
+        from_archive=tuple(month for month, _ in read),
+    )
+
+
+def _read_remainder(path: Path) -> tuple[Month, str]:
+    return archived.read_month(path), digest_lines(archived.read_lines(path))
 
 
 def check_folds(

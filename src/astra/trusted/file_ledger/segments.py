@@ -1,4 +1,6 @@
-"""Segments on disk: reading them in either form, finding the end of the chain, compressing months.
+"""Segments on disk: reading them in every form, finding the end of the chain, compressing months.
+
+An archived month is read from the archive, if that is there and holds the file that was archived.
 
 Readers never repair anything and ignore an unterminated last line: a writer may be in the middle of
 it. `Tail` describes what the end of a segment looks like; deciding what to do about it is the lock
@@ -10,11 +12,12 @@ import hashlib
 import mmap
 import os
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from astra.trusted.file_ledger import archived
 from astra.trusted.kernel.errors import LedgerDamaged
 from astra.trusted.ledger import chain
 from astra.trusted.ledger.record import Record
@@ -37,22 +40,40 @@ def segments(folder: Path) -> list[Segment]:
     return order_segments(path.name for path in folder.iterdir())
 
 
-def open_segment(folder: Path, segment: Segment) -> BinaryIO:
-    if not segment.compressed:
-        with suppress(FileNotFoundError):  # it may be compressed between listing and opening
+def open_segment(folder: Path, segment: Segment, archive: Path | None = None) -> BinaryIO:
+    """Open the lines of a month, whichever form it has by now.
+
+    It may be compressed, or archived, between listing and opening. Raises `LedgerArchived` where
+    it is in an archive that is not there; `archive` is where to look instead of where it was put.
+    """
+    with suppress(FileNotFoundError):
+        if not segment.compressed:
             return (folder / segment.name).open("rb")
-    return cast("BinaryIO", gzip.open(folder / f"{segment.month}.ndjson.gz", "rb"))
+    with suppress(FileNotFoundError):
+        return cast("BinaryIO", gzip.open(folder / f"{segment.month}.ndjson.gz", "rb"))
+    return archived.open_archived(folder / archived.remainder_name(segment.month), archive)
 
 
-def lines(folder: Path, *, after: int = 0) -> Iterator[str]:
+def lines(folder: Path, *, after: int = 0, archive: Path | None = None) -> Iterator[str]:
     """Give the complete lines of the chain whose sequence is behind `after`."""
     for segment in _list_segments_after(folder, after):
-        with open_segment(folder, segment) as file:
+        with open_segment(folder, segment, archive) as file:
             if not isinstance(file, gzip.GzipFile):  # there, any place can be gone to
                 _seek_line(file, after)
             for raw in file:
                 if raw.endswith(b"\n") and sequence_of(raw) > after:
                     yield raw[:-1].decode()
+
+
+def first_line(folder: Path) -> str | None:
+    """Give the first record's line; of an archived month, it stays here."""
+    for segment in segments(folder):
+        if not segment.archived:
+            break
+        with closing(archived.read_lines(folder / segment.name)) as stayed:
+            _header, line = next(stayed, b""), next(stayed, b"")
+            return line[:-1].decode() or None
+    return next(lines(folder), None)
 
 
 def records(folder: Path, *, after: int = 0) -> Iterator[Record]:
@@ -138,11 +159,18 @@ def _list_segments_after(folder: Path, after: int) -> list[Segment]:
     """Leave out the segments that end before the wanted sequence."""
     all_segments = segments(folder)
     for position in range(len(all_segments) - 1, 0, -1):
-        with open_segment(folder, all_segments[position]) as file:
-            first = file.readline()
-        if first.endswith(b"\n") and sequence_of(first) <= after + 1:
+        first = _first_sequence(folder, all_segments[position])
+        if first is not None and first <= after + 1:
             return all_segments[position:]
     return all_segments
+
+
+def _first_sequence(folder: Path, segment: Segment) -> int | None:
+    if segment.archived:
+        return archived.read_month(folder / segment.name).first
+    with open_segment(folder, segment) as file:
+        first = file.readline()
+    return sequence_of(first) if first.endswith(b"\n") else None
 
 
 def _seek_line(file: BinaryIO, after: int) -> None:

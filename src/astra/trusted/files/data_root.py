@@ -13,6 +13,7 @@ from astra.trusted.file_ledger import LedgerPlaces, segments
 from astra.trusted.file_ledger.moved import read_place
 from astra.trusted.kernel.errors import LedgerDamaged, NotFound
 from astra.trusted.kernel.signatures import KeyPair
+from astra.trusted.ledger.chain import parse
 from astra.trusted.ledger.record import Record
 from astra.trusted.settings.environment import read_dotenv
 
@@ -78,7 +79,8 @@ class DataRoot:
         if not chain.is_dir():
             return None
         try:
-            return next(segments.records(chain), None)
+            line = segments.first_line(chain)
+            return parse(line) if line else None
         except LedgerDamaged:
             return None
 

@@ -124,6 +124,12 @@ class IndexUnavailable(LedgerUnavailable):
     http_status = 500
 
 
+class LedgerArchived(LedgerUnavailable):
+    """Records are needed that lie in an archive which is not there."""
+
+    code = "ledger_archived"
+
+
 class LedgerDamaged(LedgerError):
     code = "ledger_damaged"
 

@@ -15,10 +15,10 @@ from astra.trusted.ledger.record import Event, Record
 from astra.trusted.ledger.upcasting import LADDERS
 
 ROOT_CREATED, FORMAT_RAISED = "data_root_created", "ledger_format_raised"
-_RULES_OF_THE_CHAIN = 3
+_RULES_OF_THE_CHAIN = 4
 """How often what holds for the chain itself was changed: time may go back (`clock_accepted`), what
-a signature is worth depends on roles and rules of several operators (`operator_enrolled`), and a
-token may be for less than its role (`token_created`)."""
+a signature is worth depends on roles and rules of several operators (`operator_enrolled`), a token
+may be for less than its role (`token_created`), and months may be archived (`ledger_archived`)."""
 FORMAT = 1 + _RULES_OF_THE_CHAIN + sum(map(len, LADDERS.values()))
 """Each step of each ladder raises it by one; nobody has to remember to."""
 

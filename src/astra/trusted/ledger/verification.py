@@ -11,6 +11,9 @@ or an older copy of everything was put in place, only a witness outside the data
 
 Times grow along the chain, and a record stands in the segment of its month. Only a record that
 accepts the clock lets time go back; from there on, months may lie behind their segment's.
+
+Of an archived month whose archive is not read, a remainder is followed: its gaps are believed only
+where the newest `ledger_archived` record behind it names exactly this remainder.
 """
 
 from collections import Counter
@@ -21,14 +24,16 @@ from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
 from astra.trusted.kernel.errors import LedgerDamaged
-from astra.trusted.ledger import chain, checkpoint, witnessing
+from astra.trusted.ledger import chain, checkpoint, remainder, witnessing
 from astra.trusted.ledger.checkpoint import Checkpoint
-from astra.trusted.ledger.record import GENESIS
+from astra.trusted.ledger.record import GENESIS, Record
+from astra.trusted.ledger.remainder import Gap, Month
 from astra.trusted.ledger.timekeeping import CLOCK_ACCEPTED
 
 Segments = Callable[[], Iterable[tuple[str, Iterable[bytes]]]]
 _STRIDE = 500
 _ACCEPTS_CLOCK = f'Z","type":"{CLOCK_ACCEPTED}","actor":'.encode()
+_REMAINDER = ".remainder.gz"
 _BEFORE_HASH, _AFTER_HASH = '","hash":"', '"}\n'
 
 
@@ -47,6 +52,10 @@ class Report:
     records: int
     head: str
     problems: list[Problem] = field(default_factory=list[Problem])
+    by_digest: tuple[Month, ...] = ()
+    """Archived months that were not read: their signed digests stand for them."""
+    from_archive: tuple[Month, ...] = ()
+    """Archived months that were read where they are now."""
 
     @property
     def ok(self) -> bool:
@@ -83,10 +92,12 @@ def verify(
         detail = "there is no checkpoint: whether records were cut off cannot be told"
         problems.append(Problem("checkpoint", walk.count, detail))
     problems += _find_contradictions(walk, witnesses)
+    problems += _find_unsigned_remainders(walk)
     if public_key and outside:
         problems += _compare_outside(walk, outside, public_key, left_behind)
     ordered = sorted(set(problems), key=lambda problem: (problem.sequence, problem.kind))
-    return Report(records=walk.count, head=walk.head, problems=ordered)
+    by_digest = tuple(month for month, _ in walk.remainders)
+    return Report(records=walk.count, head=walk.head, problems=ordered, by_digest=by_digest)
 
 
 @dataclass
@@ -99,6 +110,11 @@ class _Walk:
     hashes: dict[int, str] = field(default_factory=dict[int, str])
     _time: bytes = b""
     _went_back: bool = False
+    gaps: list[Gap] = field(default_factory=list[Gap])
+    remainders: list[tuple[Month, str]] = field(default_factory=list[tuple[Month, str]])
+    """Archived months that were not read, and the digest of what is left of each."""
+    archiving: bytes = b""
+    """The newest line that says which months were archived."""
 
     def __post_init__(self) -> None:
         self._ahead = sorted(self.wanted, reverse=True)
@@ -106,6 +122,10 @@ class _Walk:
     def run(self, segments: Segments) -> bool:
         """Follow the chain; False as soon as something does not fit."""
         for name, lines in segments():
+            if name.endswith(_REMAINDER):
+                if not self._follow_remainder(name, list(lines)):
+                    return False
+                continue
             source = iter(lines)
             while stride := list(islice(source, _STRIDE)):
                 if not stride[-1].endswith(b"\n"):  # a writer is in the middle of its last line
@@ -126,7 +146,39 @@ class _Walk:
             sequence = self._ahead.pop()
             self.hashes[sequence] = hashes[sequence - self.count]
         self.count, self.head = last, hashes[-1]
+        if self.remainders:
+            self.archiving = _find_archiving(lines) or self.archiving
         return True
+
+    def _follow_remainder(self, segment: str, lines: list[bytes]) -> bool:
+        """Take what is left of an archived month: whole lines as ever, and gaps by their word."""
+        try:
+            self.note_remainder(lines)
+        except LedgerDamaged:
+            return False
+        return all(
+            self._follow_gap(gap)
+            if (gap := remainder.read_gap(raw))
+            else raw.endswith(b"\n") and self._follow_lines(segment, [raw])
+            for raw in lines[1:]
+        )
+
+    def _follow_gap(self, gap: Gap) -> bool:
+        if gap.first != self.count + 1 or gap.last < gap.first:
+            return False
+        while self._ahead and self._ahead[-1] <= gap.last:
+            self._ahead.pop()
+        self.gaps.append(gap)
+        self.count, self.head, self._time = gap.last, gap.hash, gap.time.encode()
+        return True
+
+    def note_remainder(self, lines: list[bytes]) -> None:
+        month = remainder.read_header(lines[0] if lines else b"")
+        self.remainders.append((month, remainder.digest_lines(lines)))
+
+    def passes_over(self, sequence: int) -> bool:
+        """Tell whether a record lies in a gap, so that nobody knows its hash here."""
+        return any(gap.first <= sequence <= gap.last for gap in self.gaps)
 
     def _has_valid_numbers(self, lines: list[bytes], first: int) -> bool:
         """Check on a record now and then what hashes do not: its number."""
@@ -147,6 +199,36 @@ class _Walk:
             _month_fits(segment, time.decode(errors="replace"), went_back=self._went_back)
             for time in times[1:]
         )
+
+
+def _find_archiving(lines: list[bytes]) -> bytes:
+    """Give the last of these lines that says which months were archived."""
+    return next((raw for raw in reversed(lines) if _is_archiving(raw)), b"")
+
+
+def _is_archiving(raw: bytes) -> bool:
+    return remainder.MARK in raw and _parse_archiving(raw) is not None
+
+
+def _parse_archiving(raw: bytes) -> Record | None:
+    """Read a record that archives; the words may stand in the data of any other."""
+    try:
+        record = chain.parse(raw[:-1].decode())
+        _ = record.raw_data
+    except (LedgerDamaged, UnicodeDecodeError):
+        return None
+    return record if record.type == remainder.ARCHIVED else None
+
+
+def _find_unsigned_remainders(walk: "_Walk") -> Iterator[Problem]:
+    record = _parse_archiving(walk.archiving) if walk.archiving else None
+    for month, digest in walk.remainders:
+        if not remainder.is_vouched_for(record, month, digest):
+            detail = (
+                f"{month.month} (records {month.first} to {month.last}) is not here, and what is"
+                " left of it is not what the operator signed when months were archived"
+            )
+            yield Problem("archive", month.first, detail)
 
 
 def _format_line_start(sequence: int) -> bytes:
@@ -188,11 +270,17 @@ class _Line(NamedTuple):
     hash: str
     sound: bool
     accepts_clock: bool = False
+    gap: Gap | None = None
+
+    @property
+    def first(self) -> int:
+        return self.gap.first if self.gap else self.sequence
 
 
 def _explain_problems(segments: Segments, wanted: set[int]) -> tuple[_Walk, list[Problem]]:
     """Read every line and say what happened to the chain."""
-    lines = list(_read_lines(segments))
+    walk = _Walk(wanted)
+    lines = list(_read_lines(segments, walk))
     problems = [
         Problem("edited", line.sequence, f"record {line.sequence} ({line.place}) is not as written")
         for line in lines
@@ -200,22 +288,39 @@ def _explain_problems(segments: Segments, wanted: set[int]) -> tuple[_Walk, list
     ]
     problems += _find_misplaced(lines)
     problems += _find_unlinked(lines)
-    walk = _Walk(wanted, count=len(lines), head=lines[-1].hash if lines else GENESIS)
+    walk.count = sum(line.sequence - line.first + 1 for line in lines)
+    walk.head = lines[-1].hash if lines else GENESIS
     walk.hashes = {line.sequence: line.hash for line in lines if line.sound}
+    walk.gaps = [line.gap for line in lines if line.gap]
     return walk, problems
 
 
-def _read_lines(segments: Segments) -> Iterator[_Line]:
+def _read_lines(segments: Segments, walk: _Walk) -> Iterator[_Line]:
     next_sequence, went_back = 1, False
     for name, source in segments():
-        for number, raw in enumerate(source, start=1):
+        raw_lines = _skip_header(walk, source) if name.endswith(_REMAINDER) else source
+        for number, raw in enumerate(raw_lines, start=1):
             if raw.endswith(b"\n"):
                 line = _parse_line(raw, f"{name} line {number}", next_sequence, went_back=went_back)
                 next_sequence, went_back = line.sequence + 1, went_back or line.accepts_clock
+                if walk.remainders and _is_archiving(raw):
+                    walk.archiving = raw
                 yield line
 
 
+def _skip_header(walk: _Walk, source: Iterable[bytes]) -> list[bytes]:
+    """Note what a remainder says it is; one that does not say it is shown as a line like others."""
+    lines = list(source)
+    try:
+        walk.note_remainder(lines)
+    except LedgerDamaged:
+        return lines
+    return lines[1:]
+
+
 def _parse_line(raw: bytes, place: str, expected: int, *, went_back: bool) -> _Line:
+    if _REMAINDER in place and (gap := remainder.read_gap(raw)) and gap.first <= gap.last:
+        return _Line(place, gap.last, gap.time, "", gap.hash, sound=True, gap=gap)
     try:
         record = chain.parse(raw[:-1].decode())
         _ = record.data
@@ -240,7 +345,9 @@ def _find_misplaced(lines: list[_Line]) -> Iterator[Problem]:
     """Name records that are missing, there twice, or out of order."""
     sequence_counts = Counter(line.sequence for line in lines)
     top = max(sequence_counts, default=0)
-    for start, end in _group_runs([n for n in range(1, top) if n not in sequence_counts]):
+    covered = {n for line in lines if line.gap for n in range(line.first, line.sequence)}
+    here = sequence_counts.keys() | covered
+    for start, end in _group_runs([n for n in range(1, top) if n not in here]):
         missing_label = f"record {start} is" if start == end else f"records {start} to {end} are"
         yield Problem("deleted", start, f"{missing_label} missing")
     for sequence, times in sequence_counts.items():
@@ -257,6 +364,8 @@ def _find_unlinked(lines: list[_Line]) -> Iterator[Problem]:
     """Name records that look whole but are not the ones their successors were chained to."""
     by_sequence = {line.sequence: line for line in lines if line.sound}
     for line in by_sequence.values():
+        if line.gap:
+            continue  # it does not say what it follows
         before = by_sequence.get(line.sequence - 1)
         expected_hash = before.hash if before else GENESIS if line.sequence == 1 else line.previous
         if line.previous != expected_hash:
@@ -306,7 +415,7 @@ def _compare_outside(
 ) -> Iterator[Problem]:
     """Compare the chain with what was sent out of the data root."""
     judgement = witnessing.judge(
-        points,
+        [point for point in points if point is None or not walk.passes_over(point.sequence)],
         public_key=public_key,
         head=walk.count,
         hash_at=walk.hashes.get,

@@ -12,7 +12,7 @@ rules before the record that carries it.
 
 A passkey that an operator's key has enrolled may sign too: its challenge is the hash of the
 statement. It speaks from its enrolment to its revocation, and never about operators, keys,
-passkeys, tokens, the configuration, the sandbox, the clock or a restore.
+passkeys, tokens, the configuration, the sandbox, the clock, an archive or a restore.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,6 +27,7 @@ from astra.trusted.kernel.errors import BadInput, Refused, SignatureRejected, St
 from astra.trusted.ledger.formats import ROOT_CREATED
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event, Record
+from astra.trusted.ledger.remainder import ARCHIVED
 from astra.trusted.ledger.timekeeping import CLOCK_ACCEPTED, current_time
 from astra.trusted.ledger.verbs import END
 from astra.trusted.policy import cosigning, operators, passkeys, scopes
@@ -59,6 +60,7 @@ KEY_ONLY = frozenset(
         "config_signed",
         "sandbox_off_allowed",
         CLOCK_ACCEPTED,
+        ARCHIVED,
         *operators.CHANGES,
     }
 )

@@ -13,6 +13,7 @@ from typing import Any, cast
 from astra.trusted.kernel.ids import is_id
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Record
+from astra.trusted.ledger.remainder import ARCHIVED
 from astra.trusted.ledger.timekeeping import CLOCK_ACCEPTED
 from astra.trusted.policy.call import Tier
 
@@ -32,7 +33,7 @@ DUTIES: Mapping[str, str] = MappingProxyType(
         "permissions": "standing permissions and the global allowlist",
         CONFIGURATION: "astra.toml, the tools of other servers, running without a sandbox",
         "tokens": "tokens for programs",
-        "recovery": "accepting the clock and going on from a restore",
+        "recovery": "accepting the clock, going on from a restore, archiving months",
         OPERATORS: "enrolling and removing operators, their roles and OS users",
     }
 )
@@ -66,6 +67,7 @@ _ACTIONS: Mapping[str, str] = MappingProxyType(
         "server_tools_accepted": CONFIGURATION,
         "token_created": "tokens",
         CLOCK_ACCEPTED: "recovery",
+        ARCHIVED: "recovery",
         "ledger_restored": "recovery",
         _ENROLLED: OPERATORS,
         _REMOVED: OPERATORS,
