@@ -99,6 +99,7 @@ _TABLE: Mapping[Direction, tuple[str, ...]] = {
     Direction.RETURNS: (
         *(deployments.ROLLBACK_ORDERED, deployments.ROLLED_BACK, deployments.ROLLBACK_FAILED),
         *(deployments.RESTARTED, deployments.STATE_RESTORED, changes.ROLLED_BACK),
+        *(changes.RESTORED, deployments.CHANGES_SEEN),
     ),
     Direction.ENDS: (
         *(telemetry.TOOL_FINISHED, telemetry.TOOL_INTERRUPTED, sandbox.BOX_ENDED, tasks.FINISHED),
