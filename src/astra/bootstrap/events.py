@@ -212,6 +212,7 @@ EVENTS: Mapping[str, str] = MappingProxyType(
         plans.GLOBAL_GRANT_REMOVED: "such a grant was taken back",
         plans.ALLOWLIST_EXPORTED: "the global allowlist was written to its file",
         plans.ALLOWLIST_TAMPERED: "somebody changed that file; it was written anew",
+        plans.HOSTS_LOOKED_UP: "an operator asked the name server which hosts of a plan exist",
         plans.STARTED: "the runner began with an approved plan",
         plans.CHECKPOINT_STARTED: "a plan began a checkpoint",
         plans.CHECKPOINT_COMPLETED: "a checkpoint is done; what came of it",
